@@ -1,0 +1,53 @@
+# Every target prepares what it needs: `make demo` and `make test` work from a fresh clone.
+# PYTHON is only used to create the virtual environment: `make test PYTHON=python3.12`.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.setup-done
+JOBS ?= auto
+PYTEST_ARGS ?=
+
+# The test workers are the parallelism; torch threads on top of them only compete for cores.
+export OMP_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format typecheck wheel-test snapshots clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup: $(STAMP) ## create .venv and install the package, editable, with its tools
+
+$(STAMP): pyproject.toml setup.py constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; v = sys.version.split()[0]; \
+	sys.version_info >= (3, 11) or sys.exit(f"Python 3.11 or newer is needed, this is {v}: make PYTHON=python3.11 ...")'
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: setup ## generate a script, run it and compare it with its golden function
+	$(BIN)/python examples/demo.py
+
+test: setup ## run the tests (JOBS=4 sets the workers, PYTEST_ARGS adds arguments)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
+
+lint: setup ## ruff
+	$(BIN)/python -m ruff check .
+
+format: setup ## sort imports and format the Python sources
+	$(BIN)/python -m ruff check --select I --fix .
+	$(BIN)/python -m ruff format .
+
+typecheck: setup ## mypy, strict, on the package
+	$(BIN)/python -m mypy
+
+wheel-test: setup ## build the wheel, install it into a fresh environment, run it
+	$(BIN)/python -m pytest tests/test_packaging.py $(PYTEST_ARGS)
+
+snapshots: setup ## rewrite the committed golden scripts
+	$(BIN)/pypto-tmpl snapshot --update
+
+clean: ## remove what the targets made, .venv included
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* htmlcov
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
