@@ -1,0 +1,173 @@
+"""Keyword and attribute containers: ordered maps whose values remember the type they are stored as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum, IntEnum
+from typing import Any, NoReturn, TypeAlias
+
+from pypto_tmpl.ir.base import Expr
+from pypto_tmpl.ir.dtypes import DataType
+from pypto_tmpl.ir.enums import (
+    ArgDirection,
+    MemorySpace,
+    PadValue,
+    SplitMode,
+    TensorLayout,
+    TileLayout,
+)
+from pypto_tmpl.ir.extents import as_extent
+
+AttrValue: TypeAlias = Any
+"""bool, int, float, str, DataType, an enum, an Expr, None (a null variable) or a tuple."""
+
+AttrSource: TypeAlias = "Mapping[str, AttrValue] | Iterable[tuple[str, AttrValue]] | None"
+
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+
+
+class AttrKind(Enum):
+    """Stored type of an attribute value; the member value is its tag on the wire where it has one."""
+
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    STR = "str"
+    DATA_TYPE = "DataType"
+    MEMORY_SPACE = "MemorySpace"
+    TENSOR_LAYOUT = "TensorLayout"
+    TILE_LAYOUT = "TileLayout"
+    PAD_VALUE = "PadValue"
+    ARG_DIRECTION = "ArgDirection"
+    ARG_DIRECTIONS = "ArgDirectionVector"
+    INT32S = "Int32Vector"
+    VAR = "Var"
+    VARS = "VarList"
+    EXPR = "Expr"
+
+
+ENUM_KINDS: dict[type[Enum], AttrKind] = {
+    MemorySpace: AttrKind.MEMORY_SPACE,
+    TensorLayout: AttrKind.TENSOR_LAYOUT,
+    TileLayout: AttrKind.TILE_LAYOUT,
+    PadValue: AttrKind.PAD_VALUE,
+    ArgDirection: AttrKind.ARG_DIRECTION,
+}
+
+_INT32_LIST_KEYS = frozenset({"arg_direction_overrides"})
+_VAR_LIST_KEYS = frozenset(
+    {"manual_dep_edges", "compiler_manual_dep_edges", "arg_direction_overrides_vars", "dump_vars"}
+)
+
+
+class AttrMap(dict[str, AttrValue]):
+    """Read-only ordered map of attributes; ``kinds`` gives the stored type of each value.
+
+    Built from a mapping or from (key, value) pairs, converting values as upstream's bindings do. Lists
+    become tuples. Raises TypeError for a value that no stored type holds, naming the key, and
+    ValueError for a repeated key.
+    """
+
+    __slots__ = ("kinds",)
+
+    def __init__(self, source: AttrSource = None) -> None:
+        pairs = source.items() if isinstance(source, Mapping) else (source or ())
+        super().__init__()
+        kinds: dict[str, AttrKind] = getattr(source, "kinds", {})
+        self.kinds: dict[str, AttrKind] = {}
+        for key, value in pairs:
+            if key in self.kinds:
+                raise ValueError(f"attribute {key!r} is given twice")
+            self.kinds[key], stored = (kinds[key], value) if key in kinds else _convert(key, value)
+            dict.__setitem__(self, key, stored)
+
+    @staticmethod
+    def of_stored(entries: Iterable[tuple[str, AttrKind, AttrValue]]) -> AttrMap:
+        """A map of values whose stored type is known already (a reader's)."""
+        found = AttrMap()
+        for key, kind, value in entries:
+            if key in found.kinds:
+                raise ValueError(f"attribute {key!r} is given twice")
+            found.kinds[key] = kind
+            dict.__setitem__(found, key, value)
+        return found
+
+    def map_expressions(self, function: Callable[[Expr], Expr]) -> AttrMap:
+        """The map with ``function`` applied to every expression in it; itself when none changes."""
+        changed = False
+        entries: list[tuple[str, AttrKind, AttrValue]] = []
+        for key, value in self.items():
+            mapped = value
+            if isinstance(value, Expr):
+                mapped = function(value)
+                changed |= mapped is not value
+            elif self.kinds[key] is AttrKind.VARS:
+                mapped = tuple(v if v is None else function(v) for v in value)
+                changed |= any(a is not b for a, b in zip(mapped, value, strict=True))
+            entries.append((key, self.kinds[key], mapped))
+        return AttrMap.of_stored(entries) if changed else self
+
+    def expressions(self) -> Iterable[Expr]:
+        """Every expression held, in order."""
+        for key, value in self.items():
+            if isinstance(value, Expr):
+                yield value
+            elif self.kinds[key] is AttrKind.VARS:
+                yield from (v for v in value if v is not None)
+
+    def _read_only(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("attributes are read-only; build a new map")
+
+    __setitem__ = __delitem__ = __ior__ = _read_only
+    clear = pop = popitem = setdefault = update = _read_only
+
+    def __reduce__(self) -> tuple[Callable[..., AttrMap], tuple[list[tuple[str, AttrKind, AttrValue]]]]:
+        return AttrMap.of_stored, ([(k, self.kinds[k], v) for k, v in self.items()],)
+
+
+def _convert(key: str, value: AttrValue) -> tuple[AttrKind, AttrValue]:
+    """Stored type and stored form of a Python value (spec, 10.1: the order of these tests counts)."""
+    from pypto_tmpl.ir.expr import Var
+
+    if key == "core_num" and isinstance(value, int):
+        value = as_extent(value)
+    if isinstance(value, DataType):
+        return AttrKind.DATA_TYPE, value
+    if (kind := ENUM_KINDS.get(type(value))) is not None:
+        return kind, value
+    if isinstance(value, (IntEnum, SplitMode)):
+        return AttrKind.INT, int(value.value)
+    if isinstance(value, Expr):
+        is_var = isinstance(value, Var) and key == "task_id_var"
+        return (AttrKind.VAR if is_var else AttrKind.EXPR), value
+    if isinstance(value, bool):
+        return AttrKind.BOOL, value
+    if isinstance(value, int):
+        if not INT32_MIN <= value <= INT32_MAX:
+            raise RuntimeError(f"attribute {key!r}: {value} does not fit a 32-bit integer")
+        return AttrKind.INT, value
+    if isinstance(value, float):
+        return AttrKind.FLOAT, value
+    if isinstance(value, str):
+        return AttrKind.STR, value
+    if isinstance(value, (list, tuple)):
+        return _convert_list(key, tuple(value))
+    raise TypeError(f"attribute {key!r}: a {type(value).__name__} cannot be stored")
+
+
+def _convert_list(key: str, values: tuple[AttrValue, ...]) -> tuple[AttrKind, AttrValue]:
+    from pypto_tmpl.ir.expr import Var
+
+    if key in _INT32_LIST_KEYS:
+        for value in values:
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"attribute {key!r} is a list of integers, got {type(value).__name__}")
+            if not INT32_MIN <= value <= INT32_MAX:
+                raise ValueError(f"attribute {key!r}: {value} does not fit a 32-bit integer")
+        return AttrKind.INT32S, values
+    is_var_list = key in _VAR_LIST_KEYS or (values and isinstance(values[0], Var))
+    kind, element = (AttrKind.VARS, Var) if is_var_list else (AttrKind.ARG_DIRECTIONS, ArgDirection)
+    for value in values:
+        if not isinstance(value, element):
+            raise TypeError(f"attribute {key!r} is a list of {element.__name__}, got {type(value).__name__}")
+    return kind, values

@@ -1,0 +1,112 @@
+"""Roots of the IR class hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Annotated, TypeVar
+
+from pypto_tmpl.ir.span import Span
+
+DYNAMIC_DIM = -1
+
+
+class FieldRole(Enum):
+    """How structural comparison treats a field; given as ``Annotated[..., DEFINITION]``."""
+
+    COMPARED = "compared"
+    DEFINITION = "definition"  # binds variables: the two sides pair up
+    IGNORED = "ignored"
+
+
+DEFINITION = FieldRole.DEFINITION
+IGNORED = FieldRole.IGNORED
+
+
+class InternalError(RuntimeError):
+    """An invariant of the IR does not hold (upstream's ``pypto.InternalError``)."""
+
+
+def set_fields(node: object, **values: object) -> None:
+    """Set fields of a frozen node that is being constructed."""
+    for name, value in values.items():
+        object.__setattr__(node, name, value)
+
+
+T = TypeVar("T")
+
+
+def node_tuple(values: Iterable[T], kind: type[T] | tuple[type[T], ...], what: str) -> tuple[T, ...]:
+    """``values`` as a tuple after checking that each is a ``kind``; raises TypeError naming ``what``."""
+    found = tuple(values)
+    for i, value in enumerate(found):
+        if not isinstance(value, kind):
+            raise TypeError(f"{what}[{i}] must be {_kind_name(kind)}, got {type(value).__name__}")
+    return found
+
+
+def check_kind(value: object, kind: type | tuple[type, ...], what: str) -> None:
+    """Raise TypeError naming ``what`` unless ``value`` is a ``kind``."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{what} must be {_kind_name(kind)}, got {type(value).__name__}")
+
+
+def _kind_name(kind: type | tuple[type, ...]) -> str:
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return " or ".join("None" if k is type(None) else k.__name__ for k in kinds)
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
+class IRNode:
+    """Base of all nodes; nodes are compared by identity."""
+
+    span: Annotated[Span, IGNORED]
+
+    def same_as(self, other: object) -> bool:
+        """True when ``other`` is this very object."""
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at {self.span}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
+class Type:
+    """Base of all types; not a node. Types are equal when they are structurally equal."""
+
+    def __eq__(self, other: object) -> bool:
+        from pypto_tmpl.ir.structural import structural_equal
+
+        return self is other or (isinstance(other, Type) and structural_equal(self, other))
+
+    def __hash__(self) -> int:
+        from pypto_tmpl.ir.structural import structural_hash
+
+        return structural_hash(self)
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
+        return f"{type(self).__name__}({inner})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
+class Expr(IRNode):
+    """Base of expressions: nodes that have a value of ``type``."""
+
+    type: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
+class Stmt(IRNode):
+    """Base of statements; ``leading_comments`` holds comment lines without their ``#``."""
+
+    leading_comments: Annotated[tuple[str, ...], IGNORED]
+
+
+def attach_leading_comments(stmt: Stmt, comments: Iterable[str]) -> None:
+    """Replace the comments in front of ``stmt``; raises ValueError for a statement sequence."""
+    found = node_tuple(comments, str, "comments")
+    if found and type(stmt).__name__ == "SeqStmts":
+        raise ValueError("a SeqStmts carries no leading comments; attach them to its first statement")
+    set_fields(stmt, leading_comments=found)

@@ -1,0 +1,94 @@
+"""Field declarations: what the dataclass annotations of a node or type say about its fields.
+
+Wire format, visitor, mutator, structural comparison and hashing all walk these declarations, so that
+a field exists for all of them or for none.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing
+from dataclasses import dataclass, fields
+
+from pypto_tmpl.ir.base import DEFINITION, IGNORED, Expr, FieldRole, IRNode, Stmt, Type
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSpec:
+    """One declared field: a ``base``, a tuple of them if ``many``, possibly None if ``optional``."""
+
+    name: str
+    base: type
+    many: bool
+    optional: bool
+    role: FieldRole
+
+    @property
+    def is_node(self) -> bool:
+        return issubclass(self.base, IRNode)
+
+    @property
+    def is_type(self) -> bool:
+        return issubclass(self.base, Type)
+
+
+_FIELDS: dict[type, tuple[FieldSpec, ...]] = {}
+_NODE_FIELDS: dict[type, tuple[FieldSpec, ...]] = {}
+
+
+def fields_of(cls: type) -> tuple[FieldSpec, ...]:
+    """Declared fields of a node, type or view class, in wire order. Raises TypeError for another class."""
+    if cls not in _FIELDS:
+        _FIELDS[cls] = _declared(cls)
+    return _FIELDS[cls]
+
+
+def _declared(cls: type) -> tuple[FieldSpec, ...]:
+    hints = typing.get_type_hints(cls, localns=_namespace(), include_extras=True)
+    return tuple(_spec(f.name, hints[f.name]) for f in fields(cls) if not f.name.startswith("_"))
+
+
+def node_fields_of(cls: type) -> tuple[FieldSpec, ...]:
+    """The fields of ``cls`` that hold nodes, types, attributes or views: where a walk descends."""
+    if cls not in _NODE_FIELDS:
+        _NODE_FIELDS[cls] = _walked(cls)
+    return _NODE_FIELDS[cls]
+
+
+def _walked(cls: type) -> tuple[FieldSpec, ...]:
+    from pypto_tmpl.ir.attrs import AttrMap
+    from pypto_tmpl.ir.types import TensorView, TileView
+
+    walked = (IRNode, Type, AttrMap, TensorView, TileView)
+    return tuple(spec for spec in fields_of(cls) if issubclass(spec.base, walked))
+
+
+def _namespace() -> dict[str, object]:
+    """Names that annotations mention across modules that cannot import each other."""
+    from pypto_tmpl.ir import attrs, enums, expr, span
+    from pypto_tmpl.ir import types as ir_types
+
+    found: dict[str, object] = {}
+    for module in (enums, span, attrs, ir_types, expr, sys.modules[__name__]):
+        found.update({name: value for name, value in vars(module).items() if isinstance(value, type)})
+    return found | {"Expr": Expr, "Stmt": Stmt, "Type": Type, "DEFINITION": DEFINITION, "IGNORED": IGNORED}
+
+
+def _spec(name: str, hint: object) -> FieldSpec:
+    role = FieldRole.COMPARED
+    if typing.get_origin(hint) is typing.Annotated:
+        hint, role = typing.get_args(hint)
+    optional = many = False
+    if isinstance(hint, types.UnionType):
+        hint, none = typing.get_args(hint)
+        assert none is type(None), f"{name}: only `X | None` unions are fields"
+        optional = True
+    if typing.get_origin(hint) is tuple:
+        hint, ellipsis = typing.get_args(hint)
+        assert ellipsis is ..., f"{name}: only homogeneous tuples are fields"
+        many = True
+    if typing.get_origin(hint) is dict:
+        hint = dict
+    assert isinstance(hint, type), f"{name}: {hint!r}"
+    return FieldSpec(name, hint, many, optional, role)
