@@ -1,0 +1,1 @@
+"""Turns IR into scripts: names, order and nesting in Python, every character from templates."""

@@ -1,0 +1,159 @@
+"""The one Jinja environment, and calls into it whose errors end at the template's line."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import jinja2
+
+from pypto_tmpl.codegen.bytecode import bytecode_cache
+from pypto_tmpl.codegen.filters import FILTERS
+from pypto_tmpl.codegen.operands import Attributes, Constants, Operands, UnknownNameError
+from pypto_tmpl.errors import Location, PyptoTmplError, closest
+from pypto_tmpl.ops.model import OpEntry
+from pypto_tmpl.ops.table import OpTable
+from pypto_tmpl.resources import template_root
+
+_UNDEFINED_NAME = re.compile(r"'(?P<name>\w+)' is undefined")
+
+
+class TemplateError(PyptoTmplError, RuntimeError):
+    """A template did not yield text; the error says which one, at which line and for which op."""
+
+    slug = "template"
+
+
+class UndefinedNameError(TemplateError, jinja2.UndefinedError):
+    """A template names something that nobody gives it."""
+
+    slug = "undefined-name"
+
+
+def create_environment(
+    template_dirs: Sequence[Path] | None = None, *, cache_folder: Path | None = None
+) -> jinja2.Environment:
+    """The environment of all templates; the earliest folder that has a template wins.
+
+    ``template_dirs`` are by default the project's own; compiled templates are kept in
+    ``cache_folder``, by default the user's.
+    """
+    folders = (template_root(),) if template_dirs is None else template_dirs
+    # Text mode reads CR LF as LF, and utf-8-sig drops a byte-order mark.
+    loaders = [jinja2.FileSystemLoader(folder, encoding="utf-8-sig") for folder in folders]
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader(loaders),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+        auto_reload=False,
+        bytecode_cache=bytecode_cache(cache_folder),
+    )
+    environment.filters.update(FILTERS)
+    return environment
+
+
+def render(environment: jinja2.Environment, name: str, context: Mapping[str, Any]) -> str:
+    """The text of the template ``name`` for ``context``.
+
+    Raises: TemplateError, UndefinedNameError for a name that the context lacks.
+    """
+    try:
+        return environment.get_template(name).render(context)
+    except Exception as error:  # Template.render has rewritten the traceback already
+        _fail(error, f"template {name!r}", candidates=context)
+
+
+class OpMacros:
+    """The macros of an op table, called by op."""
+
+    def __init__(self, table: OpTable, environment: jinja2.Environment) -> None:
+        self._table = table
+        self._environment = environment
+        self._callables: dict[str, tuple[Any, Constants]] = {}
+
+    def call(self, entry: OpEntry, operands: Operands, attributes: Attributes) -> str:
+        """The Python expression that the op's macro makes of a call.
+
+        Raises: TemplateError that names the op, the macro and the template's line.
+        """
+        try:
+            found = self._callables.get(entry.name)
+            if found is None:
+                found = self._callables[entry.name] = self._load(entry)
+            macro, constants = found
+            try:
+                text: str = macro(operands, attributes, constants)
+            except Exception:
+                self._environment.handle_exception()
+        except Exception as error:
+            self._fail(error, entry)
+        text = text.strip()
+        if not text:
+            what = f"macro {entry.emit!r} yields no text for {entry.name}"
+            raise TemplateError(what, where=self._place(entry), slug="empty-expression")
+        return text
+
+    def _load(self, entry: OpEntry) -> tuple[Any, Constants]:
+        if not entry.is_executable:
+            raise TemplateError(f"{entry.name} has no macro", slug="not-executable")
+        template = self._environment.get_template(f"ops/{self._table.family_of(entry.name)}.py.jinja")
+        return getattr(template.module, str(entry.emit)), Constants(entry.name, entry.constants)
+
+    def _place(self, entry: OpEntry, template: Location | None = None) -> str:
+        macro = self._table.macro(entry.name)
+        template = template or (None if macro is None else macro.location)
+        table_place = f"op table: {self._table.location(entry.name)}"
+        return table_place if template is None else f"{template}      {table_place}"
+
+    def _fail(self, error: Exception, entry: OpEntry) -> NoReturn:
+        macro = self._table.macro(entry.name)
+        candidates = {"a", "attr", "emit"} | (macro.names if macro is not None else set())
+        subject = f"macro {entry.emit!r}"
+        place = self._place(entry, _template_location(error))
+        _fail(error, subject, f" for {entry.name}", place, candidates)
+
+
+def _fail(
+    error: Exception, subject: str, purpose: str = "", place: str = "", candidates: Iterable[str] = ()
+) -> NoReturn:
+    """Raise ``error`` as a TemplateError about ``subject``."""
+    place = place or str(_template_location(error) or "")
+    if isinstance(error, UnknownNameError):
+        what = f"{subject} reads {error.reads}, but {error.problem}"
+        raise TemplateError(what, slug=error.error_slug, where=place, notes=error.notes) from error
+    if isinstance(error, PyptoTmplError):
+        what = f"{subject} fails{purpose}: {error.what}"
+        raise TemplateError(what, slug=error.error_slug, where=place, notes=error.notes) from error
+    message = str(error).strip() or "no message"
+    if isinstance(error, jinja2.UndefinedError):
+        name = _UNDEFINED_NAME.fullmatch(message)
+        others = [other for other in candidates if name is None or other != name["name"]]
+        guess = closest(name["name"], sorted(others)) if name is not None else None
+        notes = (f"did you mean {guess!r}?",) if guess else ()
+        raise UndefinedNameError(f"{subject} fails{purpose}: {message}", where=place, notes=notes) from error
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        what = f"{subject} cannot be read{purpose}: {error.message}"
+        raise TemplateError(what, slug="template-syntax", where=place) from error
+    if isinstance(error, jinja2.TemplateNotFound):
+        raise TemplateError(f"{subject} does not exist", slug="no-template", where=place) from error
+    what = f"{subject} fails{purpose}: {type(error).__name__}: {message}"
+    raise TemplateError(what, where=place) from error
+
+
+def _template_location(error: BaseException) -> Location | None:
+    """The innermost template line that ``error`` came from."""
+    if isinstance(error, jinja2.TemplateSyntaxError) and error.filename:
+        return Location(Path(error.filename), error.lineno)
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [Location(Path(frame.filename), frame.lineno or 1) for frame in frames if _is_template(frame)]
+    return lines[-1] if lines else None
+
+
+def _is_template(frame: traceback.FrameSummary) -> bool:
+    return frame.filename.endswith(".jinja")

@@ -1,0 +1,58 @@
+"""The filters that templates may use: few, pure and typed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from pypto_tmpl.errors import PyptoTmplError
+
+_TORCH_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "BOOL": "bool", "INT8": "int8", "INT16": "int16", "INT32": "int32", "INT64": "int64",
+        "INDEX": "int64", "TASK_ID": "int64", "UINT8": "uint8", "UINT16": "uint16", "UINT32": "uint32",
+        "UINT64": "uint64", "FP8E4M3FN": "float8_e4m3fn", "FP8E5M2": "float8_e5m2",
+        "FP8E8M0": "float8_e8m0fnu", "FP4": "float4_e2m1fn_x2", "FP16": "float16", "BF16": "bfloat16",
+        "FP32": "float32",
+    }
+)  # fmt: skip
+
+
+class FilterError(PyptoTmplError, ValueError):
+    """A template passed a filter something it has no text for."""
+
+    slug = "filter"
+
+
+def py_literal(value: Any) -> str:
+    """The Python literal of plain data; infinities and NaN, which have none, as ``float("inf")``."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    if value is None or type(value) in (bool, int, float):
+        return repr(value)
+    if isinstance(value, str):
+        return repr(str(value))
+    if isinstance(value, list | tuple):
+        items = [py_literal(item) for item in value]
+        if isinstance(value, list):
+            return f"[{', '.join(items)}]"
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+    raise FilterError(
+        f"py_literal has no literal for a {type(value).__name__}",
+        notes=("values: None, bool, int, float, str, and lists and tuples of them",),
+    )
+
+
+def torch_dtype(name: str) -> str:
+    """The torch dtype of an upper-case dtype name: ``FP32`` gives ``torch.float32``."""
+    found = _TORCH_NAMES.get(name)
+    if found is None:
+        raise FilterError(f"torch has no dtype for {name!r}", notes=(f"dtypes: {', '.join(_TORCH_NAMES)}",))
+    return f"torch.{found}"
+
+
+FILTERS: Mapping[str, Callable[..., str]] = MappingProxyType(
+    {"py_literal": py_literal, "torch_dtype": torch_dtype}
+)

@@ -1,0 +1,229 @@
+"""What a macro sees of a call: operands, keywords and constants by name, as plain text and numbers.
+
+A name that does not exist raises. Under StrictUndefined alone, ``a.lsh is none`` with a misspelt
+operand would quietly be false, so none of these errors is an AttributeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from pypto_tmpl.codegen.filters import torch_dtype
+from pypto_tmpl.errors import PyptoTmplError, allowed_note
+from pypto_tmpl.ops.model import OpEntry
+
+FACTS = (
+    "valid", "valid_items", "shape", "rank", "dtype", "dtype_name", "dtype_class", "bits", "memory",
+    "items", "is_literal",
+)  # fmt: skip
+# dtype name -> (class, bits): the class tells arithmetic apart, the bits are those of the element.
+_DTYPE_FACTS: dict[str, tuple[str, int]] = {
+    "BOOL": ("bool", 1), "FP32": ("fp32", 32), "FP16": ("narrow_float", 16), "BF16": ("narrow_float", 16),
+    "FP8E4M3FN": ("narrow_float", 8), "FP8E5M2": ("narrow_float", 8), "FP8E8M0": ("narrow_float", 8),
+    "HF8": ("narrow_float", 8), "FP4": ("narrow_float", 4), "HF4": ("narrow_float", 4),
+    "INT4": ("int", 4), "INT8": ("int", 8), "INT16": ("int", 16), "INT32": ("int", 32), "INT64": ("int", 64),
+    "INDEX": ("int", 64), "TASK_ID": ("int", 64), "UINT4": ("unsigned", 4), "UINT8": ("unsigned", 8),
+    "UINT16": ("unsigned", 16), "UINT32": ("unsigned", 32), "UINT64": ("unsigned", 64),
+}  # fmt: skip
+
+
+class UnknownNameError(PyptoTmplError):
+    """A macro reads a name that the op does not have."""
+
+    slug = "unknown-name"
+
+    def __init__(
+        self, reads: str = "", problem: str = "", *, slug: str | None = None, notes: Sequence[str] = ()
+    ) -> None:
+        super().__init__(f"a macro reads {reads}, but {problem}", slug=slug, notes=notes)
+        self.reads = reads
+        self.problem = problem
+
+
+class CallError(PyptoTmplError, ValueError):
+    """A call does not have the operands or keywords that its op needs."""
+
+    slug = "op-call"
+
+
+class Operand(str):
+    """An operand's Python expression, with the facts that macros may ask for.
+
+    A fact that does not apply is none: ``valid`` where the region is the whole box, ``items`` of
+    anything but a tuple, ``dtype`` of what has no elements.
+    """
+
+    __slots__ = ("dtype_name", "is_literal", "items", "memory", "rank", "shape", "valid", "valid_items")
+
+    dtype_name: str | None
+    is_literal: bool
+    items: list[str] | None
+    memory: str | None
+    rank: int | None
+    shape: list[str] | None
+    valid: str | None
+    valid_items: list[str] | None
+
+    def __new__(
+        cls,
+        text: str,
+        *,
+        dtype_name: str | None = None,
+        shape: list[str] | None = None,
+        valid: str | None = None,
+        valid_items: list[str] | None = None,
+        memory: str | None = None,
+        items: list[str] | None = None,
+        is_literal: bool = False,
+    ) -> Operand:
+        self = super().__new__(cls, text)
+        self.dtype_name = dtype_name
+        self.shape = shape
+        self.rank = None if shape is None else len(shape)
+        self.valid = valid
+        self.valid_items = valid_items
+        self.memory = memory
+        self.items = items
+        self.is_literal = is_literal
+        return self
+
+    @property
+    def dtype(self) -> str | None:
+        """The torch dtype, ``torch.float32``."""
+        return None if self.dtype_name is None else torch_dtype(self.dtype_name)
+
+    @property
+    def dtype_class(self) -> str | None:
+        """``fp32``, ``narrow_float``, ``int``, ``unsigned`` or ``bool``."""
+        return None if self.dtype_name is None else _DTYPE_FACTS[self.dtype_name][0]
+
+    @property
+    def bits(self) -> int | None:
+        """Width of an element in bits."""
+        return None if self.dtype_name is None else _DTYPE_FACTS[self.dtype_name][1]
+
+    def __getattr__(self, name: str) -> NoReturn:
+        _refuse_protocol_name(self, name)
+        problem = f"the operand {str(self)!r} has no fact {name!r}"
+        raise UnknownNameError(
+            f".{name}", problem, slug="unknown-fact", notes=(allowed_note("facts", FACTS, name),)
+        )
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        # The text's characters are nobody's wish; a tuple's elements stand in `.items`.
+        problem = f"the operand {str(self)!r} has no elements; those of a tuple are `.items`"
+        notes = (allowed_note("facts", FACTS),)
+        raise UnknownNameError(f"[{key!r}]", problem, slug="unknown-fact", notes=notes)
+
+    def __iter__(self) -> NoReturn:
+        self[0]
+        raise AssertionError("unreachable")
+
+
+class _Names:
+    """Values by name; what ``title`` calls them is told when a name is unknown."""
+
+    __slots__ = ("_op", "_values")
+    _prefix = ""
+    _title = ""
+
+    def __init__(self, op: str, values: Mapping[str, Any]) -> None:
+        self._op = op
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._values[name]
+        except KeyError:
+            pass
+        _refuse_protocol_name(self, name)
+        raise UnknownNameError(
+            f"{self._prefix}.{name}",
+            f"{self._op} has no {self._title} {name!r}",
+            slug=f"unknown-{self._title}",
+            notes=(allowed_note(f"{self._title}s", self._allowed(), name),),
+        )
+
+    def _allowed(self) -> tuple[str, ...]:
+        return tuple(self._values)
+
+
+class Operands(_Names):
+    """The macro's ``a``: operands by name, none where an optional one is absent."""
+
+    __slots__ = ()
+    _prefix = "a"
+    _title = "operand"
+
+
+class Attributes(_Names):
+    """The macro's ``attr``: keyword values by name, and the facts of the call's result."""
+
+    __slots__ = ("in_kernel", "result")
+    _prefix = "attr"
+    _title = "keyword"
+
+    def __init__(
+        self, op: str, values: Mapping[str, Any], *, result: Operand | None, in_kernel: bool
+    ) -> None:
+        super().__init__(op, values)
+        self.result = result
+        self.in_kernel = in_kernel
+
+    def _allowed(self) -> tuple[str, ...]:
+        return (*self._values, "result", "in_kernel")
+
+
+class Constants(_Names):
+    """The macro's ``emit``: the entry's ``with:`` values."""
+
+    __slots__ = ()
+    _prefix = "emit"
+    _title = "constant"
+
+
+def bind_operands(entry: OpEntry, values: Sequence[Operand | None]) -> Operands:
+    """Give the positional operands of a call their names.
+
+    Raises: CallError for too many, or for an absent one that is not optional.
+    """
+    if len(values) > len(entry.operands):
+        raise _call_error(entry, f"takes {len(entry.operands)} operands, the call has {len(values)}")
+    named: dict[str, Operand | None] = dict.fromkeys(entry.operand_names)
+    named.update(zip(entry.operand_names, values, strict=False))
+    for operand in entry.operands:
+        if named[operand.name] is None and not operand.optional:
+            raise _call_error(entry, f"needs the operand {operand.name!r}, the call does not have it")
+    return Operands(entry.name, named)
+
+
+def bind_attributes(
+    entry: OpEntry, values: Mapping[str, Any], *, result: Operand | None, in_kernel: bool
+) -> Attributes:
+    """Complete the keywords of a call by the table's defaults; keywords it does not declare are dropped.
+
+    Raises: CallError for an absent keyword that is required.
+    """
+    named: dict[str, Any] = {}
+    for kwarg in entry.kwargs:
+        value = values.get(kwarg.name)
+        if value is None and kwarg.required:
+            raise _call_error(entry, f"needs the keyword {kwarg.name!r}, the call does not have it")
+        named[kwarg.name] = kwarg.default if value is None and kwarg.has_default else value
+    return Attributes(entry.name, named, result=result, in_kernel=in_kernel)
+
+
+def _call_error(entry: OpEntry, problem: str) -> CallError:
+    operands = [f"{item.name} (optional)" if item.optional else item.name for item in entry.operands]
+    notes = [allowed_note("operands", operands)]
+    if entry.kwargs:
+        keywords = [f"{item.name} (required)" if item.required else item.name for item in entry.kwargs]
+        notes.append(allowed_note("keywords", keywords))
+    return CallError(f"{entry.name} {problem}", notes=notes)
+
+
+def _refuse_protocol_name(owner: object, name: str) -> None:
+    """Python and markupsafe probe for ``__html__`` and the like; they must get an AttributeError."""
+    if name.startswith("__"):
+        raise AttributeError(f"{type(owner).__name__} has no {name}")

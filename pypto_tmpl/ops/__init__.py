@@ -1,0 +1,19 @@
+"""The op table: what every op takes and yields, and which macro emits it."""
+
+from pypto_tmpl.ops.loader import OpTableError, load_table
+from pypto_tmpl.ops.model import FamilyFile, KwargSpec, OpEntry, OperandSpec, ResultSpec
+from pypto_tmpl.ops.rules import carries_region_of, resolve_result
+from pypto_tmpl.ops.table import OpTable
+
+__all__ = [
+    "FamilyFile",
+    "KwargSpec",
+    "OpEntry",
+    "OpTable",
+    "OpTableError",
+    "OperandSpec",
+    "ResultSpec",
+    "carries_region_of",
+    "load_table",
+    "resolve_result",
+]

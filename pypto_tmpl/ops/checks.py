@@ -1,0 +1,234 @@
+"""What a well-formed entry may still have wrong: names that nothing declares, contradictory keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pypto_tmpl.errors import Diagnostic, allowed_note
+from pypto_tmpl.ops import model, rules
+from pypto_tmpl.ops.macros import Macro, MacroFile, reachable_macros
+from pypto_tmpl.ops.sources import identifiers
+from pypto_tmpl.ops.table import Declaration
+
+_RESERVED_KWARGS = ("result", "in_kernel")
+_SAMPLE_KEYS = {"samples": (), "error_samples": ("raises", "match")}
+_PYTHON_TYPES = {"int": (int,), "float": (int, float), "bool": (bool,)}
+_MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "DataType": get_args(model.DTypeName),
+    "MemorySpace": get_args(model.MemorySpace),
+    "TensorLayout": ("ND", "DN", "NZ", "MX_A_ZZ", "MX_B_NN"),
+    "TileLayout": ("none_box", "row_major", "col_major"),
+    "PadValue": ("null", "zero", "max", "min"),
+}
+_NEEDED_PARTS = {
+    "tile": ("dtype", "shape", "valid"),
+    "tensor": ("dtype", "shape", "valid"),
+    "scalar": ("dtype",),
+    "tuple": ("items",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an entry may refer to outside of itself."""
+
+    macro_files: Mapping[str, MacroFile]
+    helpers: frozenset[str]
+
+
+def entry_problems(declaration: Declaration, around: Surroundings) -> Iterator[Diagnostic]:
+    """Everything that is wrong with one entry."""
+    yield from _emission(declaration, around)
+    yield from _helpers(declaration, around)
+    yield from _operands(declaration)
+    yield from _kwargs(declaration)
+    yield from _result(declaration)
+    yield from _samples(declaration)
+
+
+def table_problems(declarations: list[Declaration], around: Surroundings) -> Iterator[Diagnostic]:
+    """What is wrong between entries: names taken twice, macros defined twice or used by nobody."""
+    taken: dict[str, Declaration] = {}
+    for declaration in declarations:
+        entry = declaration.entry
+        for name in (entry.name, *entry.aliases):
+            path = ("name",) if name == entry.name else ("aliases", entry.aliases.index(name))
+            if name in taken:
+                first = taken[name]
+                note = f"first: {first.locate('name')} ({first.entry.name})"
+                yield _problem(declaration, "duplicate-op", f"the name {name!r} is taken", path, note)
+            taken.setdefault(name, declaration)
+    used = {
+        key
+        for declaration in declarations
+        for key in reachable_macros(around.macro_files, declaration.family, declaration.entry.emit or "")
+    }
+    for stem, file in around.macro_files.items():
+        for macro in file.repeated:
+            what = f"{stem}: macro {macro.name!r} is defined twice"
+            yield Diagnostic("duplicate-macro", what, str(macro.location))
+        for macro in file.macros.values():
+            if (stem, macro.name) not in used:
+                what = f"{stem}: no op and no used macro names the macro {macro.name!r}"
+                notes = (f"give an entry of ops/{stem}.yaml `emit: {macro.name}`, or delete the macro",)
+                yield Diagnostic("unused-macro", what, str(macro.location), notes)
+
+
+def _problem(
+    declaration: Declaration, slug: str, what: str, path: tuple[str | int, ...], *notes: str
+) -> Diagnostic:
+    where = str(declaration.locate(*path))
+    return Diagnostic(slug, f"{declaration.entry.name}: {what}", where, notes)
+
+
+def _emission(declaration: Declaration, around: Surroundings) -> Iterator[Diagnostic]:
+    entry = declaration.entry
+    if (entry.emit is None) == (entry.refused is None):
+        what = "has neither `emit` nor `refused`" if entry.emit is None else "has both `emit` and `refused`"
+        note = "an executable op names its macro in `emit`; any other says in `refused` why it is not"
+        yield _problem(declaration, "emit-or-refused", what, ("refused",), note)
+    if entry.is_executable:
+        file = around.macro_files.get(declaration.family)
+        macros = tuple(file.macros) if file is not None else ()
+        if entry.emit not in macros:
+            what = f"ops/{declaration.family}.py.jinja has no macro {entry.emit!r}"
+            note = allowed_note("macros", macros, str(entry.emit))
+            yield _problem(declaration, "missing-macro", what, ("emit",), note)
+
+
+def _helpers(declaration: Declaration, around: Surroundings) -> Iterator[Diagnostic]:
+    entry = declaration.entry
+    for index, helper in enumerate(entry.uses):
+        if helper not in around.helpers:
+            note = allowed_note("helpers", sorted(around.helpers), helper)
+            what = f"no preamble helper is named {helper!r}"
+            yield _problem(declaration, "unknown-helper", what, ("uses", index), note)
+    if not entry.is_executable:
+        return
+    macros = reachable_macros(around.macro_files, declaration.family, str(entry.emit)).values()
+    for macro in macros:
+        for helper in sorted((macro.names & around.helpers).difference(entry.uses)):
+            yield _undeclared(declaration, helper, f"macro {macro.name!r}", macro)
+    for helper in sorted((_names_in(entry.constants) & around.helpers).difference(entry.uses)):
+        yield _undeclared(declaration, helper, "`with`", None)
+
+
+def _undeclared(declaration: Declaration, helper: str, by: str, macro: Macro | None) -> Diagnostic:
+    entry = declaration.entry
+    what = f"{entry.name}: {by} names the helper {helper!r}, which `uses` does not list"
+    where = str(declaration.locate("uses"))
+    if macro is not None:
+        where = f"{where}      macro: {macro.location}"
+    return Diagnostic("undeclared-helper", what, where, (f"uses: [{', '.join((*entry.uses, helper))}]",))
+
+
+def _names_in(value: Any) -> set[str]:
+    if isinstance(value, str):
+        return identifiers(value)
+    if isinstance(value, dict):
+        value = list(value.values())
+    return set().union(*map(_names_in, value)) if isinstance(value, list) else set()
+
+
+def _operands(declaration: Declaration) -> Iterator[Diagnostic]:
+    entry = declaration.entry
+    names = entry.operand_names
+    for part, title in (("operands", "operand"), ("kwargs", "keyword")):
+        counts = Counter(item.name for item in getattr(entry, part))
+        for name in (name for name, count in counts.items() if count > 1):
+            yield _problem(declaration, "duplicate-name", f"two {title}s are named {name!r}", (part,))
+    for earlier, later in zip(entry.operands, entry.operands[1:], strict=False):
+        if earlier.optional and not later.optional:
+            what = f"operand {later.name!r} is not optional, but {earlier.name!r} before it is"
+            yield _problem(declaration, "optional-order", what, ("operands", names.index(later.name)))
+    references = [(("writes", index), name) for index, name in enumerate(entry.writes)]
+    if entry.returns is not None:
+        references.append((("returns",), entry.returns))  # type: ignore[arg-type]
+    for path, name in references:
+        if name not in names:
+            what = f"`{path[0]}` names {name!r}, which is no operand"
+            yield _problem(declaration, "unknown-operand", what, path, allowed_note("operands", names, name))
+
+
+def _kwargs(declaration: Declaration) -> Iterator[Diagnostic]:
+    for index, kwarg in enumerate(declaration.entry.kwargs):
+        path = ("kwargs", index)
+        if kwarg.name in _RESERVED_KWARGS:
+            what = f"a keyword cannot be named {kwarg.name!r}: macros read something else under that name"
+            yield _problem(declaration, "reserved-name", what, (*path, "name"))
+        if not kwarg.has_default:
+            continue
+        what, note = _default_problem(kwarg)
+        if what:
+            yield _problem(
+                declaration, "kwarg-default", f"keyword {kwarg.name!r} {what}", (*path, "default"), note
+            )
+
+
+def _default_problem(kwarg: model.KwargSpec) -> tuple[str, str]:
+    default = kwarg.default
+    if kwarg.required:
+        return "is required and has a default", "drop one of the two"
+    if default is None:
+        return "has the default null", 'leave `default` out for "none when absent"; quote the word null'
+    if kwarg.type in _MEMBERS:
+        members = _MEMBERS[kwarg.type]
+        bad = default not in members
+        note = allowed_note(kwarg.type, members, str(default))
+    else:
+        types = _PYTHON_TYPES.get(kwarg.type, (str,))
+        bad = not isinstance(default, types) or (isinstance(default, bool) and bool not in types)
+        note = f"expected: a value of type {kwarg.type}"
+    if not bad and kwarg.values and default not in kwarg.values.values():
+        codes = ", ".join(f"{code} ({name})" for name, code in kwarg.values.items())
+        bad, note = True, f"codes: {codes}"
+    return (f"cannot have the default {default!r}", note) if bad else ("", "")
+
+
+def _result(declaration: Declaration) -> Iterator[Diagnostic]:
+    entry = declaration.entry
+    if isinstance(entry.result, str):
+        if entry.result not in rules.NAMED_RESULTS:
+            note = allowed_note("named results", tuple(rules.NAMED_RESULTS), entry.result)
+            what = f"no result is named {entry.result!r}"
+            yield _problem(declaration, "unknown-result", what, ("result",), note)
+            return
+        parts = [((), rules.resolve_result(entry))]
+    else:
+        items = enumerate(entry.result.items)
+        parts = [((), entry.result), *((("items", index), item) for index, item in items)]  # type: ignore[list-item]
+    for path, spec in parts:
+        yield from _result_part(declaration, spec, ("result", *path))
+
+
+def _result_part(
+    declaration: Declaration, spec: model.ResultSpec, path: tuple[str | int, ...]
+) -> Iterator[Diagnostic]:
+    entry = declaration.entry
+    kind = spec.kind or entry.namespace
+    for part in _NEEDED_PARTS.get(kind, ()):
+        if not getattr(spec, part):
+            note = f"a {kind} result has the keys {', '.join(_NEEDED_PARTS[kind])}"
+            yield _problem(declaration, "missing-key", f"the result has no {part!r}", path, note)
+    for part, vocabulary in rules.VOCABULARY.items():
+        rule = getattr(spec, part)
+        for word in rules.unknown_terms(entry, part, rule) if rule is not None else ():
+            names = (*entry.operand_names, *entry.kwarg_names, *vocabulary)
+            what = f"{word!r} is no rule for the result's {part}"
+            note = allowed_note("rules", names, word)
+            yield _problem(declaration, "unknown-result", what, (*path, part), note)
+
+
+def _samples(declaration: Declaration) -> Iterator[Diagnostic]:
+    entry = declaration.entry
+    for part, extra in _SAMPLE_KEYS.items():
+        allowed = (*entry.operand_names, *entry.kwarg_names, *extra)
+        for index, sample in enumerate(getattr(entry, part)):
+            for key in sample:
+                if key not in allowed:
+                    what = f"{part}[{index}] gives {key!r}, which is no operand or keyword"
+                    note = allowed_note("names", allowed, key)
+                    yield _problem(declaration, "unknown-operand", what, (part, index, key), note)

@@ -1,0 +1,64 @@
+"""Reads the op table and refuses it as a whole when anything in it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from pypto_tmpl.errors import Diagnostic, PyptoTmplError
+from pypto_tmpl.ops.checks import Surroundings, entry_problems, table_problems
+from pypto_tmpl.ops.macros import scan_macros
+from pypto_tmpl.ops.sources import helper_names, template_files
+from pypto_tmpl.ops.structure import read_family
+from pypto_tmpl.ops.table import Declaration, OpTable
+from pypto_tmpl.resources import template_root
+
+
+class OpTableError(PyptoTmplError, ValueError):
+    """The op table is broken; ``problems`` holds everything that is wrong with it."""
+
+    slug = "op-table"
+
+    def __init__(self, problems: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(f"the op table has {len(problems)} problem(s)")
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
+
+
+def load_table(template_dirs: Sequence[Path] | None = None) -> OpTable:
+    """Load ``ops/*.yaml`` of the template folders; of files of one name the earliest folder's wins.
+
+    Without folders: the project's own table, loaded once.
+    Raises: OpTableError with every problem of all files.
+    """
+    return _load_default() if template_dirs is None else _load(tuple(template_dirs))
+
+
+@lru_cache(maxsize=1)
+def _load_default() -> OpTable:
+    return _load((template_root(),))
+
+
+def _load(template_dirs: Sequence[Path]) -> OpTable:
+    problems: list[Diagnostic] = []
+    declarations: list[Declaration] = []
+    for path in template_files(template_dirs, "ops", ".yaml").values():
+        declarations += read_family(path, problems)
+    macro_files = {
+        stem: scan_macros(path) for stem, path in template_files(template_dirs, "ops", ".py.jinja").items()
+    }
+    around = Surroundings(macro_files, helper_names(template_dirs))
+    for declaration in declarations:
+        problems += entry_problems(declaration, around)
+    broken = bool(problems)
+    problems += (
+        problem
+        for problem in table_problems(declarations, around)
+        if not (broken and problem.slug == "unused-macro")  # its entry may be among the unreadable ones
+    )
+    if problems:
+        raise OpTableError(problems)
+    return OpTable({declaration.entry.name: declaration for declaration in declarations}, macro_files)

@@ -1,0 +1,195 @@
+"""The op table's file format as classes; the JSON schema for editors is made from them.
+
+A key documented here is shown by editors on hover, so the descriptions speak to whoever adds an op.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+OperandKind = Literal["tile", "tensor", "scalar", "tuple", "ptr", "array", "handle", "any"]
+ResultKind = Literal[
+    "tile", "tensor", "distributed_tensor", "scalar", "tuple", "array", "ptr", "handle", "same", "none"
+]
+MemorySpace = Literal[
+    "DDR", "Vec", "Mat", "Left", "Right", "Acc", "Bias", "ScalarLocal", "LeftScale", "RightScale"
+]
+DTypeName = Literal[
+    "BOOL", "INT4", "INT8", "INT16", "INT32", "INT64", "INDEX", "UINT4", "UINT8", "UINT16", "UINT32",
+    "UINT64", "FP4", "FP8E4M3FN", "FP8E5M2", "FP8E8M0", "FP16", "BF16", "FP32", "HF4", "HF8", "TASK_ID",
+]  # fmt: skip
+KwargType = Literal[
+    "int", "float", "bool", "str", "DataType", "MemorySpace", "TensorLayout", "TileLayout", "PadValue"
+]
+NonEmpty = Annotated[str, Meta(min_length=1)]
+
+TORCH_DTYPES: tuple[DTypeName, ...] = (
+    "BOOL", "INT8", "INT16", "INT32", "INT64", "INDEX", "UINT8", "FP16", "BF16", "FP32",
+)  # fmt: skip
+
+
+class _Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What all parts of the table have in common: immutable, keys by name, no unknown keys."""
+
+
+class OperandSpec(_Model, frozen=True):
+    """One positional operand, in upstream's order and under upstream's name."""
+
+    name: Annotated[NonEmpty, Meta(description="Upstream's name; the macro reads it as `a.<name>`.")]
+    kind: Annotated[
+        OperandKind | Annotated[tuple[OperandKind, ...], Meta(min_length=1)],
+        Meta(description="What the operand is, or a list when several kinds are taken."),
+    ]
+    optional: Annotated[
+        bool, Meta(description="May be absent; the macro then reads `none`. Only trailing operands.")
+    ] = False
+    scratch: Annotated[
+        bool, Meta(description="Workspace: contributes no value and may be clobbered.")
+    ] = False
+    memory: Annotated[
+        tuple[MemorySpace, ...], Meta(description="On-chip spaces it may live in; none given: any.")
+    ] = ()
+    dtype: Annotated[
+        DTypeName | None, Meta(description="The only element dtype it may have; none given: any.")
+    ] = None
+
+    @property
+    def kinds(self) -> tuple[OperandKind, ...]:
+        """The kinds taken, as a tuple also where the table gives one."""
+        return self.kind if isinstance(self.kind, tuple) else (self.kind,)
+
+
+class KwargSpec(_Model, frozen=True):
+    """One keyword attribute of the call."""
+
+    name: Annotated[NonEmpty, Meta(description="Upstream's name; the macro reads it as `attr.<name>`.")]
+    type: Annotated[KwargType, Meta(description="Type of the value. Enumerations are given by member name.")]
+    default: Annotated[
+        Any, Meta(description="Value when absent. Without a default an absent keyword reads as `none`.")
+    ] = UNSET
+    required: Annotated[bool, Meta(description="The call must have it; excludes `default`.")] = False
+    values: Annotated[
+        dict[str, int], Meta(description="Name of each code, for integers that are coded options.")
+    ] = field(default_factory=dict)
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the table gives a value for the absent keyword."""
+        return not isinstance(self.default, UnsetType)
+
+
+class ResultSpec(_Model, frozen=True):
+    """What the op yields, in the closed vocabulary of `pypto_tmpl/ops/rules.py`."""
+
+    kind: Annotated[
+        ResultKind | None, Meta(description="Kind of value; by default the op's namespace (tile, tensor).")
+    ] = None
+    dtype: Annotated[
+        str | None,
+        Meta(description="An operand (its dtype), a keyword, an upper-case dtype, or a dtype rule."),
+    ] = None
+    shape: Annotated[str | None, Meta(description="An operand (its shape) or a shape rule.")] = None
+    valid: Annotated[
+        str | None, Meta(description="An operand (its valid region) or a rule for the valid region.")
+    ] = None
+    memory: Annotated[
+        str | None, Meta(description="A memory space, an operand (its space), a keyword, or a memory rule.")
+    ] = None
+    items: Annotated[
+        tuple[ResultSpec, ...], Meta(description="The parts of a tuple result, in order.")
+    ] = ()
+
+
+Sample = dict[str, Any]
+
+
+class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
+    """One registered op: what it takes and yields, and the macro that turns a call into Python."""
+
+    name: Annotated[
+        str,
+        Meta(
+            pattern=r"^[a-z_][a-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$",
+            description="Registered name, upstream's, with its namespace: `tile.row_sum`.",
+        ),
+    ]
+    summary: Annotated[NonEmpty, Meta(description="One sentence that is true on its own.")]
+    operands: Annotated[
+        tuple[OperandSpec, ...], Meta(description="Positional operands, upstream's names and order.")
+    ]
+    result: Annotated[
+        str | ResultSpec, Meta(description="A named rule, or the rule of each part of the result type.")
+    ]
+    kwargs: Annotated[tuple[KwargSpec, ...], Meta(description="Keyword attributes of the call.")] = ()
+    writes: Annotated[
+        tuple[str, ...], Meta(description="Operands whose storage the op changes.")
+    ] = ()
+    returns: Annotated[
+        str | None, Meta(description="The operand that the result is, after the change.")
+    ] = None
+    dsl: Annotated[tuple[str, ...], Meta(description="User-level spellings, e.g. `pl.row_sum`.")] = ()
+    lowers_to: Annotated[tuple[str, ...], Meta(description="Tile ops that a tensor op becomes.")] = ()
+    aliases: Annotated[tuple[str, ...], Meta(description="Legacy names of the same op.")] = ()
+    emit: Annotated[
+        NonEmpty | None,
+        Meta(description="Macro in the sibling .py.jinja, or `noop` for ops without effect here."),
+    ] = None
+    constants: Annotated[
+        dict[str, Any], Meta(description="Constants for the macro, which reads them as `emit.<name>`.")
+    ] = field(default_factory=dict)
+    uses: Annotated[
+        tuple[str, ...], Meta(description="Every preamble helper that the macro may name.")
+    ] = ()
+    dtypes: Annotated[
+        tuple[DTypeName, ...],
+        Meta(description="Element dtypes for which the emitted text is right; others are refused."),
+    ] = TORCH_DTYPES
+    samples: Annotated[
+        tuple[Sample, ...],
+        Meta(description="Operands (and keywords) on which tests run the op against its reference."),
+    ] = ()
+    error_samples: Annotated[
+        tuple[Sample, ...],
+        Meta(description="Calls that must fail; `raises` names the exception, `match` its text."),
+    ] = ()
+    notes: Annotated[str | None, Meta(description="What a reader of the entry should know.")] = None
+    unverified: Annotated[
+        str | None, Meta(description="What about this entry has no reference to check it against.")
+    ] = None
+    refused: Annotated[
+        NonEmpty | None, Meta(description="Instead of `emit`: why the op is not executable.")
+    ] = None
+
+    @property
+    def namespace(self) -> str:
+        """The part of the name before the last dot."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def is_noop(self) -> bool:
+        """Whether the op has no effect in an emitted script."""
+        return self.emit == "noop"
+
+    @property
+    def is_executable(self) -> bool:
+        """Whether a macro gives the op a meaning."""
+        return self.emit is not None and self.emit != "noop"
+
+    @property
+    def operand_names(self) -> tuple[str, ...]:
+        """Names of the operands in order."""
+        return tuple(operand.name for operand in self.operands)
+
+    @property
+    def kwarg_names(self) -> tuple[str, ...]:
+        """Names of the keywords in order."""
+        return tuple(kwarg.name for kwarg in self.kwargs)
+
+
+class FamilyFile(_Model, frozen=True):
+    """One file of the op table: the ops of a family, whose macros stand in the sibling .py.jinja."""
+
+    family: Annotated[NonEmpty, Meta(description="The file's name without its ending.")]
+    ops: Annotated[tuple[OpEntry, ...], Meta(description="The ops of the family.")]

@@ -1,0 +1,141 @@
+"""From YAML nodes to entries: unknown keys, missing keys and values of a wrong type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import yaml
+
+from pypto_tmpl.errors import Diagnostic, Location, allowed_note
+from pypto_tmpl.ops import model
+from pypto_tmpl.ops.positions import YamlFile, parse_yaml, split_path
+from pypto_tmpl.ops.sources import read_text
+from pypto_tmpl.ops.table import Declaration
+
+_UNKNOWN_KEY = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`")
+_MISSING_KEY = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
+_WRONG_TYPE = re.compile(r"Expected `(?P<expected>.+?)`, got `(?P<got>.+?)`")
+_WRONG_VALUE = re.compile(r"Invalid enum value '(?P<value>.*)'")
+_PARTS = {"operands": model.OperandSpec, "kwargs": model.KwargSpec, "result": model.ResultSpec}
+_VOCABULARY = {
+    "kind": model.OperandKind, "memory": model.MemorySpace, "dtypes": model.DTypeName,
+    "dtype": model.DTypeName, "type": model.KwargType,
+}  # fmt: skip
+
+
+def read_family(path: Path, problems: list[Diagnostic]) -> list[Declaration]:
+    """The entries of one file that are well formed; what is wrong with the others joins ``problems``."""
+    file = parse_yaml(path, read_text(path))
+    problems += file.problems
+    stem = path.name.removesuffix(".yaml")
+    root, data = file.root, file.data
+    if file.problems and not isinstance(data, dict):
+        return []
+    if not isinstance(root, yaml.MappingNode) or not isinstance(data.get("ops"), list):
+        what = f"{stem}: a family file holds the keys `family` and `ops`, a list of entries"
+        problems.append(Diagnostic("family-file", what, str(Location(path, 1))))
+        return []
+    problems += _check_head(file, data, stem)
+    nodes = next(value for key, value in root.value if key.value == "ops").value
+    declarations = []
+    for index, (value, node) in enumerate(zip(data["ops"], nodes, strict=True)):
+        entry = _convert(file, value, node, index, problems)
+        if entry is not None:
+            declarations.append(Declaration(entry, stem, file, node))
+    return declarations
+
+
+def _check_head(file: YamlFile, data: dict[str, Any], stem: str) -> Iterator[Diagnostic]:
+    for key in data:
+        if key not in ("family", "ops"):
+            notes = (allowed_note("keys", ("family", "ops"), key),)
+            where = str(Location(file.path, file.line_of([key])))
+            yield Diagnostic("unknown-key", f"{stem}: unknown key {key!r}", where, notes)
+    if data.get("family") != stem:
+        what = f"family {data.get('family')!r} stands in the file of {stem!r}"
+        where = str(Location(file.path, file.line_of(["family"])))
+        yield Diagnostic("family-name", what, where, (f"write `family: {stem}`",))
+
+
+def _convert(
+    file: YamlFile, value: Any, node: yaml.Node, index: int, problems: list[Diagnostic]
+) -> model.OpEntry | None:
+    name = value.get("name") if isinstance(value, dict) else None
+    op = name if isinstance(name, str) else f"entry {index + 1}"
+    failed = False
+    while True:
+        try:
+            entry = msgspec.convert(value, model.OpEntry)
+            return None if failed else entry
+        except msgspec.ValidationError as error:
+            failed = True
+            message, _, path_text = str(error).partition(" - at ")
+            path = split_path(path_text)
+            problems.append(_describe(file, node, op, message, path))
+            unknown = _UNKNOWN_KEY.match(message)
+            if unknown is None:  # only after an unknown key is the rest known to be worth reading
+                return None
+            value = _without(value, path, unknown["name"])
+
+
+def _without(value: Any, path: list[str | int], key: str) -> Any:
+    """A copy of ``value`` in which the mapping at ``path`` lacks ``key``."""
+    if not path:
+        return {name: part for name, part in value.items() if name != key}
+    step, rest = path[0], path[1:]
+    if isinstance(value, list):
+        return [_without(part, rest, key) if index == step else part for index, part in enumerate(value)]
+    return {name: _without(part, rest, key) if name == step else part for name, part in value.items()}
+
+
+def _describe(file: YamlFile, node: yaml.Node, op: str, message: str, path: list[str | int]) -> Diagnostic:
+    place = _shown(path)
+    inside = f" in {place}" if place else ""
+    line_path = list(path)
+    if match := _UNKNOWN_KEY.match(message):
+        line_path.append(match["name"])
+        slug, what = "unknown-key", f"unknown key {match['name']!r}{inside}"
+        note = allowed_note("keys", _keys_at(path), match["name"])
+    elif match := _MISSING_KEY.match(message):
+        slug, what = "missing-key", f"the key {match['name']!r} is missing{inside}"
+        note = allowed_note("keys", _keys_at(path))
+    elif match := _WRONG_VALUE.match(message):
+        slug, what = "unknown-value", f"{place} cannot be {match['value']!r}"
+        key = next((step for step in reversed(path) if isinstance(step, str)), "")
+        values = model.ResultKind if path[:1] == ["result"] else _VOCABULARY[key]
+        note = allowed_note("values", get_args(values), match["value"])
+    elif match := _WRONG_TYPE.match(message):
+        slug, what = "wrong-type", f"{place or 'the entry'} is {_plain(match['got'])}"
+        note = f"expected: {' or '.join(_plain(kind) for kind in match['expected'].split(' | '))}"
+    else:
+        slug, what, note = "wrong-value", f"{place} is not right", _plain_rule(message)
+    where = str(Location(file.path, file.line_of(line_path, node)))
+    return Diagnostic(slug, f"{op}: {what}", where, (note,))
+
+
+def _shown(path: list[str | int]) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def _keys_at(path: list[str | int]) -> tuple[str, ...]:
+    struct: Any = _PARTS[str(path[0])] if path else model.OpEntry
+    return tuple(field.encode_name for field in msgspec.structs.fields(struct))
+
+
+def _plain(kind: str) -> str:
+    words = {"str": "text", "array": "a list", "object": "a mapping", "int": "an integer",
+             "bool": "true or false", "float": "a number"}  # fmt: skip
+    return words.get(kind, kind)
+
+
+def _plain_rule(message: str) -> str:
+    if "matching regex" in message:
+        return "expected: a registered name with its namespace, such as tile.row_sum"
+    if "length >= 1" in message:
+        return "expected: something that is not empty"
+    return message
