@@ -3,7 +3,7 @@
 from pypto_tmpl.ops.loader import OpTableError, load_table
 from pypto_tmpl.ops.model import FamilyFile, KwargSpec, OpEntry, OperandSpec, ResultSpec
 from pypto_tmpl.ops.rules import carries_region_of, resolve_result
-from pypto_tmpl.ops.table import OpTable
+from pypto_tmpl.ops.table import OpTable, UnknownOpError
 
 __all__ = [
     "FamilyFile",
@@ -13,6 +13,7 @@ __all__ = [
     "OpTableError",
     "OperandSpec",
     "ResultSpec",
+    "UnknownOpError",
     "carries_region_of",
     "load_table",
     "resolve_result",

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import yaml
 
-from pypto_tmpl.errors import Location
+from pypto_tmpl.errors import Location, PyptoTmplError, closest
 from pypto_tmpl.ops.macros import Macro, MacroFile
 from pypto_tmpl.ops.model import OpEntry
 from pypto_tmpl.ops.positions import YamlFile
+
+
+class UnknownOpError(PyptoTmplError, KeyError):
+    """The table has no op of that name."""
+
+    slug = "unknown-op"
 
 
 class Declaration:
@@ -54,6 +61,11 @@ class OpTable(Mapping[str, OpEntry]):
     def __getitem__(self, name: str) -> OpEntry:
         return self._declaration(name).entry
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry of the op, or ``default`` where there is none; cheaper than a caught error."""
+        found = self._find(name)
+        return default if found is None else found.entry
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._declarations)
 
@@ -62,6 +74,9 @@ class OpTable(Mapping[str, OpEntry]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._declarations or name in self._aliases
+
+    def _find(self, name: str) -> Declaration | None:
+        return self._declarations.get(name) or self._declarations.get(self._aliases.get(name, ""))
 
     def family_of(self, name: str) -> str:
         """The family whose files hold the op; its macros stand in ``ops/<family>.py.jinja``."""
@@ -84,7 +99,9 @@ class OpTable(Mapping[str, OpEntry]):
         return None if macro is None else macro.source
 
     def _declaration(self, name: str) -> Declaration:
-        found = self._declarations.get(name) or self._declarations.get(self._aliases.get(name, ""))
+        found = self._find(name)
         if found is None:
-            raise KeyError(name)
+            guess = closest(name, [*self._declarations, *self._aliases])
+            notes = (f"did you mean {guess!r}?",) if guess else ()
+            raise UnknownOpError(f"the op table has no op {name!r}", notes=notes)
         return found
