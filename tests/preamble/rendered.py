@@ -1,0 +1,48 @@
+"""Run-time helpers as plain Python: the files in templates/preamble, cut at their marker comments."""
+
+import linecache
+import re
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parents[2] / "templates" / "preamble"
+MARKER = re.compile(
+    r"^\{# helper: (\w+)(?:\s+needs: ([\w,\s]+?))?(?:\s+imports: ([\w,. ]+?))?\s+#\}\n", re.MULTILINE
+)
+
+
+def read_helpers(*topics: str) -> dict[str, tuple[list[str], list[str], str]]:
+    """Helpers of the files of these topics: {name: (needed helpers, imported modules, text)}."""
+    helpers = {}
+    for topic in topics:
+        _, *fields = MARKER.split((FOLDER / f"{topic}.py.jinja").read_text(encoding="utf-8"))
+        for name, needs, imports, text in zip(*[iter(fields)] * 4, strict=True):
+            helpers[name] = (_items(needs), _items(imports), text.strip())
+    return helpers
+
+
+def render(helpers: dict[str, tuple[list[str], list[str], str]], *names: str) -> str:
+    """Text of a script with the named helpers and all that they need, in the order of the files."""
+    wanted: set[str] = set()
+    rest = list(names)
+    while rest:
+        name = rest.pop()
+        if name not in wanted:
+            wanted.add(name)
+            rest += helpers[name][0]
+    chosen = [helper for name, helper in helpers.items() if name in wanted]
+    imports = sorted({module for _, modules, _ in chosen for module in modules})
+    head = "\n".join(f"import {module}" for module in imports)
+    return "\n\n\n".join([head, *(text for _, _, text in chosen)]).lstrip() + "\n"
+
+
+def load(text: str, name: str) -> dict[str, Any]:
+    """Execute script text under a name that tracebacks and linecache know; return its namespace."""
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    namespace: dict[str, Any] = {"__name__": "script"}
+    exec(compile(text, name, "exec"), namespace)
+    return namespace
+
+
+def _items(text: str | None) -> list[str]:
+    return [item.strip() for item in (text or "").split(",") if item.strip()]
