@@ -82,15 +82,14 @@ class OpMacros:
 
         Raises: TemplateError that names the op, the macro and the template's line.
         """
+        if not entry.is_executable:
+            raise TemplateError(f"{entry.name} has no macro", where=self._place(entry), slug="not-executable")
         try:
-            found = self._callables.get(entry.name)
-            if found is None:
-                found = self._callables[entry.name] = self._load(entry)
-            macro, constants = found
             try:
+                macro, constants = self._callables.get(entry.name) or self._load(entry)
                 text: str = macro(operands, attributes, constants)
             except Exception:
-                self._environment.handle_exception()
+                self._environment.handle_exception()  # so that the traceback ends at the template's line
         except Exception as error:
             self._fail(error, entry)
         text = text.strip()
@@ -100,10 +99,10 @@ class OpMacros:
         return text
 
     def _load(self, entry: OpEntry) -> tuple[Any, Constants]:
-        if not entry.is_executable:
-            raise TemplateError(f"{entry.name} has no macro", slug="not-executable")
         template = self._environment.get_template(f"ops/{self._table.family_of(entry.name)}.py.jinja")
-        return getattr(template.module, str(entry.emit)), Constants(entry.name, entry.constants)
+        found = getattr(template.module, str(entry.emit)), Constants(entry.name, entry.constants)
+        self._callables[entry.name] = found
+        return found
 
     def _place(self, entry: OpEntry, template: Location | None = None) -> str:
         macro = self._table.macro(entry.name)

@@ -12,9 +12,7 @@ from pypto_tmpl.codegen.operands import Operand, bind_attributes, bind_operands
 from pypto_tmpl.ops.model import DTypeName, OpEntry
 from pypto_tmpl.ops.rules import resolve_result
 
-_TYPED = re.compile(
-    r"(?P<dtype>[A-Z][A-Z0-9]+)\[(?P<shape>[^\]]*)\](?:\s+valid\s+(?P<valid>\[[^\]]*\]))?"
-)
+_TYPED = re.compile(r"(?P<dtype>[A-Z][A-Z0-9]+)\[(?P<shape>[^\]]*)\](?:\s+valid\s+(?P<valid>\[[^\]]*\]))?")
 
 
 def emit_sample(macros: OpMacros, entry: OpEntry, sample: Mapping[str, Any]) -> str:
@@ -68,9 +66,7 @@ def _result(entry: OpEntry, values: Mapping[str, Operand], keywords: Mapping[str
     )
 
 
-def _result_dtype(
-    rule: str | None, values: Mapping[str, Operand], keywords: Mapping[str, Any]
-) -> str | None:
+def _result_dtype(rule: str | None, values: Mapping[str, Operand], keywords: Mapping[str, Any]) -> str | None:
     first = next((value.dtype_name for value in values.values() if value.dtype_name), None)
     for word in (rule or "").split(" or "):
         if word in get_args(DTypeName):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -12,6 +12,8 @@ from pypto_tmpl.ops import model, rules
 from pypto_tmpl.ops.macros import Macro, MacroFile, reachable_macros
 from pypto_tmpl.ops.sources import identifiers
 from pypto_tmpl.ops.table import Declaration
+
+KeyPath = tuple[str | int, ...]
 
 _RESERVED_KWARGS = ("result", "in_kernel")
 _SAMPLE_KEYS = {"samples": (), "error_samples": ("raises", "match")}
@@ -49,24 +51,31 @@ def entry_problems(declaration: Declaration, around: Surroundings) -> Iterator[D
     yield from _samples(declaration)
 
 
-def table_problems(declarations: list[Declaration], around: Surroundings) -> Iterator[Diagnostic]:
-    """What is wrong between entries: names taken twice, macros defined twice or used by nobody."""
+def duplicate_ops(declarations: Iterable[Declaration]) -> Iterator[Diagnostic]:
+    """Names and legacy names that two entries claim."""
     taken: dict[str, Declaration] = {}
     for declaration in declarations:
         entry = declaration.entry
-        for name in (entry.name, *entry.aliases):
-            path = ("name",) if name == entry.name else ("aliases", entry.aliases.index(name))
+        claims: list[tuple[str, KeyPath]] = [(entry.name, ("name",))]
+        claims += [(alias, ("aliases", index)) for index, alias in enumerate(entry.aliases)]
+        for name, path in claims:
             if name in taken:
                 first = taken[name]
                 note = f"first: {first.locate('name')} ({first.entry.name})"
                 yield _problem(declaration, "duplicate-op", f"the name {name!r} is taken", path, note)
             taken.setdefault(name, declaration)
+
+
+def unused_macros(
+    declarations: Iterable[Declaration], macro_files: Mapping[str, MacroFile]
+) -> Iterator[Diagnostic]:
+    """Macros that no entry emits, directly or through another macro, or that stand twice in a file."""
     used = {
         key
         for declaration in declarations
-        for key in reachable_macros(around.macro_files, declaration.family, declaration.entry.emit or "")
+        for key in reachable_macros(macro_files, declaration.family, declaration.entry.emit or "")
     }
-    for stem, file in around.macro_files.items():
+    for stem, file in macro_files.items():
         for macro in file.repeated:
             what = f"{stem}: macro {macro.name!r} is defined twice"
             yield Diagnostic("duplicate-macro", what, str(macro.location))
@@ -77,9 +86,7 @@ def table_problems(declarations: list[Declaration], around: Surroundings) -> Ite
                 yield Diagnostic("unused-macro", what, str(macro.location), notes)
 
 
-def _problem(
-    declaration: Declaration, slug: str, what: str, path: tuple[str | int, ...], *notes: str
-) -> Diagnostic:
+def _problem(declaration: Declaration, slug: str, what: str, path: KeyPath, *notes: str) -> Diagnostic:
     where = str(declaration.locate(*path))
     return Diagnostic(slug, f"{declaration.entry.name}: {what}", where, notes)
 
@@ -144,9 +151,11 @@ def _operands(declaration: Declaration) -> Iterator[Diagnostic]:
         if earlier.optional and not later.optional:
             what = f"operand {later.name!r} is not optional, but {earlier.name!r} before it is"
             yield _problem(declaration, "optional-order", what, ("operands", names.index(later.name)))
-    references = [(("writes", index), name) for index, name in enumerate(entry.writes)]
+    references: list[tuple[KeyPath, str]] = [
+        (("writes", index), name) for index, name in enumerate(entry.writes)
+    ]
     if entry.returns is not None:
-        references.append((("returns",), entry.returns))  # type: ignore[arg-type]
+        references.append((("returns",), entry.returns))
     for path, name in references:
         if name not in names:
             what = f"`{path[0]}` names {name!r}, which is no operand"
@@ -190,23 +199,18 @@ def _default_problem(kwarg: model.KwargSpec) -> tuple[str, str]:
 
 def _result(declaration: Declaration) -> Iterator[Diagnostic]:
     entry = declaration.entry
-    if isinstance(entry.result, str):
-        if entry.result not in rules.NAMED_RESULTS:
-            note = allowed_note("named results", tuple(rules.NAMED_RESULTS), entry.result)
-            what = f"no result is named {entry.result!r}"
-            yield _problem(declaration, "unknown-result", what, ("result",), note)
-            return
-        parts = [((), rules.resolve_result(entry))]
-    else:
-        items = enumerate(entry.result.items)
-        parts = [((), entry.result), *((("items", index), item) for index, item in items)]  # type: ignore[list-item]
-    for path, spec in parts:
-        yield from _result_part(declaration, spec, ("result", *path))
+    if isinstance(entry.result, str) and entry.result not in rules.NAMED_RESULTS:
+        note = allowed_note("named results", tuple(rules.NAMED_RESULTS), entry.result)
+        what = f"no result is named {entry.result!r}"
+        yield _problem(declaration, "unknown-result", what, ("result",), note)
+        return
+    spec = rules.resolve_result(entry)
+    yield from _result_part(declaration, spec, ("result",))
+    for index, item in enumerate(spec.items):
+        yield from _result_part(declaration, item, ("result", "items", index))
 
 
-def _result_part(
-    declaration: Declaration, spec: model.ResultSpec, path: tuple[str | int, ...]
-) -> Iterator[Diagnostic]:
+def _result_part(declaration: Declaration, spec: model.ResultSpec, path: KeyPath) -> Iterator[Diagnostic]:
     entry = declaration.entry
     kind = spec.kind or entry.namespace
     for part in _NEEDED_PARTS.get(kind, ()):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pypto_tmpl.errors import Diagnostic, PyptoTmplError
-from pypto_tmpl.ops.checks import Surroundings, entry_problems, table_problems
+from pypto_tmpl.ops.checks import Surroundings, duplicate_ops, entry_problems, unused_macros
 from pypto_tmpl.ops.macros import scan_macros
 from pypto_tmpl.ops.sources import helper_names, template_files
 from pypto_tmpl.ops.structure import read_family
@@ -50,15 +50,13 @@ def _load(template_dirs: Sequence[Path]) -> OpTable:
     macro_files = {
         stem: scan_macros(path) for stem, path in template_files(template_dirs, "ops", ".py.jinja").items()
     }
+    unreadable = bool(problems)
     around = Surroundings(macro_files, helper_names(template_dirs))
     for declaration in declarations:
         problems += entry_problems(declaration, around)
-    broken = bool(problems)
-    problems += (
-        problem
-        for problem in table_problems(declarations, around)
-        if not (broken and problem.slug == "unused-macro")  # its entry may be among the unreadable ones
-    )
+    problems += duplicate_ops(declarations)
+    if not unreadable:  # an unused macro may be that of an entry among the unreadable ones
+        problems += unused_macros(declarations, macro_files)
     if problems:
         raise OpTableError(problems)
-    return OpTable({declaration.entry.name: declaration for declaration in declarations}, macro_files)
+    return OpTable(declarations, macro_files)

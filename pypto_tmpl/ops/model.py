@@ -45,9 +45,9 @@ class OperandSpec(_Model, frozen=True):
     optional: Annotated[
         bool, Meta(description="May be absent; the macro then reads `none`. Only trailing operands.")
     ] = False
-    scratch: Annotated[
-        bool, Meta(description="Workspace: contributes no value and may be clobbered.")
-    ] = False
+    scratch: Annotated[bool, Meta(description="Workspace: contributes no value and may be clobbered.")] = (
+        False
+    )
     memory: Annotated[
         tuple[MemorySpace, ...], Meta(description="On-chip spaces it may live in; none given: any.")
     ] = ()
@@ -97,9 +97,7 @@ class ResultSpec(_Model, frozen=True):
     memory: Annotated[
         str | None, Meta(description="A memory space, an operand (its space), a keyword, or a memory rule.")
     ] = None
-    items: Annotated[
-        tuple[ResultSpec, ...], Meta(description="The parts of a tuple result, in order.")
-    ] = ()
+    items: Annotated[tuple[ResultSpec, ...], Meta(description="The parts of a tuple result, in order.")] = ()
 
 
 Sample = dict[str, Any]
@@ -123,12 +121,10 @@ class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
         str | ResultSpec, Meta(description="A named rule, or the rule of each part of the result type.")
     ]
     kwargs: Annotated[tuple[KwargSpec, ...], Meta(description="Keyword attributes of the call.")] = ()
-    writes: Annotated[
-        tuple[str, ...], Meta(description="Operands whose storage the op changes.")
-    ] = ()
-    returns: Annotated[
-        str | None, Meta(description="The operand that the result is, after the change.")
-    ] = None
+    writes: Annotated[tuple[str, ...], Meta(description="Operands whose storage the op changes.")] = ()
+    returns: Annotated[str | None, Meta(description="The operand that the result is, after the change.")] = (
+        None
+    )
     dsl: Annotated[tuple[str, ...], Meta(description="User-level spellings, e.g. `pl.row_sum`.")] = ()
     lowers_to: Annotated[tuple[str, ...], Meta(description="Tile ops that a tensor op becomes.")] = ()
     aliases: Annotated[tuple[str, ...], Meta(description="Legacy names of the same op.")] = ()
@@ -139,9 +135,7 @@ class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
     constants: Annotated[
         dict[str, Any], Meta(description="Constants for the macro, which reads them as `emit.<name>`.")
     ] = field(default_factory=dict)
-    uses: Annotated[
-        tuple[str, ...], Meta(description="Every preamble helper that the macro may name.")
-    ] = ()
+    uses: Annotated[tuple[str, ...], Meta(description="Every preamble helper that the macro may name.")] = ()
     dtypes: Annotated[
         tuple[DTypeName, ...],
         Meta(description="Element dtypes for which the emitted text is right; others are refused."),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -20,20 +21,25 @@ class UnknownOpError(PyptoTmplError, KeyError):
     slug = "unknown-op"
 
 
+@dataclass(frozen=True, slots=True)
 class Declaration:
-    """An entry with its place in the table: the family, the file and the node it was read from."""
+    """An entry while the table is loaded: the family, the file and the node it was read from."""
 
-    __slots__ = ("entry", "family", "file", "node")
-
-    def __init__(self, entry: OpEntry, family: str, file: YamlFile, node: yaml.Node) -> None:
-        self.entry = entry
-        self.family = family
-        self.file = file
-        self.node = node
+    entry: OpEntry
+    family: str
+    file: YamlFile
+    node: yaml.Node
 
     def locate(self, *path: str | int) -> Location:
         """The line of a part of the entry, of the entry's first line without a path."""
         return Location(self.file.path, self.file.line_of(path, self.node))
+
+
+@dataclass(frozen=True, slots=True)
+class _Op:
+    entry: OpEntry
+    family: str
+    location: Location
 
 
 class OpTable(Mapping[str, OpEntry]):
@@ -43,23 +49,23 @@ class OpTable(Mapping[str, OpEntry]):
     length know present names only.
     """
 
-    def __init__(self, declarations: Mapping[str, Declaration], macro_files: Mapping[str, MacroFile]) -> None:
-        self._declarations = dict(sorted(declarations.items()))
+    def __init__(self, declarations: Iterable[Declaration], macro_files: Mapping[str, MacroFile]) -> None:
+        self._ops: dict[str, _Op] = {}
+        self._aliases: dict[str, str] = {}
         self._macro_files = macro_files
-        self._aliases = {
-            alias: declaration.entry.name
-            for declaration in self._declarations.values()
-            for alias in declaration.entry.aliases
-        }
         families: dict[str, list[OpEntry]] = {}
-        for declaration in declarations.values():
-            families.setdefault(declaration.family, []).append(declaration.entry)
+        for declaration in sorted(declarations, key=lambda item: item.entry.name):
+            entry, family = declaration.entry, declaration.family
+            # The node trees are only for errors of the load and can go now.
+            self._ops[entry.name] = _Op(entry, family, declaration.locate())
+            self._aliases.update(dict.fromkeys(entry.aliases, entry.name))
+            families.setdefault(family, []).append(entry)
         self.families: Mapping[str, tuple[OpEntry, ...]] = MappingProxyType(
             {family: tuple(families[family]) for family in sorted(families)}
         )
 
     def __getitem__(self, name: str) -> OpEntry:
-        return self._declaration(name).entry
+        return self._op(name).entry
 
     def get(self, name: str, default: Any = None) -> Any:
         """The entry of the op, or ``default`` where there is none; cheaper than a caught error."""
@@ -67,41 +73,41 @@ class OpTable(Mapping[str, OpEntry]):
         return default if found is None else found.entry
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._declarations)
+        return iter(self._ops)
 
     def __len__(self) -> int:
-        return len(self._declarations)
+        return len(self._ops)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._declarations or name in self._aliases
-
-    def _find(self, name: str) -> Declaration | None:
-        return self._declarations.get(name) or self._declarations.get(self._aliases.get(name, ""))
+        return name in self._ops or name in self._aliases
 
     def family_of(self, name: str) -> str:
         """The family whose files hold the op; its macros stand in ``ops/<family>.py.jinja``."""
-        return self._declaration(name).family
+        return self._op(name).family
 
     def location(self, name: str) -> Location:
         """File and line of the op's entry."""
-        return self._declaration(name).locate()
+        return self._op(name).location
 
     def macro(self, name: str) -> Macro | None:
         """The macro that emits the op, or none for an op without effect or not executable."""
-        declaration = self._declaration(name)
-        if not declaration.entry.is_executable:
+        op = self._op(name)
+        if not op.entry.is_executable:
             return None
-        return self._macro_files[declaration.family].macros[str(declaration.entry.emit)]
+        return self._macro_files[op.family].macros[str(op.entry.emit)]
 
     def macro_source(self, name: str) -> str | None:
         """The text of the op's macro as it stands in the template."""
         macro = self.macro(name)
         return None if macro is None else macro.source
 
-    def _declaration(self, name: str) -> Declaration:
+    def _find(self, name: str) -> _Op | None:
+        return self._ops.get(name) or self._ops.get(self._aliases.get(name, ""))
+
+    def _op(self, name: str) -> _Op:
         found = self._find(name)
         if found is None:
-            guess = closest(name, [*self._declarations, *self._aliases])
+            guess = closest(name, [*self._ops, *self._aliases])
             notes = (f"did you mean {guess!r}?",) if guess else ()
             raise UnknownOpError(f"the op table has no op {name!r}", notes=notes)
         return found
