@@ -166,6 +166,7 @@ from pypto_tmpl.ir.types import (
     WindowBufferType,
 )
 from pypto_tmpl.ir.visitor import IRMutator, IRVisitor, children, walk
+from pypto_tmpl.ir.wire import deserialize, deserialize_from_file, serialize, serialize_to_file
 
 install_operators()
 
@@ -299,6 +300,8 @@ __all__ = [
     "bit_xor",
     "cast",
     "children",
+    "deserialize",
+    "deserialize_from_file",
     "eq",
     "fields_of",
     "floordiv",
@@ -317,6 +320,8 @@ __all__ = [
     "not_",
     "or_",
     "pow",
+    "serialize",
+    "serialize_to_file",
     "set_call_attrs",
     "structural_diff",
     "structural_equal",
