@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -125,7 +124,7 @@ def _helpers(declaration: Declaration, around: Surroundings) -> Iterator[Diagnos
 
 def _undeclared(declaration: Declaration, helper: str, by: str, macro: Macro | None) -> Diagnostic:
     entry = declaration.entry
-    what = f"{entry.name}: {by} names the helper {helper!r}, which `uses` does not list"
+    what = f"{entry.name}: {by} names the helper {helper!r}, `uses` does not"
     where = str(declaration.locate("uses"))
     if macro is not None:
         where = f"{where}      macro: {macro.location}"
@@ -144,9 +143,12 @@ def _operands(declaration: Declaration) -> Iterator[Diagnostic]:
     entry = declaration.entry
     names = entry.operand_names
     for part, title in (("operands", "operand"), ("kwargs", "keyword")):
-        counts = Counter(item.name for item in getattr(entry, part))
-        for name in (name for name, count in counts.items() if count > 1):
-            yield _problem(declaration, "duplicate-name", f"two {title}s are named {name!r}", (part,))
+        seen: set[str] = set()
+        for index, item in enumerate(getattr(entry, part)):
+            if item.name in seen:
+                what = f"two {title}s are named {item.name!r}"
+                yield _problem(declaration, "duplicate-name", what, (part, index))
+            seen.add(item.name)
     for earlier, later in zip(entry.operands, entry.operands[1:], strict=False):
         if earlier.optional and not later.optional:
             what = f"operand {later.name!r} is not optional, but {earlier.name!r} before it is"
@@ -166,7 +168,7 @@ def _kwargs(declaration: Declaration) -> Iterator[Diagnostic]:
     for index, kwarg in enumerate(declaration.entry.kwargs):
         path = ("kwargs", index)
         if kwarg.name in _RESERVED_KWARGS:
-            what = f"a keyword cannot be named {kwarg.name!r}: macros read something else under that name"
+            what = f"a keyword cannot be named {kwarg.name!r}, `attr.{kwarg.name}` is something else"
             yield _problem(declaration, "reserved-name", what, (*path, "name"))
         if not kwarg.has_default:
             continue
@@ -220,7 +222,7 @@ def _result_part(declaration: Declaration, spec: model.ResultSpec, path: KeyPath
     for part, vocabulary in rules.VOCABULARY.items():
         rule = getattr(spec, part)
         for word in rules.unknown_terms(entry, part, rule) if rule is not None else ():
-            names = (*entry.operand_names, *entry.kwarg_names, *vocabulary)
+            names = (*entry.operand_names, *entry.kwarg_names, *vocabulary, *rules.LITERALS.get(part, ()))
             what = f"{word!r} is no rule for the result's {part}"
             note = allowed_note("rules", names, word)
             yield _problem(declaration, "unknown-result", what, (*path, part), note)

@@ -76,10 +76,12 @@ def reachable_macros(files: Mapping[str, MacroFile], stem: str, name: str) -> di
 
 
 def _macro_spans(code: str) -> Iterator[tuple[int, int, str]]:
-    start, name = 0, ""
+    """Start, end and name of the macros; one inside another is part of the outer."""
+    open_macros: list[tuple[int, str]] = []
     for boundary in _BOUNDARY.finditer(code):
         if boundary["name"]:
-            start, name = boundary.start(), boundary["name"]
-        elif name:
-            yield start, boundary.end(), name
-            name = ""
+            open_macros.append((boundary.start(), boundary["name"]))
+        elif open_macros:
+            start, name = open_macros.pop()
+            if not open_macros:
+                yield start, boundary.end(), name

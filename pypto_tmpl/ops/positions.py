@@ -15,7 +15,8 @@ from pypto_tmpl.errors import Diagnostic, Location
 _TAG = "tag:yaml.org,2002:"
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _LOOKS_LIKE_FLOAT = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+")
-_PATH_STEP = re.compile(r"\.(?P<key>\w+)|\[(?P<index>\d+)\]")
+_PATH_STEP = re.compile(r"\.(?P<key>\w+)|\[(?P<index>\d+)\]|\[(?P<any>\.\.\.)\]")
+_OP_NAME = re.compile(r"\bname:\s+[\"']?(\w+\.[\w.]+)")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -24,9 +25,17 @@ class YamlFile:
     """A parsed file: its plain data, its node tree for positions, and what is wrong with the text."""
 
     path: Path
+    text: str
     data: Any = None
     root: yaml.Node | None = None
     problems: list[Diagnostic] = field(default_factory=list)
+
+    def report(self, slug: str, what: str, line: int, *notes: str) -> None:
+        """Add a problem with the text; the op is the last one named up to that line."""
+        above = "\n".join(self.text.splitlines()[:line])
+        names = _OP_NAME.findall(above)
+        op = names[-1] if names else self.path.stem
+        self.problems.append(Diagnostic(slug, f"{op}: {what}", str(Location(self.path, line)), notes))
 
     def line_of(self, path: Sequence[str | int], start: yaml.Node | None = None) -> int:
         """The line of the deepest part of ``path`` that exists; a key stands for its value."""
@@ -49,11 +58,11 @@ class YamlFile:
 
 def parse_yaml(path: Path, text: str) -> YamlFile:
     """Read a file of the op table; what is wrong with it stands in ``problems``."""
-    file = YamlFile(path)
+    file = YamlFile(path, text)
     try:
         file.root = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:
-        file.problems.append(_syntax_problem(path, error))
+        _report_syntax(file, error)
         return file
     if file.root is not None:
         file.data = _Construction(file).value(file.root)
@@ -61,18 +70,18 @@ def parse_yaml(path: Path, text: str) -> YamlFile:
 
 
 def split_path(path: str) -> list[str | int]:
-    """``$.operands[3].kind`` as ["operands", 3, "kind"]."""
+    """``$.operands[3].kind`` as ["operands", 3, "kind"]; a step that msgspec leaves open is "?"."""
     steps = _PATH_STEP.finditer(path)
-    return [step["key"] if step["key"] is not None else int(step["index"]) for step in steps]
+    return [step["key"] or ("?" if step["any"] else int(step["index"])) for step in steps]
 
 
-def _syntax_problem(path: Path, error: yaml.YAMLError) -> Diagnostic:
+def _report_syntax(file: YamlFile, error: yaml.YAMLError) -> None:
     mark = getattr(error, "problem_mark", None)
     what = getattr(error, "problem", None) or str(error).splitlines()[0]
     context = getattr(error, "context", None)
     line = mark.line + 1 if mark is not None else 1
     notes = (context,) if context else ()
-    return Diagnostic("yaml-syntax", f"not valid YAML: {what}", str(Location(path, line)), notes)
+    file.report("yaml-syntax", f"not valid YAML: {what}", line, *notes)
 
 
 class _Construction:
@@ -102,16 +111,15 @@ class _Construction:
         result: dict[Any, Any] = {}
         lines: dict[Any, int] = {}
         for key_node, value_node in node.value:
-            key = self.value(key_node)
             line = key_node.start_mark.line + 1
-            if not isinstance(key, str):
-                if isinstance(key_node, yaml.ScalarNode):
-                    self._refuse(key_node, f"the key {key_node.value!r} is read as {_kind(key)}")
-                    continue
-                key = "?"
+            if key_node.tag != f"{_TAG}str":
+                what = f"the key {key_node.value!r} is read as {key_node.tag.removeprefix(_TAG)}, not as text"
+                self._refuse(key_node, what)
+                continue
+            key = key_node.value
             if key in result:
                 note = f"first: line {lines[key]}"
-                self._problem("duplicate-key", f"key {key!r} is given twice", line, note)
+                self.file.report("duplicate-key", f"the key {key!r} is given twice", line, note)
             result[key] = self.value(value_node)
             lines[key] = line
         return result
@@ -143,12 +151,5 @@ class _Construction:
             self._refuse(node, f"{node.value!r} is read as {meaning}", f"write {meaning}, or quote it")
         return value
 
-    def _refuse(self, node: yaml.ScalarNode, what: str, note: str = "quote it") -> None:
-        self._problem("ambiguous-value", what, node.start_mark.line + 1, note)
-
-    def _problem(self, slug: str, what: str, line: int, note: str) -> None:
-        self.file.problems.append(Diagnostic(slug, what, str(Location(self.file.path, line)), (note,)))
-
-
-def _kind(value: Any) -> str:
-    return {bool: "true or false", int: "an integer", float: "a number"}.get(type(value), "null")
+    def _refuse(self, node: yaml.Node, what: str, note: str = "quote it") -> None:
+        self.file.report("ambiguous-value", what, node.start_mark.line + 1, note)

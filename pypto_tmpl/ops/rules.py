@@ -91,7 +91,9 @@ NAMED_RESULTS: Mapping[str, ResultSpec] = MappingProxyType(
 VOCABULARY: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {"dtype": DTYPE_RULES, "shape": SHAPE_RULES, "valid": VALID_RULES, "memory": MEMORY_RULES}
 )
-_LITERALS = {"dtype": frozenset(get_args(DTypeName)), "memory": frozenset(get_args(MemorySpace))}
+LITERALS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"dtype": get_args(DTypeName), "memory": get_args(MemorySpace)}
+)
 _TERM = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\((?P<arguments>[^()]*)\))?")
 
 
@@ -109,7 +111,7 @@ def carries_region_of(entry: OpEntry) -> str | None:
 def unknown_terms(entry: OpEntry, part: str, rule: str) -> Iterator[str]:
     """What in ``rule`` is neither vocabulary of ``part`` nor an operand or keyword of the op."""
     names = {*entry.operand_names, *entry.kwarg_names}
-    known = names | VOCABULARY[part].keys() | _LITERALS.get(part, frozenset())
+    known = names.union(VOCABULARY[part], LITERALS.get(part, ()))
     for alternative in rule.split(" or "):
         term = _TERM.fullmatch(alternative.strip())
         if term is None:

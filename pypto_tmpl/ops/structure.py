@@ -93,6 +93,7 @@ def _without(value: Any, path: list[str | int], key: str) -> Any:
 
 
 def _describe(file: YamlFile, node: yaml.Node, op: str, message: str, path: list[str | int]) -> Diagnostic:
+    """A message of msgspec in the words of the table."""
     place = _shown(path)
     inside = f" in {place}" if place else ""
     line_path = list(path)
@@ -102,7 +103,7 @@ def _describe(file: YamlFile, node: yaml.Node, op: str, message: str, path: list
         note = allowed_note("keys", _keys_at(path), match["name"])
     elif match := _MISSING_KEY.match(message):
         slug, what = "missing-key", f"the key {match['name']!r} is missing{inside}"
-        note = allowed_note("keys", _keys_at(path))
+        note = allowed_note("needed", _keys_at(path, required=True))
     elif match := _WRONG_VALUE.match(message):
         slug, what = "unknown-value", f"{place} cannot be {match['value']!r}"
         key = next((step for step in reversed(path) if isinstance(step, str)), "")
@@ -119,12 +120,13 @@ def _describe(file: YamlFile, node: yaml.Node, op: str, message: str, path: list
 
 def _shown(path: list[str | int]) -> str:
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return text.removeprefix(".")
+    return text.removeprefix(".").replace(".?", " (one of its values)")
 
 
-def _keys_at(path: list[str | int]) -> tuple[str, ...]:
+def _keys_at(path: list[str | int], *, required: bool = False) -> tuple[str, ...]:
     struct: Any = _PARTS[str(path[0])] if path else model.OpEntry
-    return tuple(field.encode_name for field in msgspec.structs.fields(struct))
+    fields = msgspec.structs.fields(struct)
+    return tuple(field.encode_name for field in fields if field.required or not required)
 
 
 def _plain(kind: str) -> str:
