@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import jinja2
+from jinja2.runtime import Macro
 
 from pypto_tmpl.codegen.bytecode import bytecode_cache
 from pypto_tmpl.codegen.filters import FILTERS
 from pypto_tmpl.codegen.operands import Attributes, Constants, Operands, UnknownNameError
-from pypto_tmpl.errors import Location, PyptoTmplError, closest
+from pypto_tmpl.errors import Location, PyptoTmplError, allowed_note, closest
 from pypto_tmpl.ops.model import OpEntry
 from pypto_tmpl.ops.table import OpTable
 from pypto_tmpl.resources import template_root
@@ -67,6 +68,47 @@ def render(environment: jinja2.Environment, name: str, context: Mapping[str, Any
         return environment.get_template(name).render(context)
     except Exception as error:  # Template.render has rewritten the traceback already
         _fail(error, f"template {name!r}", candidates=context)
+
+
+class TemplateMacros:
+    """The macros of one template as methods: ``macros.assign("x", "1")``.
+
+    Like ``template.module``, but an error names template and line, and a macro must get all of its
+    parameters: one left out would be undefined, and ``parameter is none`` then quietly false.
+    """
+
+    def __init__(self, environment: jinja2.Environment, name: str) -> None:
+        self._environment = environment
+        self._name = name
+        try:
+            self._module = environment.get_template(name).module
+        except Exception as error:
+            _fail(error, f"template {name!r}")
+
+    def __getattr__(self, macro_name: str) -> Callable[..., str]:
+        macro = getattr(self._module, macro_name, None)
+        subject = f"macro {macro_name!r}"
+        if not isinstance(macro, Macro):
+            known = sorted(name for name, value in vars(self._module).items() if isinstance(value, Macro))
+            note = allowed_note("macros", known, macro_name)
+            raise TemplateError(f"{self._name} has no {subject}", slug="missing-macro", notes=(note,))
+
+        def call(*args: Any, **kwargs: Any) -> str:
+            try:
+                if len(args) + len(kwargs) != len(macro.arguments):
+                    raise TypeError(
+                        f"it takes ({', '.join(macro.arguments)}), {len(args) + len(kwargs)} given"
+                    )
+                try:
+                    return str(macro(*args, **kwargs))
+                except Exception:
+                    self._environment.handle_exception()
+            except Exception as error:
+                place = "" if _template_location(error) else self._name
+                _fail(error, subject, place=place, candidates=macro.arguments)
+
+        setattr(self, macro_name, call)
+        return call
 
 
 class OpMacros:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pypto_tmpl.errors import PyptoTmplError
 
-_TORCH_NAMES: Mapping[str, str] = MappingProxyType(
+TORCH_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "BOOL": "bool", "INT8": "int8", "INT16": "int16", "INT32": "int32", "INT64": "int64",
         "INDEX": "int64", "TASK_ID": "int64", "UINT8": "uint8", "UINT16": "uint16", "UINT32": "uint32",
@@ -47,9 +47,9 @@ def py_literal(value: Any) -> str:
 
 def torch_dtype(name: str) -> str:
     """The torch dtype of an upper-case dtype name: ``FP32`` gives ``torch.float32``."""
-    found = _TORCH_NAMES.get(name)
+    found = TORCH_NAMES.get(name)
     if found is None:
-        raise FilterError(f"torch has no dtype for {name!r}", notes=(f"dtypes: {', '.join(_TORCH_NAMES)}",))
+        raise FilterError(f"torch has no dtype for {name!r}", notes=(f"dtypes: {', '.join(TORCH_NAMES)}",))
     return f"torch.{found}"
 
 

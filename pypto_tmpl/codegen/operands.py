@@ -160,19 +160,28 @@ class Operands(_Names):
 class Attributes(_Names):
     """The macro's ``attr``: keyword values by name, and the facts of the call's result."""
 
-    __slots__ = ("in_kernel", "result")
+    __slots__ = ("device", "in_kernel", "result", "source_is_written")
     _prefix = "attr"
     _title = "keyword"
 
     def __init__(
-        self, op: str, values: Mapping[str, Any], *, result: Operand | None, in_kernel: bool
+        self,
+        op: str,
+        values: Mapping[str, Any],
+        *,
+        result: Operand | None,
+        in_kernel: bool,
+        device: str | None = None,
+        source_is_written: bool = False,
     ) -> None:
         super().__init__(op, values)
         self.result = result
         self.in_kernel = in_kernel
+        self.device = device
+        self.source_is_written = source_is_written
 
     def _allowed(self) -> tuple[str, ...]:
-        return (*self._values, "result", "in_kernel")
+        return (*self._values, *self.__slots__)
 
 
 class Constants(_Names):
@@ -199,9 +208,15 @@ def bind_operands(entry: OpEntry, values: Sequence[Operand | None]) -> Operands:
 
 
 def bind_attributes(
-    entry: OpEntry, values: Mapping[str, Any], *, result: Operand | None, in_kernel: bool
+    entry: OpEntry,
+    values: Mapping[str, Any],
+    *,
+    result: Operand | None,
+    in_kernel: bool,
+    device: str | None = None,
+    source_is_written: bool = False,
 ) -> Attributes:
-    """Complete the keywords of a call by the table's defaults; keywords it does not declare are dropped.
+    """Complete the keywords of a call by the table's defaults; the caller has refused undeclared ones.
 
     Raises: CallError for an absent keyword that is required.
     """
@@ -211,7 +226,14 @@ def bind_attributes(
         if value is None and kwarg.required:
             raise _call_error(entry, f"needs the keyword {kwarg.name!r}, the call does not have it")
         named[kwarg.name] = kwarg.default if value is None and kwarg.has_default else value
-    return Attributes(entry.name, named, result=result, in_kernel=in_kernel)
+    return Attributes(
+        entry.name,
+        named,
+        result=result,
+        in_kernel=in_kernel,
+        device=device,
+        source_is_written=source_is_written,
+    )
 
 
 def _call_error(entry: OpEntry, problem: str) -> CallError:

@@ -1,0 +1,126 @@
+"""Operator calls: what the macro of an op gets to see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.environment import OpMacros
+from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
+from pypto_tmpl.errors import closest
+from pypto_tmpl.ir.attrs import AttrKind
+from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
+
+
+class CallSource(Protocol):
+    """What the op emitter needs of the function emitter."""
+
+    macros: Any
+    in_kernel: bool
+
+    @property
+    def device(self) -> str | None: ...
+    def expr(self, node: ir.Expr) -> str: ...
+    def extent(self, node: ir.Expr) -> str: ...
+    def region(self, node: ir.Expr) -> tuple[str, list[str]] | None: ...
+    def report(self, what: str, span: ir.Span) -> None: ...
+    def is_written(self, call: ir.Call) -> bool: ...
+
+
+class OpEmitter:
+    """Turns operator calls into expressions through the op table's macros."""
+
+    def __init__(self, table: OpTable, macros: OpMacros) -> None:
+        self.table = table
+        self.macros = macros
+
+    def emit(self, source: CallSource, call: ir.Call) -> str:
+        """The expression for ``call``; obstacles are reported and give a placeholder."""
+        entry = self.table.get(call.op.name)
+        if entry is None or not entry.is_executable:
+            return self._without_macro(source, call, entry)
+        if not self._dtypes_are_supported(source, call, entry):
+            return str(source.macros.nothing())
+        operands = [self._operand(source, arg) for arg in call.args]
+        try:
+            bound = bind_operands(entry, operands)
+            attributes = bind_attributes(
+                entry,
+                self._keywords(call, entry),
+                result=self._facts(source, "", call),
+                in_kernel=source.in_kernel,
+                device=source.device,
+                source_is_written=source.is_written(call),
+            )
+        except CallError as error:
+            source.report(error.what, call.span)
+            return str(source.macros.nothing())
+        return self.macros.call(entry, bound, attributes)
+
+    def _without_macro(self, source: CallSource, call: ir.Call, entry: OpEntry | None) -> str:
+        if entry is None:
+            source.report(f"operator {call.op.name!r} is not in the op table", call.span)
+        elif entry.refused is not None:
+            source.report(f"operator {call.op.name!r} is refused: {entry.refused}", call.span)
+        return str(source.macros.nothing())
+
+    def _dtypes_are_supported(self, source: CallSource, call: ir.Call, entry: OpEntry) -> bool:
+        shaped = [call, *(arg for arg in call.args if isinstance(arg.type, ir.ShapedType))]
+        wrong = {
+            node.type.dtype.name: None
+            for node in shaped
+            if isinstance(node.type, ir.ShapedType) and node.type.dtype.name not in entry.dtypes
+        }
+        for name in wrong:
+            source.report(f"operator {call.op.name!r} on dtype {name}", call.span)
+        return not wrong
+
+    def _keywords(self, call: ir.Call, entry: OpEntry) -> Mapping[str, Any]:
+        specs = {spec.name: spec for spec in entry.kwargs}
+        for key in call.kwargs:
+            if key not in specs:
+                guess = closest(key, specs)
+                hint = f", did you mean {guess!r}?" if guess else ""
+                raise CallError(f"operator {call.op.name!r} has no keyword {key!r}{hint}")
+        return {key: _plain(call, key, specs[key]) for key in call.kwargs}
+
+    def _operand(self, source: CallSource, arg: ir.Expr) -> Operand:
+        if isinstance(arg, ir.MakeTuple):
+            items = [source.expr(element) for element in arg.elements]
+            return Operand(source.macros.list_of(items), items=items)
+        return self._facts(source, source.expr(arg), arg)
+
+    def _facts(self, source: CallSource, text: str, node: ir.Expr) -> Operand:
+        type_ = node.type
+        if isinstance(type_, ir.ScalarType):
+            is_literal = isinstance(node, ir.ConstInt | ir.ConstFloat | ir.ConstBool)
+            return Operand(text, dtype_name=type_.dtype.name, is_literal=is_literal)
+        if not isinstance(type_, ir.ShapedType):
+            return Operand(text)
+        region = source.region(node)
+        space = type_.memory_space if isinstance(type_, ir.TileType) else None
+        return Operand(
+            text,
+            dtype_name=type_.dtype.name,
+            shape=[source.extent(dim) for dim in type_.shape],
+            valid=region[0] if region is not None else None,
+            valid_items=region[1] if region is not None else None,
+            memory=space.name if space is not None else None,
+        )
+
+
+def _plain(call: ir.Call, key: str, spec: KwargSpec) -> Any:
+    """A keyword's value as a template takes it: enums and coded options by name."""
+    value, kind = call.kwargs[key], call.kwargs.kinds[key]
+    if kind is AttrKind.DATA_TYPE or hasattr(value, "name"):
+        return value.name
+    if spec.values and isinstance(value, int):
+        names = [name for name, code in spec.values.items() if code == value]
+        if not names:
+            codes = ", ".join(str(code) for code in spec.values.values())
+            raise CallError(f"operator {call.op.name!r}: {key}={value} is none of {codes}")
+        return names[0]
+    if spec.type == "float" and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value

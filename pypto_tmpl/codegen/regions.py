@@ -1,0 +1,103 @@
+"""Valid regions of values: what their IR types say, and which variables hold a region at run time.
+
+A ``tpop`` result typed full has the region of the part that was pushed. Only the run knows it, so such a
+variable gets a companion name, and so does every variable that an op with the rule ``valid: <operand>``
+derives from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pypto_tmpl import ir
+from pypto_tmpl.ops import OpTable, carries_region_of
+
+POPS = frozenset({"tile.tpop_from_aic", "tile.tpop_from_aiv"})
+_ODD_CODES = (3, 4)
+
+
+def static_region(type_: ir.Type) -> tuple[ir.Expr, ...] | None:
+    """Valid extents that the type states, None when the whole box is valid (or there is no box)."""
+    view: ir.TileView | ir.TensorView | None = None
+    if isinstance(type_, ir.TileType):
+        view = type_.tile_view
+    elif isinstance(type_, ir.TensorType):
+        view = type_.tensor_view
+    return view.valid_shape if view is not None and view.valid_shape else None
+
+
+def is_partial_push(push: ir.Call) -> bool:
+    """True when the pushed tile, or a lane's part of it, is not known to be fully valid."""
+    uneven = push.kwargs.get("split", 0) in _ODD_CODES or push.kwargs.get("lane_stride") is not None
+    return uneven or static_region(push.args[0].type) is not None
+
+
+class RuntimeRegions:
+    """The variables of one function whose region only the run knows."""
+
+    def __init__(
+        self, function: ir.Function, table: OpTable, may_pop_partial: Callable[[ir.Call], bool]
+    ) -> None:
+        self._table = table
+        self._may_pop_partial = may_pop_partial
+        self._held: set[int] = set()
+        pops = [n for n in ir.walk(function.body) if isinstance(n, ir.Call) and n.op.name in POPS]
+        if any(self.is_runtime(pop) for pop in pops):
+            self._spread(function.body)
+
+    def holds(self, var: ir.Var) -> bool:
+        """Whether ``var`` has a companion name with its region."""
+        return id(var) in self._held
+
+    def is_runtime(self, value: ir.Expr) -> bool:
+        """Whether the region of ``value`` is known at run time only."""
+        if static_region(value.type) is not None:
+            return False
+        if isinstance(value, ir.Var):
+            return id(value) in self._held
+        if not isinstance(value, ir.Call):
+            return False
+        if value.op.name in POPS:
+            return self._may_pop_partial(value)
+        source = self.carrier(value)
+        return source is not None and self.is_runtime(source)
+
+    def carrier(self, call: ir.Call) -> ir.Expr | None:
+        """The operand whose region the result of ``call`` has by its op's rule."""
+        entry = self._table.get(call.op.name)
+        name = carries_region_of(entry) if entry is not None else None
+        if entry is None or name is None:
+            return None
+        position = entry.operand_names.index(name)
+        return call.args[position] if position < len(call.args) else None
+
+    def _spread(self, body: ir.Stmt) -> None:
+        flows = list(_flows(body, ()))
+        before = -1
+        while len(self._held) != before:
+            before = len(self._held)
+            for target, value in flows:
+                if id(target) not in self._held and self.is_runtime(value):
+                    self._held.add(id(target))
+
+
+def _flows(stmt: ir.Stmt, targets: Sequence[Sequence[ir.Var]]) -> list[tuple[ir.Var, ir.Expr]]:
+    """Every (variable, value it may take) pair below ``stmt``; ``targets`` are those of a yield here."""
+    if isinstance(stmt, ir.AssignStmt):
+        return [(stmt.var, stmt.value)]
+    if isinstance(stmt, ir.SeqStmts):
+        return [flow for child in stmt.stmts for flow in _flows(child, targets)]
+    if isinstance(stmt, ir.YieldStmt):
+        return [pair for group in targets for pair in zip(group, stmt.value, strict=False)]
+    if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+        inner = (stmt.iter_args, stmt.return_vars)
+        starts = [(arg, arg.initValue) for arg in stmt.iter_args]
+        ends = list(zip(stmt.return_vars, stmt.iter_args, strict=False))
+        return [*starts, *ends, *_flows(stmt.body, inner)]
+    if isinstance(stmt, ir.IfStmt):
+        inner_targets = (stmt.return_vars,) if stmt.return_vars else targets
+        branches = [stmt.then_body, *([stmt.else_body] if stmt.else_body is not None else [])]
+        return [flow for branch in branches for flow in _flows(branch, inner_targets)]
+    if isinstance(stmt, ir.ScopeStmt):
+        return _flows(stmt.body, targets)
+    return []

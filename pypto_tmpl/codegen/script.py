@@ -1,0 +1,130 @@
+"""From IR to the text of a script: the entry point of the code generator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.calls import OpEmitter
+from pypto_tmpl.codegen.environment import OpMacros, create_environment, render
+from pypto_tmpl.codegen.filters import TORCH_NAMES
+from pypto_tmpl.codegen.functions import FunctionEmitter
+from pypto_tmpl.codegen.groups import is_plain_group
+from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
+from pypto_tmpl.codegen.names import NameTable
+from pypto_tmpl.codegen.preamble import Preamble, load_preamble
+from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
+from pypto_tmpl.ops import OpTable, load_table
+from pypto_tmpl.resources import template_root
+
+PreambleMode = Literal["used", "full"]
+
+
+class Generator:
+    """The templates of one set of folders, loaded once and used for any number of scripts."""
+
+    def __init__(self, template_dirs: Sequence[Path]) -> None:
+        self.environment = create_environment(template_dirs)
+        self.table: OpTable = load_table(template_dirs)
+        self.preamble: Preamble = load_preamble(template_dirs)
+        self.ops = OpEmitter(self.table, OpMacros(self.table, self.environment))
+        self.expressions: Any = self.environment.get_template("script/expressions.py.jinja").module
+        self.statements: Any = self.environment.get_template("script/statements.py.jinja").module
+
+    def script(self, node: ir.Program | ir.Function, check_shapes: bool, preamble: PreambleMode) -> str:
+        """The unformatted text for ``node``. Raises UnsupportedProgramError listing all obstacles."""
+        return ScriptBuilder(self, node, check_shapes).build(preamble)
+
+
+@lru_cache(maxsize=8)
+def generator(template_dirs: tuple[Path, ...] = ()) -> Generator:
+    """The generator of the given template folders, first one first, before the project's own."""
+    return Generator((*template_dirs, template_root()))
+
+
+class ScriptBuilder:
+    """What the functions of one script share: names, groups, options and the list of obstacles."""
+
+    def __init__(self, generator: Generator, node: ir.Program | ir.Function, check_shapes: bool) -> None:
+        self.generator = generator
+        self.check_shapes = check_shapes
+        self.program = node if isinstance(node, ir.Program) else None
+        self.functions = list(node.functions.values()) if isinstance(node, ir.Program) else [node]
+        self.title = node.name
+        self.carriers = TORCH_NAMES
+        self.kernels = KernelMap(self.functions)
+        self.unsupported: list[Unsupported] = []
+        self.groups = dict(self._group_metas())
+        self._scheduled = {name for name in self.groups if self._is_scheduled_by_name(name)}
+        self._names = NameTable(generator.preamble.names)
+        self.function_names = {f.name: self._names.unique(f.name) for f in self.functions}
+        self.reserved = frozenset({*generator.preamble.names, *self.function_names.values()})
+
+    def build(self, mode: PreambleMode) -> str:
+        texts = [text for function in self.functions for text in FunctionEmitter(self, function).emit()]
+        if self.unsupported:
+            raise UnsupportedProgramError(self.unsupported)
+        preamble = self.generator.preamble
+        used = preamble.names if mode == "full" else set().union(*map(preamble.names_in, texts))
+        if self.groups:
+            used = {*used, "_GROUP_META"}
+        selection = preamble.closure(used)
+        return render(
+            self.generator.environment,
+            "script/module.py.jinja",
+            {
+                "title": _one_line(self.title),
+                "is_program": self.program is not None,
+                "imports": sorted({*selection.imports, "torch"}),
+                "helpers": selection.segments,
+                "groups": [(name, self._meta_items(meta)) for name, meta in self.groups.items()],
+                "functions": texts,
+            },
+        )
+
+    def _group_metas(self) -> Iterator[tuple[str, GroupMeta]]:
+        """Metadata of the groups, and of vector kernels that run on two lanes without a cube kernel."""
+        grouped: set[str] = set()
+        for function in self.functions:
+            if function.func_type is ir.FunctionType.Group:
+                aic, aiv = self.kernels.group_members(function)
+                grouped |= {member.name for member in (aic, aiv) if member is not None}
+                if aic is not None or aiv is not None:
+                    yield function.name, self.kernels.meta(function.name, function.attrs, aic, aiv)
+        for function in self.functions:
+            if function.name not in grouped and self.kernels.needs_two_lanes(function):
+                yield function.name, self.kernels.meta(function.name, function.attrs, None, function)
+
+    def _is_scheduled_by_name(self, name: str) -> bool:
+        function = self.kernels.functions[name]
+        return function.func_type is ir.FunctionType.AIV or is_plain_group(self.kernels, function)
+
+    def is_scheduled(self, callee: str) -> bool:
+        """True for a callee that the group scheduler runs from its metadata alone."""
+        return callee in self._scheduled
+
+    def name_local(self, hint: str) -> str:
+        """A name at module level for a function that the emitter makes."""
+        return self._names.unique(hint)
+
+    def name_group(self, hint: str) -> str:
+        """A key of the group metadata for a cluster scope."""
+        names = NameTable(self.groups)
+        return names.unique(hint)
+
+    def _meta_items(self, meta: GroupMeta) -> list[tuple[str, object]]:
+        return [
+            ("aic", self.function_names.get(meta.aic) if meta.aic is not None else None),
+            ("aiv", self.function_names.get(meta.aiv) if meta.aiv is not None else None),
+            ("split", meta.split),
+            ("dual_aiv_dispatch", meta.dual_aiv_dispatch),
+            ("lane1_writes", meta.lane1_writes),
+        ]
+
+
+def _one_line(text: str) -> str:
+    """``text`` fit for a docstring: no line breaks, quotes or backslashes."""
+    return "".join(c if c.isprintable() and c not in '\\"' else "?" for c in text)

@@ -1,0 +1,36 @@
+"""The script generator's public face."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.formatting import format_script
+from pypto_tmpl.codegen.script import PreambleMode, generator
+
+
+def torch_codegen(
+    node: ir.Program | ir.Function,
+    check_shapes: bool = False,
+    *,
+    format: bool = False,
+    preamble: PreambleMode = "used",
+    template_dirs: Sequence[Path] = (),
+) -> str:
+    """Executable Python/PyTorch text for a program or function at any stage of the pass pipeline.
+
+    ``check_shapes`` adds checks of the type, dtype and static extents of every assigned tensor or tile, and
+    of the dtype of every parameter. ``format`` runs the pinned black over the text. ``preamble`` emits the
+    run-time helpers that the script uses, or all of them ("full"). Templates in ``template_dirs`` replace
+    the project's own.
+
+    Raises: TypeError for another kind of node; ValueError (UnsupportedProgramError) that lists every
+    operator, dtype and node that no script can be made of, with function, variable and source line.
+    """
+    if not isinstance(node, ir.Program | ir.Function):
+        raise TypeError(f"torch_codegen takes a Program or a Function, got {type(node).__name__}")
+    if preamble not in ("used", "full"):
+        raise ValueError(f"preamble is 'used' or 'full', got {preamble!r}")
+    text = generator(tuple(template_dirs)).script(node, check_shapes, preamble)
+    return format_script(text) if format else text
