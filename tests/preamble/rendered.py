@@ -2,6 +2,7 @@
 
 import linecache
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -46,3 +47,25 @@ def load(text: str, name: str) -> dict[str, Any]:
 
 def _items(text: str | None) -> list[str]:
     return [item.strip() for item in (text or "").split(",") if item.strip()]
+
+
+class Script:
+    """A script made of chosen helpers and hand-written functions, as an emitted one would be."""
+
+    def __init__(self, topics: tuple[str, ...], body: str = "", name: str = "<script>") -> None:
+        helpers = read_helpers(*topics)
+        self.name = name
+        self.text = render(helpers, *helpers) + "\n\n" + textwrap.dedent(body).strip("\n") + "\n"
+        self.namespace = load(self.text, name)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.namespace[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.namespace[name] = value
+
+    def line(self, text: str) -> str:
+        """A line as reports name it, found by its text, which must stand in the script once."""
+        numbers = [n for n, line in enumerate(self.text.splitlines(), 1) if line.strip() == text]
+        assert len(numbers) == 1, f"{text!r} stands {len(numbers)} times in the script"
+        return f"{self.name}:{numbers[0]}: {text}"
