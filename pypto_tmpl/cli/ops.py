@@ -127,7 +127,7 @@ def _entry_lines(table: OpTable, entry: OpEntry) -> Iterator[str]:
         "emit": entry.emit,
         "with": ", ".join(f"{name}: {value!r}" for name, value in entry.constants.items()),
         "uses": ", ".join(entry.uses),
-        "dtypes": ", ".join(entry.dtypes),
+        "dtypes": ", ".join(entry.dtypes) if entry.is_executable else None,
         "region": _region(entry),
         "writes": ", ".join(entry.writes),
         "returns": entry.returns,

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from pypto_tmpl.codegen.filters import torch_dtype
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
-from pypto_tmpl.ops.model import OpEntry
+from pypto_tmpl.ops.model import CALL_FACTS, OpEntry
 
 FACTS = (
     "valid", "valid_items", "shape", "rank", "dtype", "dtype_name", "dtype_class", "bits", "memory",
@@ -160,7 +160,7 @@ class Operands(_Names):
 class Attributes(_Names):
     """The macro's ``attr``: keyword values by name, and the facts of the call's result."""
 
-    __slots__ = ("device", "in_kernel", "result", "source_is_written")
+    __slots__ = CALL_FACTS
     _prefix = "attr"
     _title = "keyword"
 
@@ -181,7 +181,7 @@ class Attributes(_Names):
         self.source_is_written = source_is_written
 
     def _allowed(self) -> tuple[str, ...]:
-        return (*self._values, *self.__slots__)
+        return (*self._values, *CALL_FACTS)
 
 
 class Constants(_Names):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 
@@ -154,8 +155,8 @@ def _read_topic(path: Path, problems: list[Diagnostic]) -> Iterator[Helper]:
         what = "text stands before the first helper marker" if markers else "the file has no helper marker"
         note = "a marker reads {# helper: NAME  needs: ...  imports: ... #}"
         problems.append(Diagnostic("preamble-text", what, str(Location(path, 1)), (note,)))
-    ends = [marker.start() for marker in markers[1:]] + [len(text)]
-    for marker, end in zip(markers, ends, strict=True):
+    for marker, following in zip_longest(markers, markers[1:]):
+        end = len(text) if following is None else following.start()
         where = Location(path, text.count("\n", 0, marker.start()) + 1)
         body = _COMMENT.sub("", text[marker.end() : end]).strip("\n").rstrip() + "\n"
         name = marker["name"]

@@ -14,7 +14,6 @@ from pypto_tmpl.ops.table import Declaration
 
 KeyPath = tuple[str | int, ...]
 
-_RESERVED_KWARGS = ("result", "in_kernel")
 _SAMPLE_KEYS = {"samples": (), "error_samples": ("raises", "match")}
 _PYTHON_TYPES = {"int": (int,), "float": (int, float), "bool": (bool,)}
 _MEMBERS: Mapping[str, tuple[str, ...]] = {
@@ -167,7 +166,7 @@ def _operands(declaration: Declaration) -> Iterator[Diagnostic]:
 def _kwargs(declaration: Declaration) -> Iterator[Diagnostic]:
     for index, kwarg in enumerate(declaration.entry.kwargs):
         path = ("kwargs", index)
-        if kwarg.name in _RESERVED_KWARGS:
+        if kwarg.name in model.CALL_FACTS:
             what = f"a keyword cannot be named {kwarg.name!r}, `attr.{kwarg.name}` is something else"
             yield _problem(declaration, "reserved-name", what, (*path, "name"))
         if not kwarg.has_default:

@@ -29,6 +29,9 @@ TORCH_DTYPES: tuple[DTypeName, ...] = (
     "BOOL", "INT8", "INT16", "INT32", "INT64", "INDEX", "UINT8", "FP16", "BF16", "FP32",
 )  # fmt: skip
 
+# What macros read as `attr.<name>` besides keywords.
+CALL_FACTS = ("result", "in_kernel", "device", "source_is_written")
+
 
 class _Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What all parts of the table have in common: immutable, keys by name, no unknown keys."""
