@@ -111,14 +111,15 @@ class Operand(str):
         )
 
     def __getitem__(self, key: Any) -> NoReturn:
-        # The text's characters are nobody's wish; a tuple's elements stand in `.items`.
-        problem = f"the operand {str(self)!r} has no elements; those of a tuple are `.items`"
-        notes = (allowed_note("facts", FACTS),)
-        raise UnknownNameError(f"[{key!r}]", problem, slug="unknown-fact", notes=notes)
+        self._refuse_elements(f"[{key!r}]")
 
     def __iter__(self) -> NoReturn:
-        self[0]
-        raise AssertionError("unreachable")
+        self._refuse_elements("the elements")
+
+    def _refuse_elements(self, reads: str) -> NoReturn:
+        # The characters of the text are nobody's wish.
+        problem = f"the operand {str(self)!r} has no elements; those of a tuple are `.items`"
+        raise UnknownNameError(reads, problem, slug="unknown-fact", notes=(allowed_note("facts", FACTS),))
 
 
 class _Names:

@@ -112,7 +112,7 @@ FACTS = "valid, valid_items, shape, rank, dtype, dtype_name, dtype_class, bits, 
         ),
         (
             "{% for extent in a.tile %}{{ extent }}{% endfor %}",
-            "error[unknown-fact]: macro 'total' reads [0], but the operand 'x' has no elements; "
+            "error[unknown-fact]: macro 'total' reads the elements, but the operand 'x' has no elements; "
             f"those of a tuple are `.items`{PLACE}\n   = facts: {FACTS}",
         ),
         (

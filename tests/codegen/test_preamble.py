@@ -1,5 +1,7 @@
 """Cutting the preamble into helpers, and choosing those that a script carries."""
 
+import ast
+import builtins
 import os
 import subprocess
 import sys
@@ -230,3 +232,30 @@ def test_closure_of_an_unknown_name(preamble: Preamble) -> None:
 
 def test_the_projects_own_preamble_loads_once() -> None:
     assert load_preamble() is load_preamble()
+
+
+def free_names(text: str) -> set[str]:
+    """The names that the text reads and does not define itself."""
+    tree = ast.parse(text)
+    read, defined = set(), set(vars(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else defined).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            defined.add(node.name)
+    return read - defined
+
+
+def test_helpers_declare_what_they_need() -> None:
+    wrong = {}
+    for name, helper in load_preamble().helpers.items():
+        modules = {module.split(" as ")[-1].split(".")[0] for module in helper.imports}
+        found = free_names(helper.text)
+        # A need may also be read by name at run time; an import may not.
+        if undeclared := found - modules - set(helper.needs) | modules - found:
+            wrong[name] = undeclared
+    assert wrong == {}
