@@ -5,8 +5,42 @@ import os
 # Before torch is imported: the test workers are the parallelism.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import pytest
 from hypothesis import settings
+
+from pypto_tmpl.debug.snapshots import SnapshotState
 
 # No deadline: a first example may import or compile. No randomness in CI: a change is judged on itself.
 settings.register_profile("project", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("project")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite golden scripts that differ (not where CI is set)"
+    )
+
+
+def pytest_configure(config):
+    if config.getoption("--update-golden") and os.environ.get("CI"):
+        raise pytest.UsageError("golden scripts are not updated where CI is set")
+
+
+@pytest.fixture
+def golden_script(request):
+    """Compares a snapshot case with its committed script, or updates it under --update-golden."""
+
+    def check(case):
+        result = case.compare()
+        if result.state is SnapshotState.SAME:
+            return
+        if request.config.getoption("--update-golden"):
+            result.update()
+            return
+        pytest.fail(
+            f"golden script {case.name} is {result.state.value}; accept what is emitted now by\n"
+            f"    pypto-tmpl snapshot --update {case.name}\n{result.diff()}",
+            pytrace=False,
+        )
+
+    return check

@@ -13,6 +13,8 @@ from pypto_tmpl import __version__
 
 # name -> (module, function, help); the help stands here so that listing it imports nothing.
 SUBCOMMANDS = {
+    "gen": ("pypto_tmpl.cli.gen", "gen", "Emit the PyTorch script of a dump."),
+    "snapshot": ("pypto_tmpl.cli.snapshot", "snapshot", "Compare or update the committed golden scripts."),
     "ops": ("pypto_tmpl.cli.ops", "ops", "Look into the op table: list, show, status, schema."),
 }
 

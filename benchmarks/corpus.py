@@ -1,0 +1,71 @@
+"""Milliseconds per dump for reading, emitting, formatting and running, over a corpus of real dumps.
+
+    python benchmarks/corpus.py [--corpus DIR] [--format]
+
+DIR holds programs/ and dumps/ (default: $PYPTO_TMPL_CORPUS, else tests/corpus). Formatting is slow and
+only measured with --format. Emission is best of three, the rest is measured once.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import torch  # noqa: E402
+from corpus_check import load_program, prepared_inputs  # noqa: E402
+
+from pypto_tmpl import ir  # noqa: E402
+from pypto_tmpl.codegen.formatting import format_script  # noqa: E402
+from pypto_tmpl.debug import torch_codegen  # noqa: E402
+
+torch.set_num_threads(1)
+
+
+def timed(job, repeat=1):
+    best, value = float("inf"), None
+    for _ in range(repeat):
+        start = time.perf_counter()
+        value = job()
+        best = min(best, time.perf_counter() - start)
+    return value, best * 1e3
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    default = os.environ.get("PYPTO_TMPL_CORPUS", ROOT / "tests/corpus")
+    parser.add_argument("--corpus", type=Path, default=default)
+    parser.add_argument("--format", action="store_true")
+    options = parser.parse_args()
+    paths = sorted(Path(options.corpus, "dumps").glob("*/*/*.msgpack"))
+    torch_codegen(ir.deserialize_from_file(str(paths[0])))  # templates are loaded once per process
+    figures = {"read": [], "emit": [], "compile": [], "run": []}
+    if options.format:
+        figures["format"] = []
+    for path in paths:
+        node, ms = timed(lambda path=path: ir.deserialize_from_file(str(path)))
+        figures["read"].append(ms)
+        script, ms = timed(lambda node=node: torch_codegen(node, check_shapes=True), 3)
+        figures["emit"].append(ms)
+        if options.format:
+            figures["format"].append(timed(lambda script=script: format_script(script))[1])
+        namespace = {}
+        _, ms = timed(lambda script=script, space=namespace: exec(compile(script, "<script>", "exec"), space))
+        figures["compile"].append(ms)
+        program = load_program(Path(options.corpus, "programs", f"{path.parent.parent.name}.py"))
+        tensors = prepared_inputs(program)
+        figures["run"].append(timed(lambda: namespace[program.entry](*tensors.values()))[1])
+    print(f"{len(paths)} dumps; milliseconds per dump")
+    print(f"{'':10}{'mean':>9}{'median':>9}{'largest':>9}")
+    for name, values in figures.items():
+        row = (statistics.mean(values), statistics.median(values), max(values))
+        print(f"{name:10}" + "".join(f"{value:9.2f}" for value in row))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""``pypto-tmpl gen``: a script from a dump."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pypto_tmpl.cli.dumps import read_dump
+from pypto_tmpl.cli.group import Settings
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  pypto-tmpl gen 22_after_ExpandMixedKernel.msgpack            the script on standard output
+  pypto-tmpl gen 00_frontend.msgpack -o frontend.py            into a file
+  pypto-tmpl gen 00_frontend.msgpack --check-shapes --no-format
+"""
+)
+@click.argument("dump", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the script here."
+)
+@click.option("--check-shapes", is_flag=True, help="Check type, dtype and static extents at run time.")
+@click.option("--format/--no-format", "formatted", default=True, help="Format with black (the default).")
+@click.option(
+    "--preamble",
+    type=click.Choice(["used", "full"]),
+    default="used",
+    help="Carry the helpers that are used (the default), or all.",
+)
+@click.pass_obj
+def gen(
+    settings: Settings, dump: Path, output: Path | None, check_shapes: bool, formatted: bool, preamble: str
+) -> None:
+    """Emit the PyTorch script of DUMP, the dump of a program after any pass."""
+    from pypto_tmpl.debug.files import write_text
+    from pypto_tmpl.debug.torch_codegen import torch_codegen
+
+    text = torch_codegen(
+        read_dump(dump),
+        check_shapes,
+        format=formatted,
+        preamble="full" if preamble == "full" else "used",
+        template_dirs=settings.user_template_dirs,
+    )
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)
