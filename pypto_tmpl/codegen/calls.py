@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.environment import OpMacros
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
+from pypto_tmpl.codegen.regions import POPS
 from pypto_tmpl.errors import closest
 from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
@@ -48,7 +49,7 @@ class OpEmitter:
             attributes = bind_attributes(
                 entry,
                 self._keywords(call, entry),
-                result=self._facts(source, "", call),
+                result=self._facts(source, "", call, is_result=True),
                 in_kernel=source.in_kernel,
                 device=source.device,
                 source_is_written=source.is_written(call),
@@ -91,14 +92,15 @@ class OpEmitter:
             return Operand(source.macros.list_of(items), items=items)
         return self._facts(source, source.expr(arg), arg)
 
-    def _facts(self, source: CallSource, text: str, node: ir.Expr) -> Operand:
+    def _facts(self, source: CallSource, text: str, node: ir.Expr, *, is_result: bool = False) -> Operand:
         type_ = node.type
         if isinstance(type_, ir.ScalarType):
             is_literal = isinstance(node, ir.ConstInt | ir.ConstFloat | ir.ConstBool)
             return Operand(text, dtype_name=type_.dtype.name, is_literal=is_literal)
         if not isinstance(type_, ir.ShapedType):
             return Operand(text)
-        region = source.region(node)
+        is_popped = is_result and isinstance(node, ir.Call) and node.op.name in POPS
+        region = None if is_popped else source.region(node)  # what is popped has no region before the run
         space = type_.memory_space if isinstance(type_, ir.TileType) else None
         return Operand(
             text,
