@@ -84,6 +84,7 @@ from pypto_tmpl.ir.expr import (
     set_call_attrs,
 )
 from pypto_tmpl.ir.fields import fields_of
+from pypto_tmpl.ir.printer import PrintError, python_print, python_print_type
 from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.scalar_ops import (
     Abs,
@@ -251,6 +252,7 @@ __all__ = [
     "PipeType",
     "Pow",
     "PrefetchAsyncContextType",
+    "PrintError",
     "Program",
     "PtrType",
     "ReduceOp",
@@ -320,6 +322,8 @@ __all__ = [
     "not_",
     "or_",
     "pow",
+    "python_print",
+    "python_print_type",
     "serialize",
     "serialize_to_file",
     "set_call_attrs",

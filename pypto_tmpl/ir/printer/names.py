@@ -1,0 +1,103 @@
+"""Names of variables: valid identifiers, and distinct ones for distinct variables (spec: DSL, 13)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from keyword import iskeyword
+
+from pypto_tmpl.ir.expr import Var
+from pypto_tmpl.ir.printer.pieces import Leaf, Mention, Role
+
+FREE_SUFFIX = "__FREE_VAR"
+
+
+def identifier(hint: str) -> str:
+    """The hint itself where it is an identifier, else the closest one."""
+    name = unicodedata.normalize("NFKC", hint)  # as Python does: two spellings must not become one name
+    if not name.isidentifier():
+        name = "".join(char if ("_" + char).isidentifier() else "_" for char in name) or "v"
+        if not name.isidentifier():
+            name = "_" + name
+    return name + "_" if iskeyword(name) else name
+
+
+def assign_names(variables: Sequence[Var], taken: Iterable[str]) -> dict[int, str]:
+    """Distinct names by the id of the variable, none of them among ``taken``.
+
+    A hint of one variable is its name. Several variables of one hint are ``x``, ``x_1``, ``x_2`` in the given
+    order, past every name that is taken.
+    """
+    wanted = [identifier(var.name_hint) for var in variables]
+    counts = Counter(wanted)
+    used = set(taken)
+    single = {name for name, count in counts.items() if count == 1 and name not in used}
+    used |= single
+    numbers: dict[str, int] = {}
+    names: dict[int, str] = {}
+    for var, base in zip(variables, wanted, strict=True):
+        name = base
+        while name in used and base not in single:
+            numbers[base] = numbers.get(base, 0) + 1
+            name = f"{base}_{numbers[base]}"
+        used.add(name)
+        names[id(var)] = name
+    return names
+
+
+class FunctionText:
+    """The text of a function, or of any other node, with its variables still unnamed.
+
+    Variables that are not defined in it are dynamic dimensions where they stand in a type; elsewhere they
+    are named ``x__FREE_VAR`` if ``marks_free``.
+    """
+
+    def __init__(self, leaves: list[Leaf], defined: Mapping[int, Var], marks_free: bool) -> None:
+        self.leaves = leaves
+        self.defined = defined
+        self.marks_free = marks_free
+        self.used: dict[int, Var] = {}
+        self.dimensions: dict[int, Var] = {}
+        self._labels: set[int] = set()  # undefined, but named as they are
+        for leaf in leaves:
+            if not isinstance(leaf, str):
+                self._notice(leaf)
+
+    def _notice(self, leaf: Var | Mention) -> None:
+        var = leaf.var if isinstance(leaf, Mention) else leaf
+        self.used[id(var)] = var
+        if isinstance(leaf, Mention) and id(var) not in self.defined:
+            if leaf.role is Role.EXTENT:
+                self.dimensions[id(var)] = var
+            else:
+                self._labels.add(id(var))
+
+    def render(self, reserved: Iterable[str], dimension_names: Mapping[int, str]) -> str:
+        """The text; dynamic dimensions are named as given."""
+        foreign = self.used.keys() - self.defined.keys()
+        names = {key: dimension_names[key] for key in foreign if key in dimension_names}
+        local = [var for key, var in {**self.defined, **self.used}.items() if key not in names]
+        names |= assign_names(local, {*reserved, *names.values()})
+        plain = self.defined.keys() | dimension_names.keys() | self._labels
+        if self.marks_free:
+            _mark_free(names, names.keys() - plain)
+        return "".join(leaf if isinstance(leaf, str) else self._name(leaf, names) for leaf in self.leaves)
+
+    def _name(self, leaf: Var | Mention, names: Mapping[int, str]) -> str:
+        if isinstance(leaf, Var):
+            return names[id(leaf)]
+        name = names[id(leaf.var)]
+        is_bound = id(leaf.var) in self.defined
+        quoted = leaf.role is Role.QUOTED or (leaf.role is Role.BASE and not is_bound)
+        return f'"{name}"' if quoted else name
+
+
+def _mark_free(names: dict[int, str], free: Set[int]) -> None:
+    used = set(names.values())
+    for key in [key for key in names if key in free]:
+        name = names[key] + FREE_SUFFIX
+        while name in used:
+            name += "_"
+        used.add(name)
+        names[key] = name

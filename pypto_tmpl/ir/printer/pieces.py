@@ -1,0 +1,123 @@
+"""Pieces of text: generators that a flat loop runs, so that the depth of the IR costs no Python stack.
+
+A piece is a string, a variable (its name is chosen when all variables of the function are known) or a
+generator of further pieces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.ir.expr import Var
+
+
+class PrintError(PyptoTmplError, ValueError):
+    """IR that has no text; the message names the class or the attribute key."""
+
+    slug = "unprintable"
+
+
+class Role(Enum):
+    """What a variable stands for where it is not a plain value."""
+
+    EXTENT = "extent"  # free ones are dynamic dimensions
+    BASE = "base"  # of a MemRef: a bare name if assigned in the body, else a string
+    QUOTED = "quoted"  # always a string
+    LABEL = "label"  # inside a string or comment, where nothing is bound
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An occurrence of a variable other than as a plain value."""
+
+    var: Var
+    role: Role
+
+
+Leaf: TypeAlias = "str | Var | Mention"
+Piece: TypeAlias = "Leaf | Iterator[Piece]"
+Pieces: TypeAlias = Iterator[Piece]
+
+
+def flatten(pieces: Pieces) -> list[Leaf]:
+    """Run the generators, depth first, and return the leaves."""
+    leaves: list[Leaf] = []
+    stack: list[Pieces] = [pieces]
+    while stack:
+        for piece in stack[-1]:
+            if isinstance(piece, (str, Var, Mention)):
+                leaves.append(piece)
+            else:
+                stack.append(piece)
+                break
+        else:
+            stack.pop()
+    return leaves
+
+
+def joined(pieces: Iterable[Piece], separator: str = ", ") -> Pieces:
+    """The pieces with a separator between them."""
+    for index, piece in enumerate(pieces):
+        if index:
+            yield separator
+        yield piece
+
+
+def bracketed(pieces: Iterable[Piece]) -> Pieces:
+    """The pieces as a list display."""
+    yield "["
+    yield joined(pieces)
+    yield "]"
+
+
+def option(name: str, value: Piece) -> Pieces:
+    """``name=value``."""
+    yield name + "="
+    yield value
+
+
+def float_text(value: float) -> str:
+    """17 significant digits, ``.0`` added where it would read as an int (spec: DSL, 12.5).
+
+    Infinities and NaN are literals that overflow: a bare ``inf`` would read as a variable.
+    """
+    if value != value:
+        return "(1e999 - 1e999)"
+    if value in (float("inf"), float("-inf")):
+        return "1e999" if value > 0 else "-1e999"
+    text = format(value, ".17g")
+    return text if "." in text or "e" in text else text + ".0"
+
+
+def number_text(value: int | float) -> str:
+    """A number without its dtype."""
+    return float_text(value) if isinstance(value, float) else str(value)
+
+
+def string_text(value: str, quote: str) -> str:
+    """A Python string literal in the given quotes, on one line."""
+    escaped = "".join(_ESCAPES.get(char) or _escaped(char) for char in value.replace("\\", "\\\\"))
+    return quote + escaped.replace(quote, "\\" + quote) + quote
+
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _escaped(char: str) -> str:
+    if char.isprintable():
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines as the Python tokenizer counts them."""
+    return _LINE_ENDS.split(text)
