@@ -1,6 +1,8 @@
 """Pipes between the cube core and its vector lanes: order, geometry, copies, errors."""
 
+import queue
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -120,7 +122,7 @@ def test_the_stride_moves_the_cut(script):
             [16, 2],
             None,
             [13, 2],
-            "push_to_aiv(split=3): lanes 0 and 1 hold 8 and 5 valid cells of dim 0 (lane stride 8);"
+            "tpush_to_aiv(split=3): lanes 0 and 1 hold 8 and 5 valid cells of dim 0 (lane stride 8);"
             " split 3 needs exactly one more on lane 0",
         ),
         (
@@ -128,7 +130,7 @@ def test_the_stride_moves_the_cut(script):
             [2, 16],
             None,
             None,
-            "push_to_aiv(split=4): lanes 0 and 1 hold 8 and 8 valid cells of dim 1 (lane stride 8);"
+            "tpush_to_aiv(split=4): lanes 0 and 1 hold 8 and 8 valid cells of dim 1 (lane stride 8);"
             " split 4 needs exactly one more on lane 0",
         ),
         (
@@ -136,7 +138,7 @@ def test_the_stride_moves_the_cut(script):
             [15, 2],
             None,
             None,
-            "push_to_aiv(split=1): dim 0 of a tile of shape [15, 2] is odd; split 1 needs an even"
+            "tpush_to_aiv(split=1): dim 0 of a tile of shape [15, 2] is odd; split 1 needs an even"
             " extent, 3 is the odd one",
         ),
         (
@@ -144,7 +146,7 @@ def test_the_stride_moves_the_cut(script):
             [16, 2],
             9,
             None,
-            "push_to_aiv(split=1): lane_stride 9 is not in 1..8 for the extent 16 of dim 0",
+            "tpush_to_aiv(split=1): lane_stride 9 is not in 1..8 for the extent 16 of dim 0",
         ),
     ],
 )
@@ -160,7 +162,7 @@ def test_no_odd_transport_to_the_cube(script, op, split):
     args = (torch.zeros(2, 2), split) if op == "push_to_aic" else (split,)
     with pytest.raises(ValueError) as caught:
         getattr(script["_cross_core_rt"], op)(*args)
-    assert str(caught.value) == (f"{op}(split={split}): vector lanes reach the cube core by split 0, 1 or 2")
+    assert str(caught.value) == (f"t{op}(split={split}): vector lanes reach the cube core by split 0, 1 or 2")
 
 
 def test_lanes_joined_by_columns(script):
@@ -179,7 +181,7 @@ def test_lanes_that_are_no_rectangle(script):
     with pytest.raises(RuntimeError) as caught:
         gather(script, [torch.ones(8, 4), torch.ones(8, 4)], 1, ([7, 4], [3, 4]))
     assert cause(caught) == (
-        "pop_from_aiv(split=1): the valid extents [7, 4] of lane 0 and [3, 4] of lane 1"
+        "tpop_from_aiv(split=1): the valid extents [7, 4] of lane 0 and [3, 4] of lane 1"
         " in boxes of [8, 4] are not one rectangle"
     )
 
@@ -302,7 +304,7 @@ def test_two_axes_on_one_pipe(script, first, second):
     with pytest.raises(RuntimeError) as caught:
         run_group(script, aic, lambda: None)
     assert cause(caught) == (
-        f"group 'g': push_to_aiv(split={second}) on pipe 0, which already carries split {first}:"
+        f"group 'g': tpush_to_aiv(split={second}) on pipe 0, which already carries split {first}:"
         " one pipe splits one axis"
     )
     assert isinstance(caught.value.__cause__, ValueError)
@@ -333,7 +335,7 @@ def test_a_pop_of_another_axis(script, pushed, popped):
     with pytest.raises(RuntimeError) as caught:
         run_group(script, aic, lambda: rt.pop_from_aic(popped, id=3))
     assert cause(caught) == (
-        f"group 'g': pop_from_aic(split={popped}) on pipe 3 meets a tile that was pushed with split {pushed}"
+        f"group 'g': tpop_from_aic(split={popped}) on pipe 3 meets a tile that was pushed with split {pushed}"
     )
     assert isinstance(caught.value.__cause__, ValueError)
 
@@ -381,8 +383,53 @@ def test_a_pop_that_nobody_serves_times_out():
     with pytest.raises(RuntimeError) as caught:
         script["lonely"](1)
     assert str(caught.value) == (
-        "outside a group: lane caller timed out after 0.05 s in pop_from_aiv(split=1, id=2) at"
+        "outside a group: lane caller timed out (pipe wait timeout 0.05 s) in tpop_from_aiv(split=1, id=2) at"
         f" {script.line('return _cross_core_rt.pop_from_aiv(split, id=2)')};"
-        " missing: push_to_aic(split=1, id=2) by aiv1; queue depths:"
+        " missing: tpush_to_aic(split=1, id=2) by aiv1; queue depths:"
         " {'no_split_dual_aiv_dispatch': False, 'to_aic': {2: [1, 0]}}"
     )
+
+
+# ---- speed
+
+
+def seconds(run):
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def queue_ping_pong(tile, trips):
+    to_aic, to_aiv = queue.Queue(), queue.Queue()
+    echo = threading.Thread(target=lambda: [to_aiv.put(to_aic.get()) for _ in range(trips)])
+    echo.start()
+    for _ in range(trips):
+        to_aic.put(tile)
+        to_aiv.get()
+    echo.join()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+def test_ping_pong_reaches_half_the_speed_of_plain_queues(script):
+    rt, tile, trips = script["_cross_core_rt"], torch.ones(16, 16), 10_000
+
+    def aic():
+        for _ in range(trips):
+            rt.push_to_aiv(rt.pop_from_aiv(0), 0)
+
+    def aiv():
+        for _ in range(trips):
+            rt.push_to_aic(tile, 0)
+            rt.pop_from_aic(0)
+
+    # in turns, and the best of each: other work on the machine must not decide
+    pairs = [
+        (
+            seconds(lambda: run_group(script, aic, aiv, split=0)),
+            seconds(lambda: queue_ping_pong(tile, trips)),
+        )
+        for _ in range(5)
+    ]
+    ours, plain = (min(column) for column in zip(*pairs, strict=True))
+    assert ours < 2 * plain, f"{trips / ours:.0f} tiles/s, plain queues {trips / plain:.0f}"

@@ -249,7 +249,7 @@ def test_a_failure_ends_inner_groups_too(script):
 
     with pytest.raises(RuntimeError) as caught:
         run_group(script, aic, lambda: script["_run_group_call"]("inner"), split=0)
-    assert str(caught.value) == "group 'g', lane aic failed: ValueError: outer"
+    assert str(caught.value) == "group 'g' lane aic failed: ValueError: outer"
 
 
 def test_an_inner_failure_is_the_outer_lanes(script):
@@ -266,7 +266,7 @@ def test_an_inner_failure_is_the_outer_lanes(script):
     with pytest.raises(RuntimeError) as caught:
         run_group(script, lambda: script["_run_group_call"]("inner"), lambda: None, split=0)
     assert str(caught.value) == (
-        "group 'g', lane aic failed: RuntimeError: group 'inner', lane aic failed: ValueError: inner"
+        "group 'g' lane aic failed: RuntimeError: group 'inner' lane aic failed: ValueError: inner"
     )
 
 
@@ -309,7 +309,7 @@ def test_a_failing_lane_is_named_and_its_traceback_kept():
         """)
     with pytest.raises(RuntimeError) as caught:
         script["_run_group_call"]("g", [])
-    assert str(caught.value) == "group 'g', lane aiv1 failed: IndexError: list index out of range"
+    assert str(caught.value) == "group 'g' lane aiv1 failed: IndexError: list index out of range"
     frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
     assert (frames[-1].name, frames[-1].line) == ("g_aiv", "return x[5]")
 
@@ -335,7 +335,7 @@ def test_the_first_failure_counts_and_the_next_call_starts_clean(script):
         with pytest.raises(RuntimeError) as caught:
             run_group(script, aic, aiv, True)
         assert str(caught.value) in [
-            f"group 'g', lane aiv{lane} failed: ValueError: lane {lane}" for lane in (0, 1)
+            f"group 'g' lane aiv{lane} failed: ValueError: lane {lane}" for lane in (0, 1)
         ]
         assert run_group(script, aic, aiv, False) == 1
 
@@ -358,7 +358,7 @@ def test_a_failure_ends_lanes_that_wait_push_or_compute(script):
 
     with pytest.raises(RuntimeError) as caught:
         run_group(script, aic, aiv)
-    assert str(caught.value) == "group 'g', lane aiv1 failed: ValueError: stop"
+    assert str(caught.value) == "group 'g' lane aiv1 failed: ValueError: stop"
 
 
 def test_an_exit_in_a_lane_is_a_failure(script):
@@ -367,7 +367,7 @@ def test_an_exit_in_a_lane_is_a_failure(script):
 
     with pytest.raises(RuntimeError) as caught:
         run_group(script, aic, lambda: None, split=0)
-    assert str(caught.value) == "group 'g', lane aic failed: SystemExit: 3"
+    assert str(caught.value) == "group 'g' lane aic failed: SystemExit: 3"
 
 
 # ---- deadlocks
@@ -397,11 +397,11 @@ def test_a_deadlock_is_reported_at_once():
     assert time.monotonic() - start < 5
     assert str(caught.value) == "\n".join(
         [
-            "group 'g' is stuck: every live lane waits and none can be woken",
-            f"  aic: pop_from_aiv(split=1, id=4) at {script.line('second = _cross_core_rt.pop_from_aiv(')};"
-            " missing: push_to_aic(split=1, id=4) by aiv1",
-            f"  aiv0: pop_from_aic(split=1, id=0) at {script.line('half = _cross_core_rt.pop_from_aic(1)')};"
-            " missing: push_to_aiv(split=1, id=0) by aic",
+            "deadlock in group 'g': every live lane waits and none can be woken",
+            f"  aic: tpop_from_aiv(split=1, id=4) at {script.line('second = _cross_core_rt.pop_from_aiv(')};"
+            " missing: tpush_to_aic(split=1, id=4) by aiv1",
+            f"  aiv0: tpop_from_aic(split=1, id=0) at {script.line('half = _cross_core_rt.pop_from_aic(1)')};"
+            " missing: tpush_to_aiv(split=1, id=0) by aic",
             "  aiv1: finished",
             "  queue depths: {'no_split_dual_aiv_dispatch': False,"
             " 'to_aic': {0: [0, 0], 4: [1, 0]}, 'to_aiv': {0: [0, 0]}}",
@@ -414,7 +414,7 @@ def test_a_deadlock_of_lines_that_are_not_on_file(script):
     exec(code, script.namespace)
     with pytest.raises(RuntimeError) as caught:
         run_group(script, script["member"], None, split=0)
-    assert "aic: pop_from_aiv(split=0, id=0) at <unknown>:2; missing: push_to_aic" in str(caught.value)
+    assert "aic: tpop_from_aiv(split=0, id=0) at <unknown>:2; missing: tpush_to_aic" in str(caught.value)
 
 
 @pytest.mark.parametrize("trips", [1, 50])
@@ -432,7 +432,7 @@ def test_a_deadlock_in_mid_stream(script, trips):
             rt.push_to_aic(torch.ones(1, 1), 1)
             rt.pop_from_aic(1)
 
-    with pytest.raises(RuntimeError, match="missing: push_to_aic.split=1, id=0. by aiv0 and aiv1"):
+    with pytest.raises(RuntimeError, match="missing: tpush_to_aic.split=1, id=0. by aiv0 and aiv1"):
         run_group(script, aic, aiv)
 
 
@@ -462,15 +462,15 @@ def test_a_pipe_timeout_fails_the_lane():
     with pytest.raises(RuntimeError) as caught:
         script["_run_group_call"]("g")
     reason = [
-        f"group 'g': lane aiv{lane} timed out after 0.05 s in pop_from_aic(split=3, id=0) at"
+        f"group 'g': lane aiv{lane} timed out (pipe wait timeout 0.05 s) in tpop_from_aic(split=3, id=0) at"
         f" {script.line('return _cross_core_rt.pop_from_aic(3)')};"
-        " missing: push_to_aiv(split=3, id=0) by aic; queue depths:"
+        " missing: tpush_to_aiv(split=3, id=0) by aic; queue depths:"
         " {'no_split_dual_aiv_dispatch': False, 'to_aiv': {0: [0, 0]}}"
         for lane in (0, 1)
     ]
     assert str(caught.value.__cause__) in reason
     assert str(caught.value) in [
-        f"group 'g', lane aiv{lane} failed: RuntimeError: {text}" for lane, text in enumerate(reason)
+        f"group 'g' lane aiv{lane} failed: RuntimeError: {text}" for lane, text in enumerate(reason)
     ]
 
 
@@ -491,11 +491,11 @@ def test_a_group_timeout_names_live_threads_and_ends_them():
     assert time.monotonic() - start < 5
     assert str(caught.value) == "\n".join(
         [
-            "group 'g' timed out after 0.1 s; alive threads: group 'g' aic, group 'g' aiv0",
+            "group 'g' timed out (group timeout 0.1 s); alive threads: group 'g' aic, group 'g' aiv0",
             f"  aic: running at {script.line('while True: pass')}",
-            "  aiv0: pop_from_aic(split=1, id=0) at"
+            "  aiv0: tpop_from_aic(split=1, id=0) at"
             f" {script.line('return _cross_core_rt.pop_from_aic(1)')};"
-            " missing: push_to_aiv(split=1, id=0) by aic",
+            " missing: tpush_to_aiv(split=1, id=0) by aic",
             "  aiv1: finished",
             "  queue depths: {'no_split_dual_aiv_dispatch': False, 'to_aiv': {0: [0, 0]}}",
         ]

@@ -185,7 +185,7 @@ def test_lanes_at_different_operations(script):
     at = {0: (first, second), 1: (second, first)}
     group = "split lanes of '<lambda>'"
     assert str(caught.value) in [
-        f"{group}, lane aiv{lane} failed: RuntimeError: {group}: lane aiv{lane} is at {at[lane][0]},"
+        f"{group} lane aiv{lane} failed: RuntimeError: {group}: lane aiv{lane} is at {at[lane][0]},"
         f" but lane aiv{1 - lane} at {at[lane][1]}; both lanes must take the same path"
         for lane in (0, 1)
     ]
@@ -204,7 +204,7 @@ def test_a_lane_that_ends_leaves_the_other_waiting_in_vain():
         script["_run_split_lanes"](script["body"])
     assert str(caught.value) == "\n".join(
         [
-            "split lanes of 'body' is stuck: every live lane waits and none can be woken",
+            "deadlock in split lanes of 'body': every live lane waits and none can be woken",
             f"  aiv0: _aic_gather(split=1) at {script.line('_aic_gather(torch.ones(1, 1), 1)')};"
             " missing: the same call on lane aiv1",
             "  aiv1: finished",
@@ -222,6 +222,6 @@ def test_a_failing_lane_cancels_the_other(script):
     before = threading.active_count()
     with pytest.raises(RuntimeError) as caught:
         run_lanes(script, body)
-    assert str(caught.value) == ("split lanes of 'function', lane aiv1 failed: KeyError: 'lost'")
+    assert str(caught.value) == ("split lanes of 'function' lane aiv1 failed: KeyError: 'lost'")
     assert isinstance(caught.value.__cause__, KeyError)
     assert threading.active_count() == before
