@@ -145,7 +145,10 @@ class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
     ] = TORCH_DTYPES
     samples: Annotated[
         tuple[Sample, ...],
-        Meta(description="Operands (and keywords) on which tests run the op against its reference."),
+        Meta(
+            description="Calls on which tests run the op against its reference, operands and keywords by name: "
+            "`FP32[16, 32]`, or `FP32[16, 32] valid [8, 20]`; a list for a tuple; Python text for a scalar."
+        ),
     ] = ()
     error_samples: Annotated[
         tuple[Sample, ...],
