@@ -146,7 +146,7 @@ class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
     samples: Annotated[
         tuple[Sample, ...],
         Meta(
-            description="Calls on which tests run the op against its reference, values by operand and keyword: "
+            description="Calls on which tests run the op against its reference, values by name: "
             "`FP32[16, 32]`, or `FP32[16, 32] valid [8, 20]`; a list for a tuple; Python text for a scalar."
         ),
     ] = ()
