@@ -3,66 +3,125 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
-from pypto_tmpl.ir import expr, stmt
-from pypto_tmpl.ir import types as ir_types
-from pypto_tmpl.ir.base import IRNode, Stmt, Type, set_fields
-from pypto_tmpl.ir.enums import ParamDirection
-from pypto_tmpl.ir.program import Function, Program
+from pypto_tmpl.ir import expr
+from pypto_tmpl.ir.attrs import AttrKind, AttrMap
+from pypto_tmpl.ir.base import Expr, InternalError, IRNode, Stmt, Type, attach_leading_comments, set_fields
+from pypto_tmpl.ir.enums import ParamDirection, SplitMode
+from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.scalar_ops import BinaryExpr, UnaryExpr
 from pypto_tmpl.ir.structural import structural_equal
-from pypto_tmpl.ir.types import ScalarType
+from pypto_tmpl.ir.types import ArrayType, ScalarType
 from pypto_tmpl.ir.wire.errors import Fault
 
-Values = dict[str, Any]
+Values: TypeAlias = "dict[str, Any]"
+
+REFUSALS = (ValueError, TypeError, InternalError)
+"""What constructors raise when an invariant does not hold."""
 
 
-def construct(cls: type[IRNode], values: Values) -> IRNode:
-    """The node of class ``cls`` with these field values.
-
-    Raises Fault, or what the constructor raises (ValueError, TypeError, InternalError).
-    """
-    comments = values.pop("leading_comments", ())
-    node = _builder(cls)(cls, values)
-    if comments:
-        set_fields(node, leading_comments=comments)
-    return node
+def construct(cls: type, values: Values) -> IRNode:
+    """The node of class ``cls`` with these field values. Raises Fault, or one of REFUSALS."""
+    build = _builder(cls)
+    built: IRNode = build(cls, values)
+    return built
 
 
+def construct_type(cls: type, values: Values) -> Type:
+    """The type of class ``cls`` with these field values. Raises Fault, or one of REFUSALS."""
+    values.pop("__class__")
+    if cls is ArrayType:
+        if len(values["shape"]) != 1:
+            count = len(values["shape"])
+            raise Fault("wire-invalid", f"an ArrayType has one extent, got {count}", ".shape")
+        return ArrayType(values["dtype"], values["shape"][0])
+    built: Type = cls(**values)
+    return built
+
+
+def memref_of(values: Values) -> expr.MemRef:
+    """The MemRef of either wire form; the embedded one has no span."""
+    return expr.MemRef(
+        values["base_"],
+        values["byte_offset_"],
+        values["size_"],
+        span=values.get("span"),
+        is_pinned=values["is_pinned_"],
+        slots=values["slot_count_"],
+        slot=values["slot_index_"],
+    )
+
+
+@cache
 def _builder(cls: type) -> Callable[[Any, Values], Any]:
-    for owner in cls.__mro__:
-        if owner in _BUILDERS:
-            return _BUILDERS[owner]
-    return _plain
+    return next((_BUILDERS[owner] for owner in cls.__mro__ if owner in _BUILDERS), _plain)
 
 
 def _plain(cls: Any, values: Values) -> Any:
     return cls(**values)
 
 
+def _stmt(cls: Any, values: Values) -> Any:
+    comments = values.pop("leading_comments")
+    node = cls(**values)
+    if comments:
+        attach_leading_comments(node, comments)
+    return node
+
+
 def _scalar(cls: Any, values: Values) -> Any:
     """Constants and operators: the constructor takes the dtype of the type."""
     type_ = values.pop("type")
     if not isinstance(type_, ScalarType):
-        raise Fault("wire-wrong-kind", f"the type is a ScalarType, not a {type(type_).__name__}", "type")
+        raise Fault("wire-wrong-kind", f"expected a ScalarType, got a {type(type_).__name__}", ".type")
     return cls(**values, dtype=type_.dtype)
 
 
-def _computed_type(cls: Any, values: Values) -> Any:
-    """Nodes whose type follows from their operands: the stored one, where given, must agree."""
-    stored: Type | None = values.pop("type")
-    node = cls(**values)
-    if stored is None:
-        return node
-    if not structural_equal(stored, node.type):
-        raise Fault("wire-invalid", "the stored type is not the type of the operands", "type")
-    set_fields(node, type=stored)
+def _type_computed(cls: Any, values: Values) -> Any:
+    """Nodes whose type follows from other fields."""
+    stored = values.pop("type")
+    return _with_stored_type(cls(**values), stored)
+
+
+def _with_stored_type(node: Expr, stored: Type | None) -> Expr:
+    """``node`` with its stored type, if it has one, which must be the one that was computed.
+
+    The stored one is kept for its sharing of nodes.
+    """
+    if stored is not None:
+        if not structural_equal(stored, node.type):
+            what = f"the type of this {type(node).__name__} does not follow from its other fields"
+            raise Fault("wire-invalid", what, ".type")
+        set_fields(node, type=stored)
+    return node
+
+
+def _memref_node(_: Any, values: Values) -> Any:
+    node = memref_of(values)
+    set_fields(node, name_hint=values["name_hint"])
+    return _with_stored_type(node, values["type"])
+
+
+def _window_buffer(cls: Any, values: Values) -> Any:
+    name_hint = values.pop("name_hint")
+    node = _type_computed(cls, values)
+    if name_hint is not None:
+        set_fields(node, name_hint=name_hint)
     return node
 
 
 def _call(cls: Any, v: Values) -> Any:
-    return cls(v["op"], v["args"], v["kwargs"], v["attrs"], v["type"], v["span"])
+    attrs = v["attrs"]
+    if directions := v["legacy_arg_directions"]:
+        attrs = _with_attr(attrs, "arg_directions", AttrKind.ARG_DIRECTIONS, directions)
+    return cls(v["op"], v["args"], v["kwargs"], attrs, v["type"], v["span"])
+
+
+def _with_attr(attrs: AttrMap, key: str, kind: AttrKind, value: object) -> AttrMap:
+    """``attrs`` and one more entry, which blobs of older writers have as a field of its own."""
+    return AttrMap.of_stored([*((k, attrs.kinds[k], v) for k, v in attrs.items()), (key, kind, value)])
 
 
 def _submit(cls: Any, v: Values) -> Any:
@@ -70,61 +129,32 @@ def _submit(cls: Any, v: Values) -> Any:
     return cls(v["op"], v["args"], v["deps"], v["kwargs"], v["attrs"], v["type"], v["span"], *launch)
 
 
-def memref(v: Values) -> expr.MemRef:
-    """A MemRef with the fields of its wire forms."""
-    return expr.MemRef(
-        v["base_"],
-        v["byte_offset_"],
-        v["size_"],
-        span=v.get("span"),
-        is_pinned=v["is_pinned_"],
-        slots=v["slot_count_"],
-        slot=v["slot_index_"],
-    )
-
-
-def _memref_node(_: Any, values: Values) -> Any:
-    node = memref(values)
-    set_fields(node, name_hint=values["name_hint"])
-    return node
-
-
-def _window_buffer(cls: Any, values: Values) -> Any:
-    name_hint, _type = values.pop("name_hint"), values.pop("type")
-    node = cls(**values)
-    if name_hint is not None:
-        set_fields(node, name_hint=name_hint)
-    return node
-
-
-def _function(_: Any, values: Values) -> Any:
+def _function(cls: Any, values: Values) -> Any:
     params, directions = values.pop("params"), values.pop("param_directions")
     if directions is None:
         directions = [ParamDirection.In] * len(params)
     if len(directions) != len(params):
-        raise Fault(
-            "wire-invalid", f"{len(directions)} directions for {len(params)} params", "param_directions"
-        )
+        what = f"{len(directions)} directions for {len(params)} params"
+        raise Fault("wire-invalid", what, ".param_directions")
+    split = values.pop("legacy_split")
+    if split not in (None, SplitMode.NONE):
+        values["attrs"] = _with_attr(values["attrs"], "split", AttrKind.INT, split.value)
     pairs = list(zip(params, directions, strict=True))
-    return Function(params=pairs, type=values.pop("func_type"), **values)
-
-
-def _program(_: Any, values: Values) -> Any:
-    return Program(**values)
+    return cls(params=pairs, type=values.pop("func_type"), **values)
 
 
 _BUILDERS: dict[type, Callable[[Any, Values], Any]] = {
+    Stmt: _stmt,
     BinaryExpr: _scalar,
     UnaryExpr: _scalar,
     expr.ConstInt: _scalar,
     expr.ConstFloat: _scalar,
-    expr.ConstBool: _computed_type,
-    expr.MakeTuple: _computed_type,
-    expr.TupleGetItemExpr: _computed_type,
-    expr.Call: _call,
-    expr.Submit: _submit,
+    expr.ConstBool: _type_computed,
+    expr.MakeTuple: _type_computed,
+    expr.TupleGetItemExpr: _type_computed,
     expr.MemRef: _memref_node,
     expr.WindowBuffer: _window_buffer,
+    expr.Call: _call,
+    expr.Submit: _submit,
     Function: _function,
-    Program: _program,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from pypto_tmpl.errors import PyptoTmplError
 
@@ -17,21 +17,41 @@ class WireError(PyptoTmplError, ValueError):
 
 
 class Fault(Exception):
-    """A fault inside one decoded map; the reader turns it into a WireError with the whole path.
+    """What is wrong in one decoded map; the reader adds where that map is and raises a WireError.
 
-    ``steps`` lead from ``owner`` to the faulty value, innermost first.
+    ``steps`` lead from the map to the faulty value, innermost first.
     """
 
-    def __init__(self, slug: str, what: str, *steps: str, notes: Sequence[str] = ()) -> None:
+    def __init__(self, slug: str, what: str, *steps: str, notes: Iterable[str] = ()) -> None:
         super().__init__(what)
         self.slug = slug
         self.what = what
         self.steps = list(steps)
         self.notes = tuple(notes)
-        self.owner: object = None
 
     def inside(self, step: str) -> Fault:
         """The same fault, seen from one level further out."""
-        if self.owner is None:
-            self.steps.append(step)
+        self.steps.append(step)
         return self
+
+
+def wrong_kind(expected: str, value: object, *steps: str) -> Fault:
+    """A fault saying what stands where ``expected`` should."""
+    return Fault("wire-wrong-kind", f"expected {expected}, got {kind_name(value)}", *steps)
+
+
+_KIND_NAMES: dict[type, str] = {
+    type(None): "nil",
+    bool: "a bool",
+    int: "an integer",
+    float: "a float",
+    str: "a str",
+    bytes: "a bin",
+    list: "a list",
+    dict: "a map",
+}
+
+
+def kind_name(value: object) -> str:
+    """What MessagePack calls the kind of a decoded value."""
+    return _KIND_NAMES.get(type(value), "an extension")

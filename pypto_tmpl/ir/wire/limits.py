@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 MAX_BYTES = 256 * 2**20
-"""Longest blob that is read; the largest real dump known has 0.2 MiB."""
+"""Longest blob that is read; the longest real dump known has 0.2 MiB."""
 
 MAX_DEPTH = 1024
-"""Nesting of MessagePack containers that the msgpack package reads; an operator takes two levels."""
+"""Nested MessagePack containers, as many as the msgpack package reads; an operator takes two levels."""
+
+BYTES_PER_CONTAINER = 8
+"""Bytes a blob must have for each of its maps and lists (real dumps: over 20).
+
+An empty list is one byte on the wire and 64 in memory, so a blob of them would need many times its size.
+"""
+
+UNCOUNTED_BYTES = 2**20
+"""Blobs up to this size are not held to BYTES_PER_CONTAINER."""

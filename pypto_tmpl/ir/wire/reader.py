@@ -1,186 +1,177 @@
-"""Bytes to IR."""
+"""Bytes to IR.
+
+A reference may stand before the node it names, and chains of references may be longer than any stack,
+so nodes are built one by one, each after those it refers to.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Any, NoReturn
 
-from pypto_tmpl.ir.attrs import AttrKind, AttrMap
+from pypto_tmpl.errors import allowed_note, closest
 from pypto_tmpl.ir.base import IRNode, Type
-from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.enums import ArgDirection, MemorySpace, PadValue, TensorLayout, TileLayout
-from pypto_tmpl.ir.expr import GlobalVar, Op, Var
-from pypto_tmpl.ir.span import Span
-from pypto_tmpl.ir.types import ArrayType, PtrType
-from pypto_tmpl.ir.wire import construct
-from pypto_tmpl.ir.wire.errors import Fault, WireError
-from pypto_tmpl.ir.wire.layout import (
-    EMBEDDED_MEMREF,
-    NODE_CLASSES,
-    REQUIRED,
-    TYPE_CLASSES,
-    Kind,
-    Layout,
-    WireField,
-    layout_of,
-)
+from pypto_tmpl.ir.wire.construct import REFUSALS, construct, construct_type
+from pypto_tmpl.ir.wire.decode import Decoder
+from pypto_tmpl.ir.wire.errors import Fault, WireError, wrong_kind
+from pypto_tmpl.ir.wire.layout import NODE_CLASSES, TYPE_CLASSES, layout_of
+from pypto_tmpl.ir.wire.paths import path_of
 from pypto_tmpl.ir.wire.unpack import WireMap, unpack
 
 
-def deserialize(data: bytes) -> IRNode:
-    root, nodes = unpack(data)
+def deserialize(data: bytes | bytearray | memoryview) -> IRNode:
+    """The node that ``data`` encodes.
+
+    Raises TypeError for anything but bytes, WireError for bytes that are no IR.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"deserialize takes bytes, got {type(data).__name__}")
+    root, nodes = unpack(bytes(data))
     return _Reader(root, nodes).read()
 
 
 class _Reader:
-    def __init__(self, root, nodes):
+    """Builds the nodes of one blob; ``nodes`` are its maps with a key ``fields``."""
+
+    def __init__(self, root: object, nodes: list[WireMap]) -> None:
         self.root = root
-        self.nodes = {n["id"]: n for n in nodes}
-        self.built: dict[int, IRNode] = {}
-        self.types: dict[int, Type] = {}
-        self.spans: dict[tuple[Any, ...], Span] = {}
-        self.bases: dict[str, Var] = {}
+        self.decoder = Decoder()
+        self.by_number: dict[int, WireMap] = {}
+        for node in nodes:
+            number = node.get("id")
+            if type(number) is int and self.by_number.setdefault(number, node) is not node:
+                first = path_of(root, self.by_number[number])
+                self.fail(node, Fault("wire-duplicate-id", f"the id {number} is taken already, by {first}"))
 
     def read(self) -> IRNode:
-        stack = [self.root]
-        expanded = {}
+        root = self.root
+        if type(root) is not dict:
+            self.fail(root, wrong_kind("a node", root))
+        self.check_node(root)
+        built = self.decoder.built
+        waiting: dict[int, list[WireMap]] = {}  # nodes that are begun, each with the types in it
+        stack = [root]
         while stack:
-            m = stack[-1]
-            number = m["id"]
-            if number in self.built:
+            node = stack[-1]
+            number = node["id"]
+            if number in built:
                 stack.pop()
-                continue
-            if number not in expanded:
-                deps, types = self.scan(m)
-                expanded[number] = types
-                pending = [d for d in deps if d["id"] not in self.built]
-                if pending:
-                    stack += pending
-                    continue
-            stack.pop()
-            for t in reversed(expanded[number]):
-                self.types[id(t)] = self.build_type(t)
-            cls = NODE_CLASSES[m["type"]]
-            self.built[number] = construct.construct(cls, self.values(m["fields"], layout_of(cls)))
-        return self.built[self.root["id"]]
-
-    def scan(self, m):
-        deps, types = [], []
-        todo = [m["fields"]]
-        while todo:
-            x = todo.pop()
-            if type(x) is dict:
-                if "ref" in x:
-                    deps.append(self.nodes[x["ref"]])
-                elif "fields" in x:
-                    deps.append(x)
-                else:
-                    if "type_kind" in x:
-                        types.append(x)
-                    todo += [v for k, v in x.items() if k != "span" and type(v) in (dict, list)]
+            elif number in waiting:
+                stack.pop()
+                built[number] = self.build(node, waiting.pop(number))
             else:
-                todo += [v for v in x if type(v) in (dict, list)]
-        return deps, types
+                self.check_node(node)
+                needed, waiting[number] = _parts(node)
+                stack += self.missing(needed, waiting)
+        return built[root["id"]]
 
-    def build_type(self, m):
-        cls = TYPE_CLASSES[m["type_kind"]]
-        v = self.values(m, layout_of(cls))
-        if cls is ArrayType:
-            return ArrayType(v["dtype"], v["shape"][0])
-        return cls(**v)
-
-    def values(self, m: WireMap, layout: Layout):
-        out = {}
-        for f in layout.fields:
-            raw = m.get(f.key, REQUIRED)
-            if raw is REQUIRED:
-                if f.missing is REQUIRED:
-                    raise Fault("missing", f.key)
-                out[f.attr] = f.missing
+    def missing(self, needed: list[WireMap], waiting: dict[int, list[WireMap]]) -> list[WireMap]:
+        """The nodes that references and nodes stand for, as far as they are not built."""
+        found: list[WireMap] = []
+        for part in needed:
+            node = self.target(part)
+            if node["id"] in self.decoder.built:
                 continue
-            if raw is None and f.nil is not REQUIRED:
-                out[f.attr] = f.nil
-                continue
-            out[f.attr] = self.many(raw, f) if f.many else self.one(raw, f)
-        return out
+            if node["id"] in waiting:
+                self.fail(part, Fault("wire-cycle", f"the node {node['id']} is part of itself"))
+            found.append(node)
+        return found
 
-    def many(self, raw, f):
-        return tuple(self.one(x, f) for x in raw)
+    def target(self, part: WireMap) -> WireMap:
+        """The node that a reference or a node stands for."""
+        if "ref" not in part:
+            self.check_number(part, "id")
+            return part
+        self.check_number(part, "ref")
+        if len(part) > 1:
+            other = next(key for key in part if key != "ref")
+            self.fail(part, Fault("wire-unknown-field", f"unknown field {other!r} in a reference"))
+        number = part["ref"]
+        if number not in self.by_number:
+            self.fail(part, Fault("wire-dangling-reference", f"there is no node with the id {number}"))
+        return self.by_number[number]
 
-    def one(self, raw, f):
-        return getattr(self, "k_" + f.kind.name.lower())(raw, f)
+    def check_number(self, part: WireMap, key: str) -> None:
+        if key not in part:
+            self.fail(part, Fault("wire-missing-field", f"the field {key!r} of a node is missing"))
+        if type(part[key]) is not int:
+            self.fail(part, wrong_kind("a node id (an integer)", part[key], f".{key}"))
 
-    def k_node(self, raw, f):
-        return self.built[raw["ref"] if "ref" in raw else raw["id"]]
+    def check_node(self, node: WireMap) -> None:
+        """Fail unless ``node`` has a number, a known type and fields, and nothing else."""
+        self.check_number(node, "id")
+        for key in ("type", "fields"):
+            if key not in node:
+                self.fail(node, Fault("wire-missing-field", f"the field {key!r} of a node is missing"))
+        tag, fields = node["type"], node["fields"]
+        if type(tag) is not str:
+            self.fail(node, wrong_kind("the name of a node type", tag))
+        if tag not in NODE_CLASSES:
+            guess = closest(tag, NODE_CLASSES)
+            notes = [f"did you mean {guess!r}?"] if guess else []
+            self.fail(node, Fault("wire-unknown-node", f"there is no node type {tag!r}", notes=notes))
+        if type(fields) is not dict:
+            self.fail(node, wrong_kind("the fields of a node (a map)", fields))
+        if len(node) > 3:
+            other = next(key for key in node if key not in ("id", "type", "fields"))
+            self.fail(
+                node, Fault("wire-unknown-field", f"unknown field {other!r} beside id, type and fields")
+            )
 
-    def k_type(self, raw, f):
-        return self.types[id(raw)]
+    def build(self, node: WireMap, types: list[WireMap]) -> IRNode:
+        """The node of a map whose parts are built."""
+        owner = node
+        try:
+            for owner in reversed(types):
+                self.decoder.types[id(owner)] = self.build_type(owner)
+            owner = node
+            cls: type = NODE_CLASSES[node["type"]]
+            built: IRNode = construct(cls, self.decoder.fields(node["fields"], cls))
+        except Fault as fault:
+            self.fail(owner, fault)
+        except REFUSALS as refusal:
+            self.fail(owner, Fault("wire-invalid", str(refusal)))
+        return built
 
-    def k_view(self, raw, f):
-        return f.base(**self.values(raw, layout_of(f.base)))
+    def build_type(self, raw: WireMap) -> Type:
+        kind = raw["type_kind"]
+        if type(kind) is not str:
+            raise wrong_kind("the name of a type", kind, ".type_kind")
+        if kind not in TYPE_CLASSES:
+            note = allowed_note("types", list(TYPE_CLASSES), kind)
+            raise Fault("wire-unknown-type", f"there is no type {kind!r}", ".type_kind", notes=[note])
+        cls = TYPE_CLASSES[kind]
+        return construct_type(cls, self.decoder.fields(raw, cls))
 
-    def k_memref(self, raw, f):
-        v = self.values({k: x for k, x in raw.items() if k != "base"}, Layout(EMBEDDED_MEMREF.fields[1:]))
-        if v["base_"] is None:
-            v["base_"] = self.bases.setdefault(raw["base"], Var(raw["base"], PtrType(), Span.unknown()))
-        return construct.memref(v)
+    def fail(self, owner: object, fault: Fault) -> NoReturn:
+        where = path_of(self.root, owner) + "".join(reversed(fault.steps))
+        raise WireError(
+            fault.what, slug=fault.slug, where=where.lstrip(".") or "root", notes=fault.notes
+        ) from None
 
-    def k_attrs(self, raw, f):
-        out = []
-        for e in raw:
-            k, v = e["key"], e["value"]
-            if type(v) is not dict:
-                kind = {bool: AttrKind.BOOL, int: AttrKind.INT, float: AttrKind.FLOAT, str: AttrKind.STR}[
-                    type(v)
-                ]
-                out.append((k, kind, v))
-                continue
-            kind = AttrKind(v["type"])
-            if kind is AttrKind.DATA_TYPE:
-                val = DataType(v["code"])
-            elif kind in (AttrKind.VAR, AttrKind.EXPR):
-                val = v["value"] and self.k_node(v["value"], f)
-            elif kind is AttrKind.VARS:
-                val = tuple(x and self.k_node(x, f) for x in v["value"])
-            elif kind is AttrKind.INT32S:
-                val = tuple(v["value"])
-            elif kind is AttrKind.ARG_DIRECTIONS:
-                val = tuple(ArgDirection(x) for x in v["value"])
-            elif kind is AttrKind.ARG_DIRECTION:
-                val = ArgDirection(v["value"])
-            else:
-                val = {
-                    "MemorySpace": MemorySpace,
-                    "PadValue": PadValue,
-                    "TensorLayout": TensorLayout,
-                    "TileLayout": TileLayout,
-                }[v["type"]][v["value"]]
-            out.append((k, kind, val))
-        return AttrMap.of_stored(out)
 
-    def k_functions(self, raw, f):
-        return [self.k_node(e["value"], f) for e in raw]
+def _parts(node: WireMap) -> tuple[list[WireMap], list[WireMap]]:
+    """References and nodes directly in ``node``, and the types in it, outer ones before inner ones."""
+    needed: list[WireMap] = []
+    types: list[WireMap] = []
+    skipped = _skipped(node["type"])
+    todo: list[Any] = [value for key, value in node["fields"].items() if key not in skipped]
+    while todo:
+        item = todo.pop()
+        if type(item) is list:
+            todo += item
+        elif type(item) is not dict:
+            continue
+        elif "ref" in item or "fields" in item:
+            needed.append(item)
+        else:
+            if "type_kind" in item:
+                types.append(item)
+            todo += item.values()
+    return needed, types
 
-    def k_span(self, raw, f):
-        return Span(
-            raw["filename"], raw["begin_line"], raw["begin_column"], raw["end_line"], raw["end_column"]
-        )
 
-    def k_op(self, raw, f):
-        return (GlobalVar if raw["is_global_var"] else Op)(raw["name"])
-
-    def k_dtype(self, raw, f):
-        return DataType(raw)
-
-    def k_code(self, raw, f):
-        return f.base(raw)
-
-    def k_name(self, raw, f):
-        return f.base[raw]
-
-    def k_bool(self, raw, f):
-        return raw
-
-    k_int = k_str = k_bool
-
-    def k_float(self, raw, f):
-        return float(raw)
+@cache
+def _skipped(tag: str) -> frozenset[str]:
+    """Fields of a node type that hold no nodes or are ignored."""
+    return layout_of(NODE_CLASSES[tag]).ignored | {"span"}

@@ -2,34 +2,97 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import msgpack
 
+from pypto_tmpl.ir.wire import limits
 from pypto_tmpl.ir.wire.errors import WireError
-from pypto_tmpl.ir.wire.limits import MAX_BYTES, MAX_DEPTH
 
 WireMap: TypeAlias = "dict[str, Any]"
 
 
-def unpack(data: bytes) -> tuple[object, list[WireMap]]:
-    """The one value in ``data``, and the maps in it that have a key ``fields``.
+def unpack(data: bytes) -> tuple[Any, list[WireMap]]:
+    """The one value in ``data``, and all maps in it that have a key ``fields``.
 
-    Raises WireError with the byte offset for anything but one well-formed MessagePack value.
+    Raises WireError with the byte offset for anything but one well-formed MessagePack value whose map
+    keys are strings, each given once.
     """
-    nodes: list[WireMap] = []
+    if len(data) > limits.MAX_BYTES:
+        what = f"the blob has {len(data)} bytes; at most {limits.MAX_BYTES} are read"
+        raise WireError(what, slug="wire-too-large", where=f"byte {limits.MAX_BYTES}")
+    # A first run that builds nothing: a list of a declared length is allocated before its items are read,
+    # so only lengths that the data bears out may reach the second run.
+    end = _run(data, lambda unpacker: unpacker.skip())
+    if end < len(data):
+        what = f"{len(data) - end} bytes follow the value"
+        raise WireError(what, slug="wire-trailing-bytes", where=f"byte {end}")
+    found = _Containers(len(data))
+    hooks: dict[str, Any] = {"object_pairs_hook": found.make_map}
+    if len(data) > limits.UNCOUNTED_BYTES:
+        hooks["list_hook"] = found.make_list
+    values: list[object] = []
+    _run(data, lambda unpacker: values.append(unpacker.unpack()), **hooks)
+    return values[0], found.nodes
 
-    def make_map(pairs: list[tuple[str, Any]]) -> WireMap:
+
+class _Containers:
+    """Builds the maps and counts the containers of one blob."""
+
+    def __init__(self, size: int) -> None:
+        self.nodes: list[WireMap] = []
+        self.left = size if size <= limits.UNCOUNTED_BYTES else size // limits.BYTES_PER_CONTAINER
+
+    def make_map(self, pairs: list[tuple[str, Any]]) -> WireMap:
         found = dict(pairs)
         if len(found) != len(pairs):
-            raise ValueError("a key is given twice")
+            raise ValueError(f"the key {_repeated(pairs)!r} is given twice in a map")
         if "fields" in found:
-            nodes.append(found)
+            self.nodes.append(found)
+        self.count()
         return found
 
+    def make_list(self, items: list[Any]) -> list[Any]:
+        self.count()
+        return items
+
+    def count(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise ValueError("there are more maps and lists than any IR of this size has")
+
+
+def _repeated(pairs: list[tuple[str, Any]]) -> str:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            return key
+        seen.add(key)
+    raise AssertionError("no key is repeated")
+
+
+def _run(data: bytes, action: Callable[[Any], None], **hooks: Any) -> int:
+    """Let ``action`` read one value of ``data``; the offset of the byte behind it."""
     unpacker = msgpack.Unpacker(
-        raw=False, strict_map_key=True, object_pairs_hook=make_map, max_buffer_size=MAX_BYTES
+        raw=False,
+        strict_map_key=True,
+        max_buffer_size=max(len(data), 1),
+        **hooks,
     )
     unpacker.feed(data)
-    return unpacker.unpack(), nodes
+    try:
+        action(unpacker)
+    except msgpack.OutOfData:
+        slug, what, at = "wire-truncated", "the data ends before the value does", len(data)
+    except msgpack.StackError:
+        what = f"the data nests deeper than {limits.MAX_DEPTH} MessagePack levels"
+        slug, at = "wire-too-deep", unpacker.tell()
+    except UnicodeDecodeError as error:
+        slug, what, at = "wire-malformed", f"a str is not UTF-8: {error.reason}", unpacker.tell()
+    except ValueError as error:  # msgpack.FormatError among them, which has no text
+        slug, what, at = "wire-malformed", str(error) or "no MessagePack value starts so", unpacker.tell()
+    else:
+        offset: int = unpacker.tell()
+        return offset
+    raise WireError(what, slug=slug, where=f"byte {at}")

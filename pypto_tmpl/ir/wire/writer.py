@@ -1,37 +1,37 @@
 """IR to bytes.
 
-Nodes are numbered and first written in declaration order while maps stand in key order, so a node's
-map is a list of pieces that are filled out of order and joined at the end. The walk keeps its own
-stack: the depth of a program is bounded by the format, not by Python.
+Nodes are numbered and written in full where declaration order meets them first, while maps stand in key
+order. So a map is a list of pieces that are filled in one order and joined in another. The walk keeps
+its own stack: the format bounds the depth of a program, not Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import msgpack
 
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap
 from pypto_tmpl.ir.base import IRNode, Type
-from pypto_tmpl.ir.expr import GlobalVar, MemRef, Op
+from pypto_tmpl.ir.expr import GlobalVar, MemRef
 from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.span import Span
-from pypto_tmpl.ir.wire.errors import WireError
-from pypto_tmpl.ir.wire.layout import (
-    EMBEDDED_MEMREF,
-    REQUIRED,
-    TYPE_KINDS,
-    Kind,
-    Layout,
-    WireField,
-    layout_of,
-)
+from pypto_tmpl.ir.types import TensorView, TileView
+from pypto_tmpl.ir.wire import encode_leaves as leaves
+from pypto_tmpl.ir.wire.encode_leaves import NIL, EncodeLeaf, key_bytes, list_header, map_header
+from pypto_tmpl.ir.wire.errors import Fault, WireError
+from pypto_tmpl.ir.wire.layout import EMBEDDED_MEMREF, Kind, Layout, WireField, layout_of
 from pypto_tmpl.ir.wire.limits import MAX_DEPTH
 
-Rope: TypeAlias = "list[Any]"  # of bytes and ropes; None until the walk has come there
+Pieces: TypeAlias = "list[Any]"
+"""Bytes and further pieces; for a while also the values that the walk has yet to encode."""
+
+Encode: TypeAlias = "Callable[[_Writer, Any, int], bytes | Pieces]"
+"""Encodes a value whose outermost container is at a depth."""
 
 
 def serialize(node: IRNode) -> bytes:
@@ -46,18 +46,18 @@ def serialize(node: IRNode) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One key of a map as it is written: the packed key, and how its value is."""
+    """One key of a map as it is written; exactly one of ``leaf`` and ``encode`` is given."""
 
     key: bytes
-    attr: str
-    omitted: object
-    leaf: Callable[[_Writer, Any], bytes] | None
-    nested: Callable[[_Writer, Any, int], Any] | None
+    field: WireField
+    value_of: Callable[[Any], Any]
+    leaf: EncodeLeaf | None
+    encode: Encode | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The entries of a map in key order, and their places in visit order, last first."""
+    """The entries of a map in key order, and the places of those with nodes in reverse visit order."""
 
     entries: tuple[_Entry, ...]
     backwards: tuple[int, ...]
@@ -65,266 +65,184 @@ class _Plan:
 
 class _Writer:
     def __init__(self) -> None:
-        self.numbers: dict[int, int] = {}
-        self.pack: Callable[[object], bytes] = msgpack.Packer().pack
+        self.pack: leaves.Pack = msgpack.Packer().pack
+        self.numbers: dict[int, int] = {}  # by identity of the node
         self.spans: dict[Span, bytes] = {}
-        self.stack: list[tuple[Callable[[_Writer, Any, int], Any], Any, int, Rope, int]] = []
+        self.todo: list[tuple[Encode, Any, int, Pieces, int]] = []
 
     def write(self, root: IRNode) -> bytes:
-        out: Rope = [None]
-        self.stack.append((_Writer.node, root, 1, out, 0))
-        while self.stack:
-            visit, value, depth, rope, place = self.stack.pop()
-            rope[place] = visit(self, value, depth)
-        return b"".join(_flat(out))
+        pieces: Pieces = [root]
+        self.later(_Writer.node, root, 1, pieces, 0)
+        while self.todo:
+            encode, value, depth, owner, place = self.todo.pop()
+            try:
+                owner[place] = encode(self, value, depth)
+            except Fault as fault:
+                where = " of ".join([*fault.steps, _shown(value)])
+                raise WireError(fault.what, slug=fault.slug, where=where) from None
+        return _joined(pieces)
 
-    def node(self, node: IRNode, depth: int) -> bytes | Rope:
+    def later(self, encode: Encode, value: object, depth: int, owner: Pieces, place: int) -> None:
+        """Have ``owner[place]`` filled; what is put off last is done first."""
+        self.reach(depth, value)
+        self.todo.append((encode, value, depth, owner, place))
+
+    def reach(self, depth: int, value: object) -> None:
+        if depth > MAX_DEPTH:
+            what = f"the program nests deeper than the {MAX_DEPTH} MessagePack levels that readers take"
+            raise WireError(what, slug="wire-too-deep", where=_shown(value))
+
+    def node(self, node: IRNode, depth: int) -> bytes | Pieces:
         number = self.numbers.get(id(node))
         if number is not None:
-            self.reach(depth, node)
-            return _REF + self.pack(number)
-        self.reach(depth + 2, node)  # its span is a map in its fields map
+            return map_header(1) + key_bytes("ref") + self.pack(number)
+        self.reach(depth + 2, node)  # the map of its span in the map of its fields
         self.numbers[id(node)] = number = len(self.numbers)
-        head, tail = _node_frame(type(node))
-        return [head, self.map(node, _plan(type(node)), depth + 1), _ID, self.pack(number), tail]
+        cls: type = type(node)
+        fields = self.map(node, _plan(cls), depth + 1)
+        end = key_bytes("id") + self.pack(number) + key_bytes("type") + key_bytes(cls.__name__)
+        return [map_header(3) + key_bytes("fields"), fields, end]
 
-    def map(self, owner: object, plan: _Plan, depth: int) -> Rope:
-        """Header and entries of a map at ``depth``; what holds nodes is left to the walk."""
-        rope: Rope = [b""]
-        places: dict[int, int] = {}
+    def type_or_view(self, owner: Type | TensorView | TileView, depth: int) -> Pieces:
+        cls: type = type(owner)
+        return self.map(owner, _plan(cls), depth)
+
+    def embedded_memref(self, memref: MemRef, depth: int) -> Pieces:
+        return self.map(memref, _MEMREF_PLAN, depth)
+
+    def map(self, owner: Any, plan: _Plan, depth: int) -> Pieces:
+        pieces: Pieces = [b""]
         count = 0
+        places: dict[int, int] = {}
         for i, entry in enumerate(plan.entries):
-            value = getattr(owner, entry.attr)
-            if type(value) is type(entry.omitted) and value == entry.omitted:
+            value = entry.value_of(owner)
+            omitted = entry.field.omitted
+            if type(value) is type(omitted) and value == omitted:
                 continue
             count += 1
-            rope.append(entry.key)
-            if entry.leaf is not None:
-                rope.append(entry.leaf(self, value))
-            elif value is None:
-                rope.append(b"\xc0")
+            pieces.append(entry.key)
+            if value is None:
+                pieces.append(NIL)
+            elif entry.leaf is not None:
+                pieces.append(self.leaf(entry, value))
             else:
-                places[i] = len(rope)
-                rope.append(value)
-        rope[0] = bytes((0x80 | count,))
+                places[i] = len(pieces)
+                pieces.append(value)
+        pieces[0] = map_header(count)
         for i in plan.backwards:
-            if (place := places.get(i)) is not None:
-                nested = plan.entries[i].nested
-                assert nested is not None
-                self.stack.append((nested, rope[place], depth + 1, rope, place))
-        return rope
+            if i in places:
+                encode = plan.entries[i].encode
+                assert encode is not None
+                self.later(encode, pieces[places[i]], depth + 1, pieces, places[i])
+        return pieces
 
-    def list(self, visit: Callable[[_Writer, Any, int], Any], values: tuple[Any, ...], depth: int) -> Rope:
-        self.reach(depth, values)
-        rope: Rope = [_array_header(len(values)), *values]
-        for i in range(len(values), 0, -1):
-            self.stack.append((visit, values[i - 1], depth + 1, rope, i))
-        return rope
+    def leaf(self, entry: _Entry, value: Any) -> bytes:
+        assert entry.leaf is not None
+        if type(value) is Span:
+            if value not in self.spans:
+                self.spans[value] = entry.leaf(self.pack, value)
+            return self.spans[value]
+        try:
+            return entry.leaf(self.pack, value)
+        except Fault as fault:
+            raise fault.inside(entry.field.key) from None
 
-    def type(self, type_: Type, depth: int) -> Rope:
-        self.reach(depth, type_)
-        return self.map(type_, _plan(type(type_)), depth)
+    def list(self, encode: Encode, values: tuple[Any, ...], depth: int) -> Pieces:
+        pieces: Pieces = [list_header(len(values)), *values]
+        for place in range(len(values), 0, -1):
+            self.later(encode, values[place - 1], depth + 1, pieces, place)
+        return pieces
 
-    def view(self, view: object, depth: int) -> Rope:
-        self.reach(depth, view)
-        return self.map(view, _plan(type(view)), depth)
-
-    def memref(self, memref: MemRef, depth: int) -> Rope:
-        self.reach(depth, memref)
-        return self.map(memref, _EMBEDDED_PLAN, depth)
-
-    def functions(self, functions: dict[GlobalVar, Function], depth: int) -> Rope:
-        self.reach(depth + 2, functions)
-        rope: Rope = [_array_header(len(functions))]
-        places: list[tuple[int, Function]] = []
+    def functions(self, functions: dict[GlobalVar, Function], depth: int) -> Pieces:
+        pieces: Pieces = [list_header(len(functions))]
         for name, function in functions.items():
-            rope += (b"\x82\xa3key", _op(self, name), b"\xa5value", None)
-            places.append((len(rope) - 1, function))
-        for place, function in reversed(places):
-            self.stack.append((_Writer.node, function, depth + 2, rope, place))
-        return rope
+            key = key_bytes("key") + leaves.op_bytes(self.pack, name)
+            pieces += (map_header(2) + key + key_bytes("value"), function)
+        for place in range(len(pieces) - 1, 0, -2):
+            self.later(_Writer.node, pieces[place], depth + 2, pieces, place)
+        return pieces
 
-    def attrs(self, attrs: AttrMap, depth: int) -> Rope:
-        self.reach(depth + (1 if attrs else 0), attrs)
-        rope: Rope = [_array_header(len(attrs))]
-        pushed = []
+    def attrs(self, attrs: AttrMap, depth: int) -> Pieces:
+        pieces: Pieces = [list_header(len(attrs))]
+        places: list[tuple[Encode, int]] = []
         for key, value in attrs.items():
-            rope += (b"\x82\xa3key", self.pack(key), b"\xa5value")
             kind = attrs.kinds[key]
-            if kind in _TAGGED_NODES:
-                self.reach(depth + 2, attrs)
-                rope += (b"\x82\xa4type", self.pack(kind.value), b"\xa5value", None)
-                visit = _Writer.var_list if kind is AttrKind.VARS else _Writer.optional_node
-                pushed.append((visit, value, depth + 3, rope, len(rope) - 1))
+            self.reach(depth + leaves.ATTR_LEVELS[kind], attrs)
+            packed_key = leaves.LEAVES[Kind.STR](self.pack, key)
+            head = map_header(2) + key_bytes("key") + packed_key + key_bytes("value")
+            if kind in _NODE_ATTRS:
+                places.append((_NODE_ATTRS[kind], len(pieces) + 1))
+                tag = key_bytes("type") + key_bytes(kind.value)
+                pieces += (head + map_header(2) + tag + key_bytes("value"), value)
             else:
-                rope.append(self.attr_value(key, kind, value, depth + 2))
-        self.stack += reversed(pushed)
-        return rope
+                pieces += (head, leaves.ATTRS[kind](self.pack, value))
+        for encode, place in reversed(places):
+            self.later(encode, pieces[place], depth + 3, pieces, place)
+        return pieces
 
-    def attr_value(self, key: str, kind: AttrKind, value: Any, depth: int) -> bytes:
-        """A value that holds no node; ``depth`` is that of its tagged map."""
-        if (leaf := _PLAIN_ATTRS.get(kind)) is not None:
-            return leaf(self, value)
-        self.reach(depth, value)
-        tag = self.pack(kind.value)
-        if kind is AttrKind.DATA_TYPE:
-            return b"\x82\xa4code" + self.pack(value.code()) + b"\xa4type" + tag
-        if kind in (AttrKind.INT32S, AttrKind.ARG_DIRECTIONS):
-            self.reach(depth + 1, value)
-            items = value if kind is AttrKind.INT32S else [v.value for v in value]
-            return b"\x82\xa4type" + tag + b"\xa5value" + _many(_int)(self, items)
-        code = value.value if kind is AttrKind.ARG_DIRECTION else value.name
-        return b"\x82\xa4type" + tag + b"\xa5value" + self.pack(code)
-
-    def optional_node(self, node: IRNode | None, depth: int) -> bytes | Rope:
-        return b"\xc0" if node is None else self.node(node, depth)
-
-    def var_list(self, values: tuple[Any, ...], depth: int) -> Rope:
-        return self.list(_Writer.optional_node, values, depth)
-
-    def reach(self, depth: int, what: object) -> None:
-        if depth > MAX_DEPTH:
-            raise WireError(
-                f"the program nests deeper than {MAX_DEPTH} MessagePack levels",
-                slug="wire-too-deep",
-                where=repr(what),
-            )
+    def node_or_nil(self, node: IRNode | None, depth: int) -> bytes | Pieces:
+        return NIL if node is None else self.node(node, depth)
 
 
-def _flat(rope: Rope) -> Iterable[bytes]:
-    out: list[bytes] = []
-    stack = [iter(rope)]
-    while stack:
-        for part in stack[-1]:
-            if type(part) is bytes:
-                out.append(part)
-            else:
-                stack.append(iter(part))
-                break
-        else:
-            stack.pop()
-    return out
-
-
-_REF = b"\x81\xa3ref"
-_ID = b"\xa2id"
-_TYPE_KIND_FIELD = WireField("type_kind", "__class__", Kind.TYPE_KIND, type)
-_TAGGED_NODES = frozenset({AttrKind.VAR, AttrKind.EXPR, AttrKind.VARS})
-
-
-@cache
-def _node_frame(cls: type) -> tuple[bytes, bytes]:
-    return b"\x83\xa6fields", msgpack.packb("type") + msgpack.packb(cls.__name__)
-
-
-@cache
-def _plan(cls: type) -> _Plan:
-    plan = layout_of(cls)
-    if issubclass(cls, Type):
-        plan = Layout((*plan.fields, _TYPE_KIND_FIELD))
-    return _plan_of(plan)
-
-
-def _plan_of(layout: Layout) -> _Plan:
-    ordered = sorted(layout.fields, key=lambda field: field.key.encode())
-    return _Plan(
-        tuple(_entry(field) for field in ordered),
-        tuple(ordered.index(field) for field in reversed(layout.fields)),
-    )
-
-
-def _entry(field: WireField) -> _Entry:
-    leaf, nested = _LEAVES.get(field.kind), _NESTED.get(field.kind)
-    if field.many:
-        leaf = leaf and _many(leaf)
-        nested = nested and _each(nested)
-    if leaf is not None and field.omitted is REQUIRED:
-        leaf = _or_nil(leaf)
-    return _Entry(msgpack.packb(field.key), field.attr, field.omitted, leaf, nested)
-
-
-def _each(visit: Callable[[_Writer, Any, int], Any]) -> Callable[[_Writer, Any, int], Any]:
-    return lambda writer, values, depth: writer.list(visit, values, depth)
-
-
-def _many(leaf: Callable[[_Writer, Any], bytes]) -> Callable[[_Writer, Any], bytes]:
-    return lambda writer, values: _array_header(len(values)) + b"".join(leaf(writer, v) for v in values)
-
-
-def _or_nil(leaf: Callable[[_Writer, Any], bytes]) -> Callable[[_Writer, Any], bytes]:
-    return lambda writer, value: b"\xc0" if value is None else leaf(writer, value)
-
-
-@cache
-def _array_header(count: int) -> bytes:
-    return msgpack.Packer().pack_array_header(count)
-
-
-def _span(writer: _Writer, span: Span) -> bytes:
-    found = writer.spans.get(span)
-    if found is None:
-        pack = writer.pack
-        found = writer.spans[span] = b"".join(
-            (
-                b"\x85\xacbegin_column",
-                pack(span.begin_column),
-                b"\xaabegin_line",
-                pack(span.begin_line),
-                b"\xaaend_column",
-                pack(span.end_column),
-                b"\xa8end_line",
-                pack(span.end_line),
-                b"\xa8filename",
-                pack(span.filename),
-            )
-        )
-    return found
-
-
-def _op(writer: _Writer, op: Op) -> bytes:
-    flag = b"\xc3" if isinstance(op, GlobalVar) else b"\xc2"
-    return b"\x82\xadis_global_var" + flag + b"\xa4name" + writer.pack(op.name)
-
-
-def _int(writer: _Writer, value: int) -> bytes:
-    return writer.pack(value)
-
-
-def _float(writer: _Writer, value: float) -> bytes:
-    """A number; upstream writes an integral one in range as an integer."""
-    if value.is_integer() and -(2.0**63) <= value < 2.0**64:
-        return writer.pack(int(value))
-    return writer.pack(value)
-
-
-_LEAVES: dict[Kind, Callable[[_Writer, Any], bytes]] = {
-    Kind.SPAN: _span,
-    Kind.OP: _op,
-    Kind.DTYPE: lambda writer, dtype: writer.pack(dtype.code()),
-    Kind.CODE: lambda writer, member: writer.pack(member.value),
-    Kind.NAME: lambda writer, member: writer.pack(member.name),
-    Kind.BOOL: lambda writer, value: writer.pack(value),
-    Kind.INT: _int,
-    Kind.FLOAT: _float,
-    Kind.STR: lambda writer, text: writer.pack(text),
-    Kind.TYPE_KIND: lambda writer, cls: writer.pack(TYPE_KINDS[cls]),
-    Kind.BASE_NAME: lambda writer, var: writer.pack(var.name_hint),
+_NODE_ATTRS: dict[AttrKind, Encode] = {
+    AttrKind.VAR: _Writer.node_or_nil,
+    AttrKind.EXPR: _Writer.node_or_nil,
+    AttrKind.VARS: lambda writer, values, depth: writer.list(_Writer.node_or_nil, values, depth),
 }
 
-_NESTED: dict[Kind, Callable[[_Writer, Any, int], Any]] = {
+_NESTED: dict[Kind, Encode] = {
     Kind.NODE: _Writer.node,
-    Kind.TYPE: _Writer.type,
-    Kind.VIEW: _Writer.view,
-    Kind.MEMREF: _Writer.memref,
+    Kind.TYPE: _Writer.type_or_view,
+    Kind.VIEW: _Writer.type_or_view,
+    Kind.MEMREF: _Writer.embedded_memref,
     Kind.ATTRS: _Writer.attrs,
     Kind.FUNCTIONS: _Writer.functions,
 }
 
-_PLAIN_ATTRS: dict[AttrKind, Callable[[_Writer, Any], bytes]] = {
-    AttrKind.BOOL: _LEAVES[Kind.BOOL],
-    AttrKind.INT: _int,
-    AttrKind.FLOAT: _float,
-    AttrKind.STR: _LEAVES[Kind.STR],
-}
 
-_EMBEDDED_PLAN = _plan_of(EMBEDDED_MEMREF)
+@cache
+def _plan(cls: type) -> _Plan:
+    return _plan_of(layout_of(cls))
+
+
+def _plan_of(layout: Layout) -> _Plan:
+    fields = [field for field in layout.fields if not field.legacy]
+    ordered = sorted(fields, key=lambda field: field.key)
+    return _Plan(
+        tuple(_entry(field) for field in ordered),
+        tuple(ordered.index(field) for field in reversed(fields) if field.kind in _NESTED),
+    )
+
+
+def _entry(field: WireField) -> _Entry:
+    leaf, encode = leaves.LEAVES.get(field.kind), _NESTED.get(field.kind)
+    if field.many:
+        leaf = leaf and leaves.leaf_list(leaf)
+        encode = encode and _each(encode)
+    return _Entry(key_bytes(field.key), field, attrgetter(field.attr), leaf, encode)
+
+
+def _each(encode: Encode) -> Encode:
+    return lambda writer, values, depth: writer.list(encode, values, depth)
+
+
+def _joined(pieces: Pieces) -> bytes:
+    found: list[bytes] = []
+    todo = [iter(pieces)]
+    while todo:
+        for piece in todo[-1]:
+            if type(piece) is bytes:
+                found.append(piece)
+            else:
+                todo.append(iter(piece))
+                break
+        else:
+            todo.pop()
+    return b"".join(found)
+
+
+def _shown(value: object) -> str:
+    return repr(value) if isinstance(value, IRNode) else f"a {type(value).__name__}"
+
+
+_MEMREF_PLAN = _plan_of(EMBEDDED_MEMREF)
