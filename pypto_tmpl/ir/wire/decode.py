@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from pypto_tmpl.errors import allowed_note
@@ -26,7 +27,8 @@ from pypto_tmpl.ir.wire.tolerance import REQUIRED
 from pypto_tmpl.ir.wire.unpack import WireMap
 
 Decode: TypeAlias = "Callable[[Decoder, Any, WireField], Any]"
-Plan: TypeAlias = "tuple[Layout, tuple[tuple[WireField, Decode], ...]]"
+Plan: TypeAlias = "tuple[Layout, tuple[tuple[str, str, Decode, WireField], ...]]"
+"""A layout, and of each field the key, the attribute and the decoder."""
 
 
 class Decoder:
@@ -61,23 +63,23 @@ class Decoder:
         layout, slots = plan
         found: dict[str, Any] = {}
         used = 0
-        for field, decode in slots:
-            value = raw.get(field.key, REQUIRED)
+        for key, attr, decode, field in slots:
+            value = raw.get(key, REQUIRED)
             if value is REQUIRED:
                 if field.missing is REQUIRED:
-                    raise Fault("wire-missing-field", f"the field {field.key!r} is missing")
-                found[field.attr] = field.missing
+                    raise Fault("wire-missing-field", f"the field {key!r} is missing")
+                found[attr] = field.missing
                 continue
             used += 1
             if value is None and field.nil is not REQUIRED:
-                found[field.attr] = field.nil
+                found[attr] = field.nil
                 continue
             try:
-                found[field.attr] = decode(self, value, field)
+                found[attr] = decode(self, value, field)
             except Fault as fault:
-                raise fault.inside(f".{field.key}") from None
+                raise fault.inside(f".{key}") from None
             except REFUSALS as refusal:
-                raise Fault("wire-invalid", str(refusal), f".{field.key}") from None
+                raise Fault("wire-invalid", str(refusal), f".{key}") from None
         if used != len(raw):
             _check_keys(raw, layout)
         return found
@@ -101,7 +103,7 @@ def _plan(cls: type) -> Plan:
 
 
 def _plan_of(layout: Layout) -> Plan:
-    return layout, tuple((field, _decoder_of(field)) for field in layout.fields)
+    return layout, tuple((f.key, f.attr, _decoder_of(f), f) for f in layout.fields)
 
 
 def _decoder_of(field: WireField) -> Decode:
@@ -161,10 +163,17 @@ def _function_entry(decoder: Decoder, raw: Any, _: WireField) -> Function:
 
 
 def _span(decoder: Decoder, raw: Any, _: WireField) -> Span:
-    values = tuple(decoder.values(raw, _SPAN_PLAN).values())
+    """The span of a map; equal ones are one object."""
+    try:
+        values = _span_values(raw)
+        known = len(raw) == len(values) and tuple(map(type, values)) == _SPAN_KINDS
+    except (KeyError, TypeError):
+        known = False
+    if not known:  # with keys missing, or wrong
+        return Span(**decoder.values(raw, _SPAN_PLAN))
     found = decoder.spans.get(values)
     if found is None:
-        found = decoder.spans[values] = Span(*values)
+        found = decoder.spans[values] = Span(**decoder.values(raw, _SPAN_PLAN))
     return found
 
 
@@ -197,3 +206,5 @@ _MEMREF_PLAN = _plan_of(wire_layout.EMBEDDED_MEMREF)
 _FUNCTION_PLAN = _plan_of(wire_layout.FUNCTION_ENTRY)
 _OP_PLAN = _plan_of(wire_layout.OP)
 _SPAN_PLAN = _plan(Span)
+_span_values = itemgetter(*(field.key for field in layout_of(Span).fields))
+_SPAN_KINDS = tuple(field.base for field in layout_of(Span).fields)

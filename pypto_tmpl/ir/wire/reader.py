@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from pypto_tmpl.errors import allowed_note, closest
 from pypto_tmpl.ir.base import IRNode, Type
+from pypto_tmpl.ir.types import ScalarType
 from pypto_tmpl.ir.wire.construct import REFUSALS, construct, construct_type
 from pypto_tmpl.ir.wire.decode import Decoder
 from pypto_tmpl.ir.wire.errors import Fault, WireError, wrong_kind
@@ -36,6 +37,7 @@ class _Reader:
     def __init__(self, root: object, nodes: list[WireMap]) -> None:
         self.root = root
         self.decoder = Decoder()
+        self.scalars: dict[int, Type] = {}
         self.by_number: dict[int, WireMap] = {}
         for node in nodes:
             number = node.get("id")
@@ -141,7 +143,12 @@ class _Reader:
             note = allowed_note("types", list(TYPE_CLASSES), kind)
             raise Fault("wire-unknown-type", f"there is no type {kind!r}", ".type_kind", notes=[note])
         cls = TYPE_CLASSES[kind]
-        return construct_type(cls, self.decoder.fields(raw, cls))
+        code = raw.get("dtype")
+        if cls is not ScalarType or type(code) is not int or len(raw) > 2:
+            return construct_type(cls, self.decoder.fields(raw, cls))
+        if code not in self.scalars:  # most types are scalar; one object of each is enough
+            self.scalars[code] = construct_type(cls, self.decoder.fields(raw, cls))
+        return self.scalars[code]
 
     def fail(self, owner: object, fault: Fault) -> NoReturn:
         where = path_of(self.root, owner) + "".join(reversed(fault.steps))
@@ -156,15 +163,13 @@ def _parts(node: WireMap) -> tuple[list[WireMap], list[WireMap]]:
     types: list[WireMap] = []
     skipped = _skipped(node["type"])
     todo: list[Any] = [value for key, value in node["fields"].items() if key not in skipped]
-    while todo:
-        item = todo.pop()
+    for item in todo:  # which grows meanwhile
         if type(item) is list:
             todo += item
-        elif type(item) is not dict:
-            continue
-        elif "ref" in item or "fields" in item:
-            needed.append(item)
-        else:
+        elif type(item) is dict:
+            if "ref" in item or "fields" in item:
+                needed.append(item)
+                continue
             if "type_kind" in item:
                 types.append(item)
             todo += item.values()
