@@ -33,20 +33,34 @@ def constant_extent(extent: Expr) -> int | None:
 
 def same_extent(a: Expr, b: Expr) -> bool:
     """Weak equality of extents (spec: IR, 12.4): constants by value, binaries and op calls by parts."""
+    todo = [(a, b)]
+    seen: set[tuple[int, int]] = set()  # what both sides share is compared once, however often it is used
+    while todo:
+        x, y = todo.pop()
+        if x is y or (id(x), id(y)) in seen:
+            continue
+        seen.add((id(x), id(y)))
+        parts = _pairs_to_compare(x, y)
+        if parts is None:
+            return False
+        todo += parts
+    return True
+
+
+def _pairs_to_compare(a: Expr, b: Expr) -> list[tuple[Expr, Expr]] | None:
+    """The parts that must be equal for ``a`` and ``b`` to be; None when they differ anyway."""
     from pypto_tmpl.ir.expr import Call, ConstInt
     from pypto_tmpl.ir.scalar_ops import BinaryExpr
 
-    if a is b:
-        return True
     if isinstance(a, ConstInt) and isinstance(b, ConstInt):
-        return a.value == b.value
+        return [] if a.value == b.value else None
     if type(a) is not type(b):
-        return False
+        return None
     if isinstance(a, BinaryExpr) and isinstance(b, BinaryExpr):
-        return same_extent(a.left, b.left) and same_extent(a.right, b.right)
-    if isinstance(a, Call) and isinstance(b, Call):
-        return a.op.name == b.op.name and same_extents(a.args, b.args)
-    return False
+        return [(a.left, b.left), (a.right, b.right)]
+    if isinstance(a, Call) and isinstance(b, Call) and a.op.name == b.op.name and len(a.args) == len(b.args):
+        return list(zip(a.args, b.args, strict=True))
+    return None
 
 
 def same_extents(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
