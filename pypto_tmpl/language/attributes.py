@@ -1,0 +1,81 @@
+"""Values of keywords and of ``attrs={...}``, stored again as the kind they were (spec, 12.7)."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.language.constants import CAST_MODES, member, resolved, shown
+from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
+from pypto_tmpl.language.expressions import expression, operand
+from pypto_tmpl.language.scopes import Reader
+
+_CAST_OPS = frozenset({"tensor.cast", "tile.cast"})
+
+
+def attribute_dict(reader: Reader, node: ast.expr, what: str) -> list[tuple[str, Any]]:
+    """The entries of a dict literal with string keys."""
+    if not isinstance(node, ast.Dict):
+        raise reader.error(ParserSyntaxError, node, f"{what} is a dict literal, not {shown(node)}")
+    entries: list[tuple[str, Any]] = []
+    for key_node, value_node in zip(node.keys, node.values, strict=True):
+        if not (isinstance(key_node, ast.Constant) and isinstance(key_node.value, str)):
+            raise reader.error(ParserSyntaxError, key_node or node, f"the keys of {what} are string literals")
+        if any(key == key_node.value for key, _ in entries):
+            raise reader.error(ParserSyntaxError, key_node, f"{what} has the key {key_node.value!r} twice")
+        entries.append((key_node.value, attribute_value(reader, value_node)))
+    return entries
+
+
+def attribute_value(reader: Reader, node: ast.expr) -> Any:
+    """One value: a number, a string, an enumeration member, an expression, or a tuple of those."""
+    found = member(resolved(reader, node))
+    if found is not None:
+        return found
+    if isinstance(node, ast.List):
+        return tuple(attribute_value(reader, element) for element in node.elts)
+    value = operand(reader, node)
+    if value is None:
+        return expression(reader, node)
+    return value
+
+
+def stored(reader: Reader, node: ast.AST, entries: list[tuple[str, Any]]) -> ir.AttrMap:
+    """The entries as an attribute map. Lists of ints keep their kind under any key."""
+    found: list[tuple[str, ir.AttrKind, Any]] = []
+    try:
+        for key, value in entries:
+            if _is_int_list(value):
+                found.append((key, ir.AttrKind.INT32S, value))
+                continue
+            one = ir.AttrMap([(key, value)])
+            found.append((key, one.kinds[key], one[key]))
+        return ir.AttrMap.of_stored(found)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise reader.error(ParserTypeError, node, str(error)) from None
+
+
+def _is_int_list(value: object) -> bool:
+    return (
+        isinstance(value, tuple)
+        and bool(value)
+        and all(
+            isinstance(item, int) and not isinstance(item, bool) and -(2**31) <= item < 2**31
+            for item in value
+        )
+    )
+
+
+def keyword_value(reader: Reader, op: str, keyword: ast.keyword) -> Any:
+    """The value of an op's keyword; names of cast modes become their codes."""
+    if keyword.arg is None:
+        raise reader.error(ParserSyntaxError, keyword.value, "keywords are written out, not unpacked with **")
+    value = attribute_value(reader, keyword.value)
+    if keyword.arg == "mode" and op in _CAST_OPS and isinstance(value, str):
+        if value not in CAST_MODES:
+            hint = allowed_note("cast modes", list(CAST_MODES), value)
+            raise reader.error(InvalidOperationError, keyword.value, f"unknown cast mode {value!r}", hint)
+        return CAST_MODES[value]
+    return value

@@ -1,0 +1,266 @@
+"""Expressions: names, constants, scalar operators, tuples. Calls register themselves (``calls.py``)."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from pypto_tmpl import ir
+from pypto_tmpl.errors import closest
+from pypto_tmpl.language.constants import fold, integer, member, resolved, shown, unary, unsupported
+from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError, UndefinedVariableError
+from pypto_tmpl.language.scopes import FREE_SUFFIX, PythonValue, Reader
+
+Operand: TypeAlias = "ir.Expr | PythonValue"
+"""What an expression reads as: bare numbers stay Python values, so that arithmetic on them folds."""
+
+_READERS: dict[type[ast.expr], Callable[[Reader, Any], Operand]] = {}
+_NON_FINITE = {"inf": math.inf, "nan": math.nan}  # how C++ streams write them
+
+_ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., ir.Expr]]] = {
+    ast.Add: ("+", ir.add),
+    ast.Sub: ("-", ir.sub),
+    ast.Mult: ("*", ir.mul),
+    ast.Div: ("/", ir.truediv),
+    ast.FloorDiv: ("//", ir.floordiv),
+    ast.Mod: ("%", ir.mod),
+    ast.Pow: ("**", ir.pow),
+    ast.LShift: ("<<", ir.bit_shift_left),
+    ast.RShift: (">>", ir.bit_shift_right),
+    ast.BitAnd: ("&", ir.bit_and),
+    ast.BitOr: ("|", ir.bit_or),
+    ast.BitXor: ("^", ir.bit_xor),
+}
+_COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., ir.Expr], Callable[[Any, Any], bool]]] = {
+    ast.Eq: ("==", ir.eq, operator.eq),
+    ast.NotEq: ("!=", ir.ne, operator.ne),
+    ast.Lt: ("<", ir.lt, operator.lt),
+    ast.LtE: ("<=", ir.le, operator.le),
+    ast.Gt: (">", ir.gt, operator.gt),
+    ast.GtE: (">=", ir.ge, operator.ge),
+}
+_UNSUPPORTED: dict[type[ast.expr], str] = {
+    ast.IfExp: "a conditional expression",
+    ast.Lambda: "a lambda",
+    ast.Dict: "a dict",
+    ast.Set: "a set",
+    ast.ListComp: "a comprehension",
+    ast.SetComp: "a comprehension",
+    ast.DictComp: "a comprehension",
+    ast.GeneratorExp: "a comprehension",
+    ast.JoinedStr: "an f-string",
+    ast.Starred: "a starred expression",
+    ast.NamedExpr: "an assignment expression",
+    ast.Await: "await",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Slice: "a slice",
+}
+
+
+def reads(
+    kind: type[ast.expr],
+) -> Callable[[Callable[[Reader, Any], Operand]], Callable[[Reader, Any], Operand]]:
+    """Register a function as the reader of a kind of expression."""
+
+    def register(function: Callable[[Reader, Any], Operand]) -> Callable[[Reader, Any], Operand]:
+        _READERS[kind] = function
+        return function
+
+    return register
+
+
+def operand(reader: Reader, node: ast.expr) -> Operand:
+    """The expression ``node``; a bare number stays a Python value."""
+    read = _READERS.get(type(node))
+    if read is None:
+        raise unsupported(reader, node, _UNSUPPORTED.get(type(node), f"a {type(node).__name__}"))
+    return read(reader, node)
+
+
+def expression(reader: Reader, node: ast.expr) -> ir.Expr:
+    """The expression ``node``; ints become INDEX constants, floats FP32 constants."""
+    value = operand(reader, node)
+    return value if isinstance(value, ir.Expr) else as_constant(reader, node, value)
+
+
+def as_constant(reader: Reader, node: ast.expr, value: PythonValue) -> ir.Expr:
+    """The constant of a Python value."""
+    span = reader.span(node)
+    if isinstance(value, bool):
+        return ir.ConstBool(value, span)
+    if isinstance(value, int):
+        return int_constant(reader, node, value, ir.DataType.INDEX)
+    if isinstance(value, float):
+        return ir.ConstFloat(value, ir.DataType.FP32, span)
+    if value is None:
+        task = ir.ScalarType(ir.DataType.TASK_ID)
+        return ir.Call(ir.Op("system.task_invalid"), (), task, span)
+    if isinstance(value, tuple):
+        return ir.MakeTuple([as_constant(reader, node, item) for item in value], span)
+    raise reader.error(ParserTypeError, node, "a string is no expression")
+
+
+def int_constant(reader: Reader, node: ast.AST, value: int, dtype: ir.DataType) -> ir.ConstInt:
+    """An integer constant; an error where it is no int64."""
+    if not -(2**63) <= value < 2**63:
+        message = f"an integer constant is a 64-bit integer, and this one has {value.bit_length()} bits"
+        raise reader.error(ParserTypeError, node, message)
+    return ir.ConstInt(value, dtype, reader.span(node))
+
+
+def scalar(reader: Reader, node: ast.expr, what: str, dtype: ir.DataType | None = None) -> ir.Expr:
+    """A scalar expression, of a dtype where one is given."""
+    value = expression(reader, node)
+    if not isinstance(value.type, ir.ScalarType):
+        found = type(value.type).__name__
+        raise reader.error(ParserTypeError, node, f"{what} is a scalar, and {shown(node)} is a {found}")
+    if dtype is not None and value.type.dtype != dtype:
+        message = f"{what} is a {dtype.name} scalar, and {shown(node)} is {value.type.dtype.name}"
+        raise reader.error(ParserTypeError, node, message)
+    return value
+
+
+@reads(ast.Constant)
+def _constant(reader: Reader, node: ast.Constant) -> Operand:
+    value = node.value
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise reader.error(ParserTypeError, node, f"a {type(value).__name__} is no value of the language")
+
+
+@reads(ast.Name)
+def _name(reader: Reader, node: ast.Name) -> Operand:
+    variable = reader.names.find(node.id)
+    return variable if variable is not None else _module_name(reader, node)
+
+
+def _module_name(reader: Reader, node: ast.Name) -> Operand:
+    name, module = node.id, reader.module
+    if name in module.dimensions:
+        return module.dimensions[name]
+    if name in module.values:
+        return module.values[name]
+    if (space := member(resolved(reader, node))) is not None:
+        return _space(reader, node, space)
+    if reader.in_type:
+        return reader.names.find_anywhere(name) or reader.names.dimension(name)
+    if name in _NON_FINITE:
+        return _NON_FINITE[name]
+    if name.endswith(FREE_SUFFIX):
+        return reader.names.free(name, ir.UnknownType())
+    guess = closest(name, [*reader.names.names(), *module.dimensions, *module.values])
+    hint = f"did you mean {guess!r}?" if guess else None
+    note = None
+    if reader.names.find_anywhere(name) is not None:
+        note = f"{name!r} is defined in a scope that ends before this line"
+    raise reader.error(UndefinedVariableError, node, f"undefined variable {name!r}", hint, note)
+
+
+@reads(ast.Attribute)
+def _attribute(reader: Reader, node: ast.Attribute) -> Operand:
+    return _space(reader, node, member(node))
+
+
+def _space(reader: Reader, node: ast.expr, value: object) -> ir.Expr:
+    """A memory space as an operand: its code."""
+    if isinstance(value, ir.MemorySpace):
+        return ir.ConstInt(value.value, ir.DataType.INDEX, reader.span(node))
+    raise unsupported(reader, node, f"{shown(node)} as an expression", "only memory spaces stand for a value")
+
+
+@reads(ast.BinOp)
+def _binary(reader: Reader, node: ast.BinOp) -> Operand:
+    left, right = operand(reader, node.left), operand(reader, node.right)
+    if type(node.op) not in _ARITHMETIC:
+        raise unsupported(reader, node, "the operator @", "matrix products are ops, such as pl.tensor.matmul")
+    symbol, build = _ARITHMETIC[type(node.op)]
+    try:
+        if not isinstance(left, ir.Expr) and not isinstance(right, ir.Expr):
+            return fold(node.op, left, right)
+        span = reader.span(node)
+        return build(_number(reader, node.left, left), _number(reader, node.right, right), span)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise reader.error(ParserSyntaxError, node, f"operator {symbol}: {error}") from None
+
+
+def _number(reader: Reader, node: ast.expr, value: Operand) -> ir.Expr:
+    return value if isinstance(value, ir.Expr) else as_constant(reader, node, value)
+
+
+@reads(ast.Compare)
+def _compare(reader: Reader, node: ast.Compare) -> Operand:
+    if len(node.ops) != 1:
+        raise reader.error(ParserSyntaxError, node, "a comparison has two operands", "join two with `and`")
+    found = _COMPARISONS.get(type(node.ops[0]))
+    if found is None:
+        raise unsupported(reader, node, "the operator `in` or `is`")
+    symbol, build, compute = found
+    left, right = operand(reader, node.left), operand(reader, node.comparators[0])
+    try:
+        if not isinstance(left, ir.Expr) and not isinstance(right, ir.Expr):
+            return compute(left, right)
+        span = reader.span(node)
+        return build(_number(reader, node.left, left), _number(reader, node.comparators[0], right), span)
+    except TypeError as error:
+        raise reader.error(ParserSyntaxError, node, f"operator {symbol}: {error}") from None
+
+
+@reads(ast.BoolOp)
+def _logical(reader: Reader, node: ast.BoolOp) -> Operand:
+    build = ir.and_ if isinstance(node.op, ast.And) else ir.or_
+    values = [expression(reader, value) for value in node.values]
+    joined = values[0]
+    for value in values[1:]:
+        joined = build(joined, value, reader.span(node))
+    return joined
+
+
+@reads(ast.UnaryOp)
+def _unary(reader: Reader, node: ast.UnaryOp) -> Operand:
+    value = operand(reader, node.operand)
+    span = reader.span(node)
+    try:
+        if not isinstance(value, ir.Expr):
+            return unary(node.op, value)
+        match node.op:
+            case ast.USub():
+                return ir.neg(value, span)
+            case ast.Not():
+                return ir.not_(value, span)
+            case ast.Invert():
+                return ir.bit_not(value, span)
+    except TypeError as error:
+        raise reader.error(ParserSyntaxError, node, f"{shown(node)}: {error}") from None
+    raise unsupported(reader, node, "unary +")
+
+
+@reads(ast.Tuple)
+@reads(ast.List)
+def _tuple(reader: Reader, node: ast.List | ast.Tuple) -> Operand:
+    return ir.MakeTuple([expression(reader, element) for element in node.elts], reader.span(node))
+
+
+@reads(ast.Subscript)
+def _subscript(reader: Reader, node: ast.Subscript) -> Operand:
+    base = operand(reader, node.value)
+    if isinstance(base, tuple):
+        index = integer(reader, node.slice, "the index of a tuple")
+        if -len(base) <= index < len(base):
+            return base[index]
+        raise reader.error(ParserTypeError, node, f"index {index} is outside a tuple of {len(base)}")
+    if not isinstance(base, ir.Expr):
+        raise reader.error(ParserTypeError, node, f"{shown(node.value)} has no elements")
+    if not isinstance(base.type, ir.TupleType):
+        hint = (
+            "text dumps spell slices and element reads as op calls, such as pl.tensor.slice and pl.tile.read"
+        )
+        raise unsupported(reader, node, f"a subscript of a {type(base.type).__name__}", hint)
+    index = integer(reader, node.slice, "the index of a tuple")
+    try:
+        return ir.TupleGetItemExpr(base, index, reader.span(node))
+    except ValueError as error:
+        raise reader.error(ParserTypeError, node, str(error)) from None

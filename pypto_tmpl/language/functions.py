@@ -1,0 +1,239 @@
+"""Functions: decorator, parameters, attributes and body (spec, 3 and 4.1)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.language import loops as _loops  # noqa: F401  (registers the readers of loops and scopes)
+from pypto_tmpl.language.attributes import attribute_dict, stored
+from pypto_tmpl.language.constants import boolean, member, shown, string
+from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError
+from pypto_tmpl.language.scopes import Module, Reader, Signature, Variables
+from pypto_tmpl.language.statements import block
+from pypto_tmpl.language.types import parameter, return_annotation
+
+_KEYWORDS = ("type", "level", "role", "attrs", "auto_scope", "strict_ssa", "external_source")
+_HOST_LEVELS = frozenset(
+    {ir.Level.HOST, ir.Level.CLUSTER_0, ir.Level.CLUSTER_1, ir.Level.CLUSTER_2, ir.Level.GLOBAL}
+)
+_INDEX = ir.ScalarType(ir.DataType.INDEX)
+
+
+@dataclass(slots=True)
+class _Header:
+    """What the decorator says."""
+
+    type: ir.FunctionType = ir.FunctionType.Opaque
+    level: ir.Level | None = None
+    role: ir.Role | None = None
+    attrs: list[tuple[str, Any]] = field(default_factory=list)
+    is_external: bool = False
+
+
+@dataclass(slots=True)
+class Declared:
+    """A function whose signature has been read, and whose body is still text."""
+
+    node: ast.FunctionDef
+    reader: Reader
+    header: _Header
+    signature: Signature
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+
+def function_decorator(node: ast.stmt) -> ast.expr | None:
+    """The ``@pl.function`` of a definition, recognised by its name."""
+    for decorator in getattr(node, "decorator_list", ()):
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if (target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")) == "function":
+            found: ast.expr = decorator
+            return found
+    return None
+
+
+def declare(
+    module: Module, node: ast.FunctionDef, decorator: ast.expr, methods: Mapping[str, Signature]
+) -> Declared:
+    """Read decorator and signature; ``methods`` are those that ``self`` will have."""
+    reader = Reader(module, Variables(module.printed), methods=methods)
+    header = _header(reader, decorator)
+    reader.function_type = header.type
+    params, directions = [], []
+    for index, arg in enumerate([*node.args.posonlyargs, *node.args.args]):
+        if index == 0 and arg.arg == "self":
+            continue
+        type_, direction = parameter(reader, arg)
+        params.append(_parameter_variable(reader, arg, type_))
+        directions.append(direction)
+    signature = Signature(node.name, params, directions, return_annotation(reader, node.returns))
+    return Declared(node, reader, header, signature)
+
+
+def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type) -> ir.Var:
+    """A parameter; an INDEX scalar of a dimension's name is that dimension."""
+    if reader.names.find(arg.arg) is not None:
+        raise reader.error(ParserSyntaxError, arg, f"two parameters are named {arg.arg!r}")
+    dimension = reader.module.dimensions.get(arg.arg)
+    if dimension is not None and type_ == _INDEX:
+        return reader.names.bind(arg.arg, dimension)
+    return reader.names.define(arg.arg, type_, reader.span(arg))
+
+
+def _header(reader: Reader, decorator: ast.expr) -> _Header:
+    found = _Header()
+    if not isinstance(decorator, ast.Call):
+        return found
+    if decorator.args:
+        raise reader.error(ParserSyntaxError, decorator, "pl.function takes keywords only")
+    for keyword in decorator.keywords:
+        value = keyword.value
+        match keyword.arg:
+            case "type":
+                found.type = _literal(reader, value, ir.FunctionType)
+            case "level":
+                found.level = _optional(reader, value, ir.Level)
+            case "role":
+                found.role = _optional(reader, value, ir.Role)
+            case "auto_scope":
+                if not boolean(reader, value, "auto_scope"):
+                    found.attrs.append(("auto_scope", False))
+            case "attrs":
+                found.attrs += _function_attrs(reader, value)
+            case "strict_ssa":
+                boolean(reader, value, "strict_ssa")
+            case "external_source":
+                found.attrs.append(("external_source", _external(reader, value)))
+                found.is_external = True
+            case name:
+                hint = allowed_note("keywords", _KEYWORDS, name or "")
+                raise reader.error(ParserSyntaxError, value, f"pl.function takes no keyword {name!r}", hint)
+    return found
+
+
+def _literal(reader: Reader, node: ast.expr, kind: type[Any]) -> Any:
+    found = member(node)
+    if isinstance(found, kind):
+        return found
+    hint = allowed_note(f"members of pl.{kind.__name__}", list(kind.__members__), getattr(node, "attr", ""))
+    message = f"{shown(node)} is no literal member of pl.{kind.__name__}"
+    raise reader.error(ParserSyntaxError, node, message, hint)
+
+
+def _optional(reader: Reader, node: ast.expr, kind: type[Any]) -> Any:
+    return None if isinstance(node, ast.Constant) and node.value is None else _literal(reader, node, kind)
+
+
+def _external(reader: Reader, node: ast.expr) -> str:
+    """The absolute path of a kernel source; the file need not exist where a dump is read."""
+    path = Path(string(reader, node, "external_source"))
+    return str(path if path.is_absolute() else Path(reader.module.source.filename).absolute().parent / path)
+
+
+def _function_attrs(reader: Reader, node: ast.expr) -> list[tuple[str, Any]]:
+    """Attributes of a function; the split mode NONE is the absence of a split."""
+    entries = attribute_dict(reader, node, "function attributes")
+    return [(key, value) for key, value in entries if value is not ir.SplitMode.NONE]
+
+
+def read_function(declared: Declared) -> ir.Function:
+    """The function with its body."""
+    node, reader, header = declared.node, declared.reader, declared.header
+    span = reader.span(node)
+    _drop_comments(declared)
+    try:
+        attrs, rest = _prologue(reader, node.body, header.attrs)
+        is_host = header.level in _HOST_LEVELS and header.role is ir.Role.SubWorker
+        body = _host_body(node.body, span) if is_host else _body(reader, header, rest, span)
+        return ir.Function(
+            node.name,
+            list(zip(declared.signature.params, declared.signature.directions, strict=True)),
+            declared.signature.return_types,
+            body,
+            span,
+            header.type,
+            header.level,
+            header.role,
+            stored(reader, node, attrs),
+            requires_runtime_binding=is_host and _is_ellipsis(node.body),
+        )
+    except ParserError:
+        raise
+    except (TypeError, ValueError) as error:
+        message = f"Failed to parse function {node.name!r}: {error}"
+        raise reader.error(ParserSyntaxError, node, message) from error
+
+
+def _drop_comments(declared: Declared) -> None:
+    """Comments before the body belong to no statement: the file's header, those on the signature."""
+    arguments = declared.node.args
+    parts = [declared.node.returns, *arguments.posonlyargs, *arguments.args]
+    lines = [part.end_lineno or 0 for part in parts if part is not None]
+    declared.reader.module.source.take_comments(max(declared.node.lineno, *lines, 0) + 1)
+
+
+def _prologue(
+    reader: Reader, body: list[ast.stmt], attrs: list[tuple[str, Any]]
+) -> tuple[list[tuple[str, Any]], list[ast.stmt]]:
+    """The attributes of ``pl.func_attr`` statements, and the statements behind them."""
+    docstring = body[:1] if isinstance(_text(body[0]), str) else []
+    rest = body[len(docstring) :]
+    found = list(attrs)
+    while rest:
+        match rest[0]:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="func_attr")) as call):
+                found += _attributes(reader, call, found)
+                rest = rest[1:]
+            case _:
+                break
+    return found, [*docstring, *rest]
+
+
+def _attributes(reader: Reader, call: ast.Call, known: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    if len(call.args) != 1 or call.keywords:
+        raise reader.error(ParserSyntaxError, call, "pl.func_attr takes one dict literal")
+    entries = _function_attrs(reader, call.args[0])
+    for key, _ in entries:
+        if key in ("auto_scope", "external_source"):
+            message = f"the attribute {key!r} is a keyword of pl.function"
+            raise reader.error(ParserSyntaxError, call, message)
+        if any(key == other for other, _ in known):
+            raise reader.error(ParserSyntaxError, call, f"the attribute {key!r} is given twice")
+    return entries
+
+
+def _text(node: ast.stmt) -> object:
+    """The value of an expression statement that is a constant."""
+    return node.value.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else None
+
+
+def _is_ellipsis(body: list[ast.stmt]) -> bool:
+    return len(body) == 1 and _text(body[0]) is ...
+
+
+def _body(reader: Reader, header: _Header, body: list[ast.stmt], span: ir.Span) -> ir.Stmt:
+    if header.is_external:
+        for node in body:
+            if not isinstance(node, ast.Pass) and _text(node) is not ... and not isinstance(_text(node), str):
+                message = "the body of an external function is `...`, `pass` or a docstring"
+                raise reader.error(ParserSyntaxError, node, message)
+        return ir.SeqStmts((), span)
+    if header.type is ir.FunctionType.Opaque and _is_ellipsis(body):
+        return ir.SeqStmts((), span)
+    found = block(reader, body, span)
+    reader.pending_comments = []
+    return found
+
+
+def _host_body(body: list[ast.stmt], span: ir.Span) -> ir.Stmt:
+    """A host sub-worker runs as Python: its text is kept as it is."""
+    text = "" if _is_ellipsis(body) else "\n".join(ast.unparse(node) for node in body)
+    return ir.InlineStmt(text, ir.InlineLanguage.Python, span)

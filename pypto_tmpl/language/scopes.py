@@ -1,0 +1,205 @@
+"""Names and what they stand for: the variables of a function, and the module around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pypto_tmpl import ir
+from pypto_tmpl.language.diagnostics import ParserError
+from pypto_tmpl.language.source import Source
+
+PythonValue: TypeAlias = "int | float | bool | str | None | tuple[PythonValue, ...]"
+
+FREE_SUFFIX = "__FREE_VAR"  # how the printer marks a variable that nothing defines
+_INDEX = ir.ScalarType(ir.DataType.INDEX)
+_POINTER = ir.PtrType()
+
+
+class ReassignedError(Exception):
+    """A name is bound again with another type."""
+
+    def __init__(self, name: str, before: ir.Type, after: ir.Type) -> None:
+        super().__init__(name)
+        self.name = name
+        self.before = before
+        self.after = after
+
+
+class Variables:
+    """The variables of one function.
+
+    A name that is bound again while it is visible stays one variable, as upstream has it; only the name
+    of an iter_arg, of a loop variable and of a loop's or branch's result becomes a new one. A name whose
+    scope has ended becomes a new variable too, except in printed text: the printer gives every variable
+    of a function a name of its own, so there one name is one variable, wherever its scopes lie.
+    """
+
+    def __init__(self, printed: bool) -> None:
+        self._printed = printed
+        self._visible: dict[str, ir.Var] = {}
+        self._latest: dict[str, ir.Var] = {}  # also the names whose scope has ended
+        self._unbound: dict[str, ir.Var] = {}  # named by types before anything defines them
+        self._hidden: list[list[tuple[str, ir.Var | None]]] = []
+
+    def find(self, name: str) -> ir.Var | None:
+        """The variable of that name which an expression may read here."""
+        found = self._visible.get(name)
+        if found is None and self._printed:
+            return self._latest.get(name)
+        return found
+
+    def find_anywhere(self, name: str) -> ir.Var | None:
+        """The variable of that name, its scope ended or not: types outlive scopes."""
+        return self._visible.get(name) or self._latest.get(name)
+
+    def dimension(self, name: str) -> ir.Var:
+        """The INDEX variable that a type names before anything defines it."""
+        return self._interned(name, _INDEX)
+
+    def pointer(self, name: str) -> ir.Var:
+        """The allocation of that name; a later definition is of the same variable."""
+        found = self.find_anywhere(name)
+        if found is not None and isinstance(found.type, ir.PtrType):
+            return found
+        return self._interned(name, _POINTER)
+
+    def free(self, name: str, type_: ir.Type) -> ir.Var:
+        """The variable that the printer marked as free."""
+        return self._interned(name, type_)
+
+    def _interned(self, name: str, type_: ir.Type) -> ir.Var:
+        found = self._unbound.get(name)
+        if found is None or found.type != type_:
+            found = ir.Var(name.removesuffix(FREE_SUFFIX), type_, ir.Span.unknown())
+            self._unbound[name] = found
+        return found
+
+    def assign(self, name: str, type_: ir.Type, span: ir.Span) -> ir.Var:
+        """The variable that an assignment defines; ReassignedError where the name has another type."""
+        old = self._visible.get(name)
+        if type(old) is ir.Var:
+            if old.type is type_ or old.type == type_:
+                return old
+            raise ReassignedError(name, old.type, type_)
+        return self.define(name, type_, span)
+
+    def define(self, name: str, type_: ir.Type, span: ir.Span) -> ir.Var:
+        """A new variable, unless the text is printed and the name is known already."""
+        old = self._unbound.pop(name, None) or (self._latest.get(name) if self._printed else None)
+        if type(old) is ir.Var and (old.type is type_ or old.type == type_):
+            return self.bind(name, old)
+        return self.bind(name, ir.Var(name, type_, span))
+
+    def carry(self, name: str, initial: ir.Expr, span: ir.Span) -> ir.IterArg:
+        """The carried value of a loop."""
+        old = self._latest.get(name) if self._printed else None
+        if not (isinstance(old, ir.IterArg) and old.initValue is initial):
+            old = ir.IterArg(name, initial.type, initial, span)
+        self.bind(name, old)
+        return old
+
+    def bind(self, name: str, variable: ir.Var) -> ir.Var:
+        """Let ``name`` stand for ``variable`` until the scope ends."""
+        if self._hidden:
+            self._hidden[-1].append((name, self._visible.get(name)))
+        self._visible[name] = self._latest[name] = variable
+        return variable
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """A scope whose names are gone after it."""
+        self._hidden.append([])
+        try:
+            yield
+        finally:
+            for name, before in reversed(self._hidden.pop()):
+                if before is None:
+                    del self._visible[name]
+                else:
+                    self._visible[name] = before
+
+    def names(self) -> list[str]:
+        """What an expression may read here."""
+        return list(self._visible)
+
+
+@dataclass(slots=True)
+class Signature:
+    """What a call of a function needs to know of it."""
+
+    name: str
+    params: list[ir.Var]
+    directions: list[ir.ParamDirection]
+    return_types: tuple[ir.Type, ...]
+
+    @property
+    def result_type(self) -> ir.Type:
+        """Type of a call before dynamic extents are substituted."""
+        match self.return_types:
+            case ():
+                return ir.UnknownType()
+            case (single,):
+                return single
+        return ir.TupleType(self.return_types)
+
+
+@dataclass(slots=True)
+class Module:
+    """What the module level of a text defines."""
+
+    source: Source
+    printed: bool
+    language: set[str] = field(default_factory=lambda: {"pl"})
+    distributed: set[str] = field(default_factory=lambda: {"pld"})
+    values: dict[str, PythonValue] = field(default_factory=dict)
+    members: dict[str, ast.expr] = field(default_factory=dict)  # names for pl.FP32, pl.Mem.Vec, ...
+    dimensions: dict[str, ir.Var] = field(default_factory=dict)
+    memrefs: dict[str, int] = field(default_factory=dict)  # declared buffers: name, slots
+    functions: dict[str, Signature] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Results:
+    """What the yields of a loop or branch define after it; the type is None without an annotation."""
+
+    types: dict[str, ir.Type | None] = field(default_factory=dict)
+    values: dict[str, ir.Type] = field(default_factory=dict)
+    has_bare_yield: bool = False
+
+
+@dataclass(slots=True)
+class Reader:
+    """What the reading functions share while they read one function."""
+
+    module: Module
+    names: Variables
+    function_type: ir.FunctionType = ir.FunctionType.Opaque
+    methods: Mapping[str, Signature] = field(default_factory=dict)
+    statements: list[ir.Stmt] = field(default_factory=list)  # of the block that is being read
+    results: Results | None = None  # of the innermost loop or branch
+    loops: list[str] = field(default_factory=list)  # kinds of the loops around, the innermost last
+    splits: list[ir.SplitMode] = field(default_factory=list)  # of the split_aiv regions around
+    kernel_depth: int = 0  # InCore scopes around
+    in_type: bool = False  # inside an annotation
+    target: str = ""  # name that the expression being read is bound to
+    types: dict[str, ir.Type] = field(default_factory=dict)  # annotations read before, by their text
+    pending_comments: list[str] = field(default_factory=list)
+
+    def span(self, node: ast.AST) -> ir.Span:
+        """Where ``node`` begins."""
+        return self.module.source.span(node)
+
+    def error(
+        self,
+        kind: type[ParserError],
+        node: ast.AST,
+        message: str,
+        hint: str | None = None,
+        note: str | None = None,
+    ) -> ParserError:
+        """An error of that kind at ``node``."""
+        return kind(message, self.span(node), hint, note, self.module.source.lines)

@@ -1,0 +1,94 @@
+"""Source text with its syntax tree: positions of nodes, and the comments that Python's parser drops."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from pypto_tmpl.ir import Span
+
+_STRING_OR_COMMENT = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|#(?P<text>.*)""")
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment without its ``#``; ``column`` is where it starts, from 0."""
+
+    line: int
+    column: int
+    text: str
+
+
+class Source:
+    """One text: its name, its lines and its tree."""
+
+    def __init__(self, filename: str, text: str, tree: ast.Module, lines: list[str]) -> None:
+        self.filename = filename
+        self.text = text
+        self.tree = tree
+        self.lines = lines
+        self.is_ascii = text.isascii()
+        self._columns: dict[int, list[int]] = {}
+        self._next_comment = 0
+
+    def span(self, node: ast.AST) -> Span:
+        """Where ``node`` begins; columns count characters from 1."""
+        line: int = node.lineno  # type: ignore[attr-defined]
+        column: int = node.col_offset  # type: ignore[attr-defined]
+        return Span(self.filename, line, (column if self.is_ascii else self._characters(line, column)) + 1)
+
+    def _characters(self, line: int, offset: int) -> int:
+        """Number of characters in the first ``offset`` bytes of a line."""
+        if line not in self._columns:
+            text = self.lines[line - 1]
+            self._columns[line] = [] if text.isascii() else _characters_at_bytes(text)
+        found = self._columns[line]
+        return found[offset] if offset < len(found) else offset
+
+    @cached_property
+    def comments(self) -> list[Comment]:
+        """Every comment in the order of the text, except those on the lines of a multi-line string."""
+        if "#" not in self.text:
+            return []
+        inside = self._lines_in_strings() if '"""' in self.text or "'''" in self.text else set()
+        found = []
+        for number, line in enumerate(self.lines, 1):
+            if "#" not in line or number in inside:
+                continue
+            for match in _STRING_OR_COMMENT.finditer(line):
+                if match["text"] is not None:
+                    found.append(Comment(number, match.start(), match["text"].removeprefix(" ").rstrip()))
+        return found
+
+    def take_comments(self, before_line: int, column: int | None = None) -> list[str]:
+        """The comments before a line that nothing has taken yet.
+
+        Those right of ``column`` are left out: they close a block that has ended.
+        """
+        found = []
+        while self._next_comment < len(self.comments):
+            comment = self.comments[self._next_comment]
+            if comment.line >= before_line:
+                break
+            self._next_comment += 1
+            if column is None or comment.column <= column:
+                found.append(comment.text)
+        return found
+
+    def _lines_in_strings(self) -> set[int]:
+        lines: set[int] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                end = node.end_lineno or node.lineno
+                lines.update(range(node.lineno, end + 1) if end > node.lineno else ())
+        return lines
+
+
+def _characters_at_bytes(text: str) -> list[int]:
+    """For each byte of the UTF-8 text the index of its character, and the length at the end."""
+    found: list[int] = []
+    for index, character in enumerate(text):
+        found += [index] * len(character.encode("utf-8", "surrogatepass"))
+    return [*found, len(text)]
