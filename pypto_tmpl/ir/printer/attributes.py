@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import Enum
+from keyword import iskeyword
 from typing import Any
 
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap
 from pypto_tmpl.ir.base import Expr
 from pypto_tmpl.ir.enums import SplitMode
-from pypto_tmpl.ir.printer.expressions import BODY, TYPED
+from pypto_tmpl.ir.printer.expressions import BODY, TYPED, is_constant
 from pypto_tmpl.ir.printer.pieces import Piece, Pieces, PrintError, bracketed, float_text, joined, string_text
-from pypto_tmpl.ir.printer.spellings import ARG_DIRECTIONS, CAST_MODES, CODED_KEYWORDS
+from pypto_tmpl.ir.printer.spellings import ARG_DIRECTIONS, CAST_MODES, CAST_OPS, CODED_KEYWORDS
 from pypto_tmpl.ir.printer.types import TypePrinter
 
 
 class AttributePrinter(TypePrinter):
     """Values of attributes (``attrs={...}``) and of keywords."""
 
-    def attributes(self, attrs: AttrMap, keys: Iterable[str]) -> Pieces:
+    def attributes(self, attrs: AttrMap, keys: Iterable[str], of_function: bool = False) -> Pieces:
         """The entries of ``attrs`` under these keys as a dict display."""
         yield "{"
-        yield joined(self._entry(key, attrs) for key in keys)
+        yield joined(self._entry(key, attrs, of_function) for key in keys)
         yield "}"
 
     def keyword(self, key: str, values: AttrMap, owner: str) -> Pieces:
         """``key=value`` of an op call."""
-        if not key.isidentifier():
+        if not key.isidentifier() or iskeyword(key):
             raise PrintError(f"keyword {key!r} of {owner} is no identifier")
         yield key + "="
         value, kind = values[key], values.kinds[key]
@@ -46,9 +47,9 @@ class AttributePrinter(TypePrinter):
         except (KeyError, TypeError, AttributeError) as error:
             raise PrintError(f"attribute {key!r}: no text for {value!r} stored as {kind}") from error
 
-    def _entry(self, key: str, attrs: AttrMap) -> Pieces:
+    def _entry(self, key: str, attrs: AttrMap, of_function: bool) -> Pieces:
         yield string_text(key, '"') + ": "
-        if key == "split" and attrs.kinds[key] is AttrKind.INT:
+        if of_function and key == "split" and attrs.kinds[key] is AttrKind.INT:
             yield self._split(attrs[key])
         elif key == "core_num" and isinstance(attrs[key], Expr):
             yield self.expr(attrs[key])  # the reader makes an expression of an int under this key
@@ -62,7 +63,7 @@ class AttributePrinter(TypePrinter):
         return self.enum(modes[code])
 
     def _coded(self, key: str, code: int, owner: str) -> str:
-        if key == "mode":
+        if key == "mode" and owner in CAST_OPS:
             if not 0 <= code < len(CAST_MODES):
                 raise PrintError(
                     f"keyword 'mode' of {owner}: {code} is no cast mode (0 to {len(CAST_MODES) - 1})"
@@ -104,5 +105,6 @@ _WRITERS: dict[AttrKind, Callable[[AttributePrinter, Any], Piece]] = {
     AttrKind.INT32S: lambda printer, value: f"[{', '.join(str(int(item)) for item in value)}]",
     AttrKind.VAR: lambda printer, value: printer.expr(value, BODY),
     AttrKind.VARS: lambda printer, value: printer._variables(value),
-    AttrKind.EXPR: lambda printer, value: printer.expr(value, TYPED),
+    # A bare constant would be stored as a number.
+    AttrKind.EXPR: lambda printer, value: printer.expr(value, TYPED if is_constant(value) else BODY),
 }

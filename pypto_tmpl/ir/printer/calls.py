@@ -9,10 +9,10 @@ from keyword import iskeyword
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap
 from pypto_tmpl.ir.base import Expr
 from pypto_tmpl.ir.enums import SplitMode
-from pypto_tmpl.ir.expr import Call, ConstBool, ConstFloat, ConstInt, GlobalVar, Op, Submit
+from pypto_tmpl.ir.expr import Call, ConstFloat, ConstInt, GlobalVar, Op, Submit
 from pypto_tmpl.ir.printer import spellings as spelled
 from pypto_tmpl.ir.printer.attributes import AttributePrinter
-from pypto_tmpl.ir.printer.expressions import BODY, TYPED, Place
+from pypto_tmpl.ir.printer.expressions import BODY, TYPED, Place, is_constant
 from pypto_tmpl.ir.printer.pieces import Piece, Pieces, PrintError, bracketed, joined, number_text, option
 from pypto_tmpl.ir.types import TupleType
 
@@ -46,7 +46,7 @@ class CallPrinter(AttributePrinter):
         name = node.op.name
         if name == spelled.REMOTE_LOAD_OP and node.kwargs.get(spelled.PADDING_KEYWORD) is True:
             return spelled.PADDED_REMOTE_LOAD
-        if name == "tensor.add" and len(node.args) == 2 and _is_constant(node.args[1]):
+        if name == "tensor.add" and len(node.args) == 2 and is_constant(node.args[1]):
             name = "tensor.adds"
         return _spelled_op(name, self.prefix)
 
@@ -146,7 +146,7 @@ class CallPrinter(AttributePrinter):
         if isinstance(value, (ConstInt, ConstFloat)) and value.dtype == node.kwargs.get("dtype"):
             yield option("value", number_text(value.value))
         else:
-            yield option("value", self.expr(value, TYPED if _is_constant(value) else place))
+            yield option("value", self.expr(value, TYPED if is_constant(value) else place))
         yield from self._attrs(node.attrs)
 
     def _soft_sync_arguments(self, node: Call, place: Place) -> Pieces:
@@ -163,13 +163,12 @@ class CallPrinter(AttributePrinter):
         for arg in node.args:
             yield self.expr(arg, place)
         yield from self._keywords(node)
-        hidden = {"dummy_task"} if node.attrs.get("dummy_task") is True else set()
-        if node.attrs.kinds.get("manual_dep_edges") is AttrKind.VARS:
-            hidden.add("manual_dep_edges")
-            yield option(
-                "deps", self.value("manual_dep_edges", AttrKind.VARS, node.attrs["manual_dep_edges"])
-            )
-        yield from self._attrs(node.attrs, hidden)
+        has_deps = node.attrs.kinds.get("manual_dep_edges") is AttrKind.VARS
+        is_usual = has_deps and node.attrs.get("dummy_task") is True
+        if is_usual:
+            deps = self.value("manual_dep_edges", AttrKind.VARS, node.attrs["manual_dep_edges"])
+            yield option("deps", deps)
+        yield from self._attrs(node.attrs, hidden={"dummy_task", "manual_dep_edges"} if is_usual else ())
 
 
 def function_name(name: str) -> str:
@@ -177,10 +176,6 @@ def function_name(name: str) -> str:
     if not name.isidentifier() or iskeyword(name):
         raise PrintError(f"function name {name!r} is no identifier")
     return name
-
-
-def _is_constant(node: Expr) -> bool:
-    return isinstance(node, (ConstInt, ConstFloat, ConstBool))
 
 
 @cache

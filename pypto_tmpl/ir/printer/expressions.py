@@ -125,7 +125,7 @@ class ExpressionPrinter:
         return f"{self.prefix}.const({float_text(node.value)}, {self.dtype(node.dtype)})"
 
     def _const_bool(self, node: ConstBool, place: Place) -> Piece:
-        return str(node.value)
+        return f"{self.prefix}.const({node.value}, {self.prefix}.BOOL)" if place.typed else str(node.value)
 
     def _make_tuple(self, node: MakeTuple, place: Place) -> Pieces:
         return bracketed(self.expr(element, place) for element in node.elements)
@@ -195,9 +195,15 @@ class ExpressionPrinter:
                 stack += pending
                 continue
             stack.pop()
-            is_leaf = isinstance(node, (ConstInt, ConstFloat, ConstBool))
-            known[id(node)] = is_leaf or (bool(operands) and all(known[id(operand)] for operand in operands))
+            known[id(node)] = is_constant(node) or (
+                bool(operands) and all(known[id(operand)] for operand in operands)
+            )
         return known[id(root)]
+
+
+def is_constant(node: Expr) -> bool:
+    """True for a constant of any kind."""
+    return isinstance(node, (ConstInt, ConstFloat, ConstBool))
 
 
 def _operands(node: Expr) -> tuple[Expr, ...]:

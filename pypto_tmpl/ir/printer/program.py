@@ -137,7 +137,7 @@ class Printer(ScopePrinter):
             keys.remove("split")
         if keys:
             yield f"{block.indent}{self.prefix}.func_attr("
-            yield self.attributes(node.attrs, keys)
+            yield self.attributes(node.attrs, keys, of_function=True)
             yield ")\n"
 
     def _bound_at_run_time(self, node: Function, block: Block) -> Pieces:

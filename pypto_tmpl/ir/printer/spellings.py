@@ -115,6 +115,7 @@ CODED_KEYWORDS: dict[str, type[IntEnum]] = {
     "pipe": PipeType,
     "atomic": AtomicType,
 }
+CAST_OPS = frozenset({"tile.cast", "tensor.cast"})
 CAST_MODES = ("none", "rint", "round", "floor", "ceil", "trunc", "odd")
 
 ALLOC_OPS = frozenset({"tile.alloc", "tensor.alloc"})

@@ -7,7 +7,7 @@ from enum import Enum
 
 from pypto_tmpl.ir.base import Expr, Type
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.enums import CompactMode, MemorySpace, PadValue
+from pypto_tmpl.ir.enums import CompactMode, MemorySpace, PadValue, TensorLayout
 from pypto_tmpl.ir.expr import ConstInt, MemRef
 from pypto_tmpl.ir.printer.expressions import BODY, SHAPE, VIEW, ExpressionPrinter, Place
 from pypto_tmpl.ir.printer.pieces import Mention, Piece, Pieces, PrintError, Role, bracketed, joined, option
@@ -97,16 +97,20 @@ class TypePrinter(ExpressionPrinter):
         yield "]"
 
     def _tensor_view(self, view: TensorView) -> Pieces:
-        options: list[Piece] = []
-        if view.valid_shape:
-            options.append(self._extents("valid_shape", view.valid_shape))
-        options.append(self._extents("stride", view.stride))
-        options.append("layout=" + self.enum(view.layout))
-        if view.pad is not PadValue.null:
-            options.append("pad=" + self.enum(view.pad))
         yield f"{self.prefix}.TensorView("
-        yield joined(options)
+        yield joined(self._tensor_view_options(view))
         yield ")"
+
+    def _tensor_view_options(self, view: TensorView) -> Pieces:
+        has_pad = view.pad is not PadValue.null
+        if not (view.valid_shape or view.stride or has_pad or view.layout is not TensorLayout.ND):
+            return
+        if view.valid_shape:
+            yield self._extents("valid_shape", view.valid_shape)
+        yield self._extents("stride", view.stride)
+        yield "layout=" + self.enum(view.layout)
+        if has_pad:
+            yield "pad=" + self.enum(view.pad)
 
     def _tile(self, node: TileType, signature: bool) -> Pieces:
         yield f"{self.prefix}.Tile["
