@@ -7,17 +7,17 @@ function and program names, the memrefs of types and the order of attributes do 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from pypto_tmpl.ir.attrs import AttrMap
 from pypto_tmpl.ir.base import FieldRole, IRNode, Type
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.expr import ConstFloat, ConstInt, MemRef, Op, Var, WindowBuffer
-from pypto_tmpl.ir.fields import FieldSpec, fields_of
+from pypto_tmpl.ir.expr import ConstFloat, ConstInt, MemRef, Var, WindowBuffer
+from pypto_tmpl.ir.fields import fields_of
 from pypto_tmpl.ir.program import Program
 from pypto_tmpl.ir.stmt import ForStmt
-from pypto_tmpl.ir.types import ScalarType, ShapedType, TensorView, TileView
+from pypto_tmpl.ir.structural_hashing import Hasher, is_skipped
+from pypto_tmpl.ir.types import ScalarType, TensorView, TileView
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def structural_diff(a: object, b: object, enable_auto_mapping: bool = False) -> 
 
     With ``enable_auto_mapping`` free variables pair up on first sight; without it they must be one object.
     """
-    return _Comparison(enable_auto_mapping).compare(a, b, "")
+    return _Comparison(enable_auto_mapping).compare(a, b)
 
 
 def structural_equal(a: object, b: object, enable_auto_mapping: bool = False) -> bool:
@@ -53,113 +53,158 @@ def assert_structural_equal(a: object, b: object, enable_auto_mapping: bool = Fa
         raise ValueError(f"not structurally equal: {difference}")
 
 
+_Path: TypeAlias = "tuple[_Path, str] | None"
+
+
+class _Pair(NamedTuple):
+    """Two values to compare; ``pairing`` tells whether free variables below pair up."""
+
+    a: Any
+    b: Any
+    path: _Path
+    pairing: bool
+    index_is_int64: bool = False  # a variable whose type may be INDEX on one side and INT64 on the other
+    reason: str = ""  # why they differ, when that is known already
+
+
 class _Comparison:
+    """One comparison: a walk over pairs that stops at the first difference.
+
+    It keeps its own stack, since programs nest deeper than Python recurses, and takes a pair that it met
+    before as equal, since the number of ways to a shared node may be exponential.
+    """
+
     def __init__(self, auto_mapping: bool) -> None:
         self.auto_mapping = auto_mapping
-        self.pairing = auto_mapping
         self.left_to_right: dict[int, object] = {}
         self.right_to_left: dict[int, object] = {}
-        self.kept: list[object] = []  # keeps ids of temporaries from being reused
+        # The number of paired variables when a pair of nodes was met. With pairing all variables below it
+        # stay paired, so it stays equal; without, variables that were free may have been paired since.
+        self.met: dict[tuple[int, int, bool], int] = {}
 
-    def compare(self, a: object, b: object, path: str) -> Difference | None:
-        if isinstance(a, Var) or isinstance(b, Var):
-            return self._compare_vars(a, b, path)
-        if a is b and not isinstance(a, (IRNode, Type)):
-            return None
-        if type(a) is not type(b):
-            return self._differ(a, b, path, f"kinds differ: {type(a).__name__} and {type(b).__name__}")
-        if isinstance(a, AttrMap) and isinstance(b, AttrMap):
-            return self._compare_attrs(a, b, path)
-        if isinstance(a, Program) and isinstance(b, Program):
-            return self._compare_programs(a, b, path)
-        if isinstance(a, (IRNode, Type, TensorView, TileView)):
-            return self._compare_fields(a, b, path)
-        if isinstance(a, tuple) and isinstance(b, tuple):
-            return self._compare_sequences(a, b, path)
-        return None if a == b else self._differ(a, b, path, f"{a!r} and {b!r} differ")
-
-    def _differ(self, a: object, b: object, path: str, reason: str) -> Difference:
-        return Difference(path.lstrip("."), reason, a, b)
-
-    def _compare_fields(self, a: Any, b: Any, path: str) -> Difference | None:
-        if isinstance(a, ConstFloat) and a is b:
-            return None  # a NaN constant equals itself
-        for spec in fields_of(type(a)):
-            if _is_skipped(a, spec):
+    def compare(self, a: object, b: object) -> Difference | None:
+        todo = [_Pair(a, b, None, self.auto_mapping)]
+        while todo:
+            pair = todo.pop()
+            if isinstance(pair.a, IRNode) and self._is_known(pair):
                 continue
-            if found := self._compare_field(a, b, spec, f"{path}.{spec.name}"):
+            found = self._parts(pair)
+            if isinstance(found, Difference):
                 return found
+            todo += reversed(found)
         return None
 
-    def _compare_field(self, a: Any, b: Any, spec: FieldSpec, path: str) -> Difference | None:
-        left, right = getattr(a, spec.name), getattr(b, spec.name)
-        if spec.name == "type" and isinstance(a, ConstInt) and _both_index(left, right):
-            return None
-        outer, self.pairing = self.pairing, self.pairing or spec.role is FieldRole.DEFINITION
-        try:
-            if isinstance(a, ForStmt) and spec.name == "loop_var":
-                return self._compare_vars(left, right, path, index_is_int64=True)
-            return self.compare(left, right, path)
-        finally:
-            self.pairing = outer
+    def _is_known(self, pair: _Pair) -> bool:
+        key, paired = (id(pair.a), id(pair.b)), len(self.left_to_right)
+        if (*key, True) in self.met:
+            return True
+        if not pair.pairing and self.met.get((*key, False)) == paired:
+            return True
+        self.met[(*key, pair.pairing)] = paired
+        return False
 
-    def _compare_sequences(
-        self, a: tuple[object, ...], b: tuple[object, ...], path: str
-    ) -> Difference | None:
-        if len(a) != len(b):
-            return self._differ(a, b, path, f"lengths differ: {len(a)} and {len(b)}")
-        for i, (left, right) in enumerate(zip(a, b, strict=True)):
-            if found := self.compare(left, right, f"{path}[{i}]"):
-                return found
-        return None
-
-    def _compare_attrs(self, a: AttrMap, b: AttrMap, path: str) -> Difference | None:
-        for key in {**a, **b}:
-            at = f"{path}[{key!r}]"
-            if key not in a or key not in b:
-                return self._differ(a.get(key), b.get(key), at, "present on one side only")
-            if a.kinds[key] is not b.kinds[key]:
-                reason = f"stored as {a.kinds[key].value} and as {b.kinds[key].value}"
-                return self._differ(a[key], b[key], at, reason)
-            if found := self.compare(a[key], b[key], at):
-                return found
-        return None
-
-    def _compare_programs(self, a: Program, b: Program, path: str) -> Difference | None:
-        for key in sorted({k.name for k in (*a.functions, *b.functions)}):
-            left, right = a.get_function(key), b.get_function(key)
-            at = f"{path}[{key!r}]"
-            if left is None or right is None:
-                return self._differ(left, right, at, "the function exists on one side only")
-            if found := self.compare(left, right, at):
-                return found
-        return None
-
-    def _compare_vars(self, a: Any, b: Any, path: str, index_is_int64: bool = False) -> Difference | None:
+    def _parts(self, pair: _Pair) -> list[_Pair] | Difference:
+        """What remains to be compared of a pair, in order; or how it differs."""
+        a, b = pair.a, pair.b
+        if pair.reason:
+            return _differ(pair, pair.reason)
+        if isinstance(a, Var) or isinstance(b, Var):
+            return self._var_parts(pair)
+        if a is b and not isinstance(a, (IRNode, Type)):
+            return []
         if type(a) is not type(b):
-            return self._differ(a, b, path, f"kinds differ: {type(a).__name__} and {type(b).__name__}")
+            return _differ(pair, f"kinds differ: {type(a).__name__} and {type(b).__name__}")
+        if isinstance(a, AttrMap):
+            return _attr_parts(pair)
+        if isinstance(a, Program):
+            return _program_parts(pair)
+        if isinstance(a, (IRNode, Type, TensorView, TileView)):
+            return _field_parts(pair)
+        if isinstance(a, tuple):
+            return _sequence_parts(pair)
+        return [] if a == b else _differ(pair, f"{a!r} and {b!r} differ")
+
+    def _var_parts(self, pair: _Pair) -> list[_Pair] | Difference:
+        a, b = pair.a, pair.b
+        if type(a) is not type(b):
+            return _differ(pair, f"kinds differ: {type(a).__name__} and {type(b).__name__}")
         known_left, known_right = self.left_to_right.get(id(a)), self.right_to_left.get(id(b))
         if known_left is not None or known_right is not None:
             if known_left is b and known_right is a:
-                return None
-            return self._differ(a, b, path, "the variables stand for different definitions")
-        if not self.pairing and not isinstance(a, (MemRef, WindowBuffer)):
-            return None if a is b else self._differ(a, b, path, "free variables are different objects")
+                return []
+            return _differ(pair, "the variables stand for different definitions")
+        if not pair.pairing and not isinstance(a, (MemRef, WindowBuffer)):
+            return [] if a is b else _differ(pair, "free variables are different objects")
         self.left_to_right[id(a)], self.right_to_left[id(b)] = b, a
-        self.kept += (a, b)
+        parts = []
         for spec in fields_of(type(a)):
+            left, right = getattr(a, spec.name), getattr(b, spec.name)
             if spec.role is FieldRole.IGNORED:
                 continue
-            left, right = getattr(a, spec.name), getattr(b, spec.name)
-            if spec.name == "type" and index_is_int64 and _both_index(left, right):
+            if spec.name == "type" and pair.index_is_int64 and _both_index(left, right):
                 continue
-            if found := self.compare(left, right, f"{path}.{spec.name}"):
-                return found
-        return None
+            parts.append(_Pair(left, right, (pair.path, f".{spec.name}"), pair.pairing))
+        return parts
 
 
-def _is_skipped(owner: object, spec: FieldSpec) -> bool:
-    return spec.role is FieldRole.IGNORED or (spec.name == "memref" and isinstance(owner, ShapedType))
+def _differ(pair: _Pair, reason: str) -> Difference:
+    return Difference(_path_text(pair.path), reason, pair.a, pair.b)
+
+
+def _path_text(path: _Path) -> str:
+    steps = []
+    while path is not None:
+        path, step = path
+        steps.append(step)
+    return "".join(reversed(steps)).lstrip(".")
+
+
+def _field_parts(pair: _Pair) -> list[_Pair]:
+    a, b = pair.a, pair.b
+    if isinstance(a, ConstFloat) and a is b:
+        return []  # a NaN constant equals itself
+    parts = []
+    for spec in fields_of(type(a)):
+        if is_skipped(a, spec):
+            continue
+        left, right = getattr(a, spec.name), getattr(b, spec.name)
+        if spec.name == "type" and isinstance(a, ConstInt) and _both_index(left, right):
+            continue
+        pairing = pair.pairing or spec.role is FieldRole.DEFINITION
+        is_loop_var = isinstance(a, ForStmt) and spec.name == "loop_var"
+        parts.append(_Pair(left, right, (pair.path, f".{spec.name}"), pairing, is_loop_var))
+    return parts
+
+
+def _sequence_parts(pair: _Pair) -> list[_Pair] | Difference:
+    a, b = pair.a, pair.b
+    if len(a) != len(b):
+        return _differ(pair, f"lengths differ: {len(a)} and {len(b)}")
+    items = enumerate(zip(a, b, strict=True))
+    return [_Pair(left, right, (pair.path, f"[{i}]"), pair.pairing) for i, (left, right) in items]
+
+
+def _attr_parts(pair: _Pair) -> list[_Pair]:
+    a, b = pair.a, pair.b
+    parts = []
+    for key in {**a, **b}:
+        reason = ""
+        if key not in a or key not in b:
+            reason = "present on one side only"
+        elif a.kinds[key] is not b.kinds[key]:
+            reason = f"stored as {a.kinds[key].value} and as {b.kinds[key].value}"
+        path = (pair.path, f"[{key!r}]")
+        parts.append(_Pair(a.get(key), b.get(key), path, pair.pairing, reason=reason))
+    return parts
+
+
+def _program_parts(pair: _Pair) -> list[_Pair]:
+    parts = []
+    for key in sorted({name.name for name in (*pair.a.functions, *pair.b.functions)}):
+        a, b = pair.a.get_function(key), pair.b.get_function(key)
+        reason = "the function exists on one side only" if a is None or b is None else ""
+        parts.append(_Pair(a, b, (pair.path, f"[{key!r}]"), pair.pairing, reason=reason))
+    return parts
 
 
 def _both_index(a: object, b: object) -> bool:
@@ -174,56 +219,4 @@ def structural_hash(x: object, enable_auto_mapping: bool = False) -> int:
     Without ``enable_auto_mapping`` free variables count by identity, so the value holds only within a
     process.
     """
-    return _Hasher(enable_auto_mapping).hash(x)
-
-
-class _Hasher:
-    def __init__(self, auto_mapping: bool) -> None:
-        self.auto_mapping = auto_mapping
-        self.pairing = auto_mapping
-        self.numbers: dict[int, int] = {}
-        self.kept: list[object] = []
-
-    def hash(self, x: object, int64_index: bool = False) -> int:
-        if isinstance(x, Var):
-            return self._hash_var(x, int64_index)
-        if isinstance(x, AttrMap):
-            entries = [(k, x.kinds[k].value, self.hash(x[k])) for k in sorted(x)]
-            return hash(("attrs", *entries))
-        if isinstance(x, Program):
-            return hash(("Program", *((k.name, self.hash(f)) for k, f in x.functions.items())))
-        if isinstance(x, ScalarType) and int64_index and x.dtype == DataType.INT64:
-            return self.hash(ScalarType(DataType.INDEX))
-        if isinstance(x, (IRNode, Type, TensorView, TileView)):
-            return self._hash_fields(x)
-        if isinstance(x, tuple):
-            return hash(("tuple", *(self.hash(item) for item in x)))
-        if isinstance(x, Op):
-            return hash((type(x).__name__, x.name))
-        if isinstance(x, Enum):
-            return hash((type(x).__name__, x.value))
-        return hash((type(x).__name__, x))
-
-    def _hash_fields(self, x: Any) -> int:
-        parts: list[object] = [type(x).__name__]
-        for spec in fields_of(type(x)):
-            if _is_skipped(x, spec):
-                continue
-            outer, self.pairing = self.pairing, self.pairing or spec.role is FieldRole.DEFINITION
-            is_index = isinstance(x, ConstInt) or (isinstance(x, ForStmt) and spec.name == "loop_var")
-            parts.append(self.hash(getattr(x, spec.name), int64_index=is_index))
-            self.pairing = outer
-        return hash(tuple(parts))
-
-    def _hash_var(self, x: Var, int64_index: bool) -> int:
-        if id(x) in self.numbers:
-            return hash(("var", self.numbers[id(x)]))
-        if not self.pairing and not isinstance(x, (MemRef, WindowBuffer)):
-            return hash(("free", x.unique_id))
-        self.numbers[id(x)] = len(self.numbers)
-        self.kept.append(x)
-        parts: list[object] = [type(x).__name__, self.numbers[id(x)]]
-        for spec in fields_of(type(x)):
-            if spec.role is not FieldRole.IGNORED:
-                parts.append(self.hash(getattr(x, spec.name), int64_index=int64_index))
-        return hash(tuple(parts))
+    return Hasher(enable_auto_mapping).hash(x)
