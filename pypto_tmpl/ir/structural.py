@@ -17,7 +17,7 @@ from pypto_tmpl.ir.fields import fields_of
 from pypto_tmpl.ir.program import Program
 from pypto_tmpl.ir.stmt import ForStmt
 from pypto_tmpl.ir.structural_hashing import Hasher, is_skipped
-from pypto_tmpl.ir.types import ScalarType, TensorView, TileView
+from pypto_tmpl.ir.types import ScalarType, TensorView, TileView, TupleType
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +78,15 @@ class _Comparison:
         self.auto_mapping = auto_mapping
         self.left_to_right: dict[int, object] = {}
         self.right_to_left: dict[int, object] = {}
-        # The number of paired variables when a pair of nodes was met. With pairing all variables below it
-        # stay paired, so it stays equal; without, variables that were free may have been paired since.
+        # The number of paired variables when a pair of nodes or tuple types was met. With pairing all
+        # variables below stay paired, so it stays equal; without, free ones may have been paired since.
         self.met: dict[tuple[int, int, bool], int] = {}
 
     def compare(self, a: object, b: object) -> Difference | None:
         todo = [_Pair(a, b, None, self.auto_mapping)]
         while todo:
             pair = todo.pop()
-            if isinstance(pair.a, IRNode) and self._is_known(pair):
+            if isinstance(pair.a, (IRNode, TupleType)) and self._is_known(pair):
                 continue
             found = self._parts(pair)
             if isinstance(found, Difference):

@@ -13,7 +13,7 @@ from pypto_tmpl.ir.expr import ConstInt, MemRef, Op, Var, WindowBuffer
 from pypto_tmpl.ir.fields import FieldSpec, fields_of
 from pypto_tmpl.ir.program import Program
 from pypto_tmpl.ir.stmt import ForStmt
-from pypto_tmpl.ir.types import ScalarType, ShapedType, TensorView, TileView
+from pypto_tmpl.ir.types import ScalarType, ShapedType, TensorView, TileView, TupleType
 
 _Steps: TypeAlias = "Generator[tuple[object, bool], int, int]"
 """Asks for the hashes of parts, each as (part, whether INT64 counts as INDEX), and returns a hash."""
@@ -26,8 +26,8 @@ class Hasher:
         self.auto_mapping = auto_mapping
         self.numbers: dict[int, int] = {}
         self.pairing = auto_mapping
-        # Hashes of nodes below which no variable got its number, with how many had one then. With pairing
-        # all variables below such a node have numbers, so its hash stays; without, the others may get one.
+        # Hashes of nodes and tuple types below which no variable got its number, with how many had one
+        # then. With pairing all variables below have numbers, so the hash stays; without, others may get one.
         self.known: dict[tuple[int, bool, bool], tuple[int, int]] = {}
 
     def hash(self, x: object) -> int:
@@ -46,7 +46,7 @@ class Hasher:
                 found = None
 
     def _steps(self, x: object, int64_index: bool) -> _Steps:
-        if not isinstance(x, IRNode):
+        if not isinstance(x, (IRNode, TupleType)):
             return (yield from self._parts(x, int64_index))
         key = (id(x), self.pairing, int64_index)
         numbered = len(self.numbers)

@@ -42,6 +42,17 @@ def test_deep_and_shared_expressions_compare(build, auto_mapping):
     assert ir.structural_hash(build(x), auto_mapping) == ir.structural_hash(build(x), auto_mapping)
 
 
+def test_shared_tuple_types_compare():
+    def nested(leaf):
+        for _ in range(100):
+            leaf = ir.MakeTuple([leaf, leaf], SPAN)
+        return leaf
+
+    assert ir.structural_equal(nested(const(1)), nested(const(1)))
+    assert ir.structural_hash(nested(const(1)).type) == ir.structural_hash(nested(const(2)).type)
+    assert not ir.structural_equal(nested(const(1)), nested(ir.ConstBool(True, SPAN)))
+
+
 def test_sharing_does_not_count():
     one = const(1)
     shared = ir.Add(one, one, INDEX, SPAN)
