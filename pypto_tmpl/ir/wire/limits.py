@@ -5,6 +5,12 @@ from __future__ import annotations
 MAX_BYTES = 256 * 2**20
 """Longest blob that is read; the longest real dump known has 0.2 MiB."""
 
+MAX_TYPES = MAX_BYTES // 16
+"""Types inside tuple types that are written into one blob, more than MAX_BYTES could hold.
+
+Types are written in full wherever they occur; those of tuples of tuples may double at every level.
+"""
+
 MAX_DEPTH = 1024
 """Nested MessagePack containers, as many as the msgpack package reads; an operator takes two levels."""
 

@@ -20,12 +20,12 @@ from pypto_tmpl.ir.base import IRNode, Type
 from pypto_tmpl.ir.expr import GlobalVar, MemRef
 from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.span import Span
-from pypto_tmpl.ir.types import TensorView, TileView
+from pypto_tmpl.ir.types import TupleType
 from pypto_tmpl.ir.wire import encode_leaves as leaves
 from pypto_tmpl.ir.wire.encode_leaves import NIL, EncodeLeaf, key_bytes, list_header, map_header
 from pypto_tmpl.ir.wire.errors import Fault, WireError
 from pypto_tmpl.ir.wire.layout import EMBEDDED_MEMREF, Kind, Layout, WireField, layout_of
-from pypto_tmpl.ir.wire.limits import MAX_DEPTH
+from pypto_tmpl.ir.wire.limits import MAX_DEPTH, MAX_TYPES
 
 Pieces: TypeAlias = "list[Any]"
 """Bytes and further pieces; for a while also the values that the walk has yet to encode."""
@@ -68,6 +68,8 @@ class _Writer:
         self.pack: leaves.Pack = msgpack.Packer().pack
         self.numbers: dict[int, int] = {}  # by identity of the node
         self.spans: dict[Span, bytes] = {}
+        self.types = 0  # in tuple types, written so far
+        self.type_counts: dict[int, int] = {}  # by identity of the tuple type
         self.todo: list[tuple[Encode, Any, int, Pieces, int]] = []
 
     def write(self, root: IRNode) -> bytes:
@@ -103,7 +105,28 @@ class _Writer:
         end = key_bytes("id") + self.pack(number) + key_bytes("type") + key_bytes(cls.__name__)
         return [map_header(3) + key_bytes("fields"), fields, end]
 
-    def type_or_view(self, owner: Type | TensorView | TileView, depth: int) -> Pieces:
+    def type_(self, owner: Type, depth: int) -> Pieces:
+        if isinstance(owner, TupleType):
+            self.types += len(owner.types)
+            if self.types + self.count_types(owner) > MAX_TYPES:
+                what = f"the tuple types of the program, written in full, are more than {MAX_TYPES} types"
+                raise WireError(what, slug="wire-too-large", where=_shown(owner))
+        return self.view(owner, depth)
+
+    def count_types(self, root: TupleType) -> int:
+        """How many types ``root`` holds when it is written in full."""
+        todo = [root]
+        while todo:
+            type_ = todo[-1]
+            inner = [t for t in type_.types if isinstance(t, TupleType)]
+            if unknown := [t for t in inner if id(t) not in self.type_counts]:
+                todo += unknown
+                continue
+            self.type_counts[id(type_)] = len(type_.types) + sum(self.type_counts[id(t)] for t in inner)
+            todo.pop()
+        return self.type_counts[id(root)]
+
+    def view(self, owner: object, depth: int) -> Pieces:
         cls: type = type(owner)
         return self.map(owner, _plan(cls), depth)
 
@@ -192,8 +215,8 @@ _NODE_ATTRS: dict[AttrKind, Encode] = {
 
 _NESTED: dict[Kind, Encode] = {
     Kind.NODE: _Writer.node,
-    Kind.TYPE: _Writer.type_or_view,
-    Kind.VIEW: _Writer.type_or_view,
+    Kind.TYPE: _Writer.type_,
+    Kind.VIEW: _Writer.view,
     Kind.MEMREF: _Writer.embedded_memref,
     Kind.ATTRS: _Writer.attrs,
     Kind.FUNCTIONS: _Writer.functions,
