@@ -30,25 +30,22 @@ def attribute_dict(reader: Reader, node: ast.expr, what: str) -> list[tuple[str,
 
 
 def attribute_value(reader: Reader, node: ast.expr) -> Any:
-    """One value: a number, a string, an enumeration member, an expression, or a tuple of those."""
+    """One value: a number, a string, an enumeration member, an expression, None, or a tuple of those."""
     found = member(resolved(reader, node))
     if found is not None:
         return found
     if isinstance(node, ast.List):
         return tuple(attribute_value(reader, element) for element in node.elts)
-    value = operand(reader, node)
-    if value is None:
-        return expression(reader, node)
-    return value
+    return operand(reader, node)
 
 
 def stored(reader: Reader, node: ast.AST, entries: list[tuple[str, Any]]) -> ir.AttrMap:
-    """The entries as an attribute map. Lists of ints keep their kind under any key."""
+    """The entries as an attribute map: also lists of ints and null variables, which need no known key."""
     found: list[tuple[str, ir.AttrKind, Any]] = []
     try:
         for key, value in entries:
-            if _is_int_list(value):
-                found.append((key, ir.AttrKind.INT32S, value))
+            if (kind := _kind_of(key, value)) is not None:
+                found.append((key, kind, value))
                 continue
             one = ir.AttrMap([(key, value)])
             found.append((key, one.kinds[key], one[key]))
@@ -57,15 +54,19 @@ def stored(reader: Reader, node: ast.AST, entries: list[tuple[str, Any]]) -> ir.
         raise reader.error(ParserTypeError, node, str(error)) from None
 
 
-def _is_int_list(value: object) -> bool:
-    return (
-        isinstance(value, tuple)
-        and bool(value)
-        and all(
-            isinstance(item, int) and not isinstance(item, bool) and -(2**31) <= item < 2**31
-            for item in value
-        )
-    )
+def _kind_of(key: str, value: object) -> ir.AttrKind | None:
+    """The stored kind of a value that an AttrMap would refuse, None for any other."""
+    if value is None:
+        return ir.AttrKind.VAR if key == "task_id_var" else ir.AttrKind.EXPR
+    if not isinstance(value, tuple) or not value:
+        return None
+    if all(type(item) is int and -(2**31) <= item < 2**31 for item in value):
+        return ir.AttrKind.INT32S
+    if None in [item for item in value if not isinstance(item, ir.Expr)] and all(
+        item is None or isinstance(item, ir.Var) for item in value
+    ):
+        return ir.AttrKind.VARS
+    return None
 
 
 def keyword_value(reader: Reader, op: str, keyword: ast.keyword) -> Any:
@@ -79,3 +80,15 @@ def keyword_value(reader: Reader, op: str, keyword: ast.keyword) -> Any:
             raise reader.error(InvalidOperationError, keyword.value, f"unknown cast mode {value!r}", hint)
         return CAST_MODES[value]
     return value
+
+
+def variables(reader: Reader, node: ast.expr, what: str) -> tuple[ir.Expr, ...]:
+    """A list of variables; ``None`` entries are left out."""
+    if not isinstance(node, (ast.List, ast.Tuple)):
+        raise reader.error(ParserTypeError, node, f"{what} is a list, not {shown(node)}")
+    elements = (e for e in node.elts if not (isinstance(e, ast.Constant) and e.value is None))
+    found = [(element, expression(reader, element)) for element in elements]
+    for element, value in found:
+        if not isinstance(value, ir.Var):
+            raise reader.error(ParserTypeError, element, f"{what} holds variables, not {shown(element)}")
+    return tuple(value for _, value in found)

@@ -87,6 +87,15 @@ def expression(reader: Reader, node: ast.expr) -> ir.Expr:
     return value if isinstance(value, ir.Expr) else as_constant(reader, node, value)
 
 
+def in_type(reader: Reader, node: ast.expr) -> ir.Expr:
+    """An expression inside a type, where names that nothing defines are dimensions."""
+    outer, reader.in_type = reader.in_type, True
+    try:
+        return expression(reader, node)
+    finally:
+        reader.in_type = outer
+
+
 def as_constant(reader: Reader, node: ast.expr, value: PythonValue) -> ir.Expr:
     """The constant of a Python value."""
     span = reader.span(node)
@@ -102,6 +111,17 @@ def as_constant(reader: Reader, node: ast.expr, value: PythonValue) -> ir.Expr:
     if isinstance(value, tuple):
         return ir.MakeTuple([as_constant(reader, node, item) for item in value], span)
     raise reader.error(ParserTypeError, node, "a string is no expression")
+
+
+def typed_constant(reader: Reader, node: ast.expr, value: Operand, dtype: ir.DataType | None) -> ir.Expr:
+    """A bare number as a constant of ``dtype``: int or float as it is written."""
+    if isinstance(value, ir.Expr):
+        return value
+    if dtype is None or value is None or isinstance(value, (bool, str, tuple)):
+        return as_constant(reader, node, value)
+    if isinstance(value, int):
+        return int_constant(reader, node, value, dtype)
+    return ir.ConstFloat(value, dtype, reader.span(node))
 
 
 def int_constant(reader: Reader, node: ast.AST, value: int, dtype: ir.DataType) -> ir.ConstInt:

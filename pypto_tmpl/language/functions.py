@@ -152,7 +152,8 @@ def read_function(declared: Declared) -> ir.Function:
     try:
         attrs, rest = _prologue(reader, node.body, header.attrs)
         is_host = header.level in _HOST_LEVELS and header.role is ir.Role.SubWorker
-        body = _host_body(node.body, span) if is_host else _body(reader, header, rest, span)
+        is_bound = _is_ellipsis(rest) and not header.is_external
+        body = _host_body(rest, span) if is_host or is_bound else _body(reader, header, rest, span)
         return ir.Function(
             node.name,
             list(zip(declared.signature.params, declared.signature.directions, strict=True)),
@@ -163,7 +164,7 @@ def read_function(declared: Declared) -> ir.Function:
             header.level,
             header.role,
             stored(reader, node, attrs),
-            requires_runtime_binding=is_host and _is_ellipsis(node.body),
+            requires_runtime_binding=is_bound,
         )
     except ParserError:
         raise
@@ -225,8 +226,6 @@ def _body(reader: Reader, header: _Header, body: list[ast.stmt], span: ir.Span) 
             if not isinstance(node, ast.Pass) and _text(node) is not ... and not isinstance(_text(node), str):
                 message = "the body of an external function is `...`, `pass` or a docstring"
                 raise reader.error(ParserSyntaxError, node, message)
-        return ir.SeqStmts((), span)
-    if header.type is ir.FunctionType.Opaque and _is_ellipsis(body):
         return ir.SeqStmts((), span)
     found = block(reader, body, span)
     reader.pending_comments = []

@@ -4,120 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
-from pypto_tmpl.language.attributes import stored
-from pypto_tmpl.language.calls import variables
-from pypto_tmpl.language.constants import boolean, enum_member, integer, shown, string, unsupported
+from pypto_tmpl.language.constants import enum_member, integer, shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserSyntaxError
-from pypto_tmpl.language.expressions import expression, scalar
+from pypto_tmpl.language.expressions import scalar
+from pypto_tmpl.language.scope_options import AT, COMMON, RUNTIME, SPMD, ScopeOptions, scope_options
 from pypto_tmpl.language.scopes import Reader
 from pypto_tmpl.language.statements import assign, block, emit, reads
 
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)
-_ATTR_KEYWORDS = {
-    "deps": "manual_dep_edges",
-    "no_dep_args": "arg_direction_overrides_vars",
-    "dumps": "dump_vars",
-}
-_ATTR_ORDER = (
-    "manual_dep_edges", "arg_direction_overrides_vars", "dump_vars", "task_id_var", "predicate",
-    "allow_early_resolve", "slot_num", "windowize",
-)  # fmt: skip
 _SPMD_SUFFIX = "_spmd"
-
-
-@dataclass(slots=True)
-class _Options:
-    """The keywords that scopes share."""
-
-    name_hint: str = ""
-    split: ir.SplitMode = ir.SplitMode.NONE
-    has_optimizations: bool = False
-    attrs: dict[str, Any] = field(default_factory=dict)
-    sync_start: bool = False
-    role: ir.Role | None = None
-    level: ir.Level | None = None
-
-    def stored(self, reader: Reader, node: ast.AST, names: Sequence[str] = _ATTR_ORDER) -> ir.AttrMap:
-        """Those attributes, in upstream's order."""
-        return stored(reader, node, [(name, self.attrs[name]) for name in names if name in self.attrs])
-
-
-_AT = (
-    "level",
-    "role",
-    "optimizations",
-    "deps",
-    "no_dep_args",
-    "dumps",
-    "allow_early_resolve",
-    "name_hint",
-    "windowize",
-)
-_SPMD = (
-    "sync_start",
-    "name_hint",
-    "optimizations",
-    "allow_early_resolve",
-    "predicate",
-    "deps",
-    "dumps",
-    "no_dep_args",
-)
-
-
-def _options(reader: Reader, call: ast.Call, allowed: Sequence[str]) -> _Options:
-    found = _Options()
-    for keyword in call.keywords:
-        name, value = keyword.arg or "", keyword.value
-        if name not in allowed:
-            hint = allowed_note("keywords", allowed, name)
-            message = f"{shown(call.func)} takes no keyword {name!r}"
-            raise reader.error(ParserSyntaxError, value, message, hint)
-        match name:
-            case "name_hint":
-                found.name_hint = string(reader, value, name)
-            case "level":
-                found.level = enum_member(reader, value, ir.Level, name)
-            case "role":
-                found.role = enum_member(reader, value, ir.Role, name)
-            case "optimizations":
-                _optimizations(reader, value, found)
-            case "deps" | "no_dep_args" | "dumps":
-                found.attrs[_ATTR_KEYWORDS[name]] = variables(reader, value, name)
-            case "sync_start":
-                found.sync_start = boolean(reader, value, name)
-            case "allow_early_resolve" | "windowize":
-                if boolean(reader, value, name):
-                    found.attrs[name] = True
-            case "predicate":
-                found.attrs[name] = expression(reader, value)
-    return found
-
-
-def _optimizations(reader: Reader, node: ast.expr, found: _Options) -> None:
-    """``[pl.split(mode), pl.cross_core_slot(slot_num=N)]``."""
-    if not isinstance(node, (ast.List, ast.Tuple)):
-        raise reader.error(ParserSyntaxError, node, "optimizations is a list")
-    found.has_optimizations = True
-    for entry in node.elts:
-        match entry:
-            case ast.Call(func=ast.Attribute(attr="split"), args=[mode], keywords=keywords):
-                found.split = enum_member(reader, mode, ir.SplitMode, "the mode of pl.split")
-            case ast.Call(func=ast.Attribute(attr="cross_core_slot"), args=[], keywords=keywords):
-                pass
-            case _:
-                hint = "known are pl.split(mode) and pl.cross_core_slot(slot_num=N)"
-                raise reader.error(ParserSyntaxError, entry, f"unknown optimization {shown(entry)}", hint)
-        for keyword in keywords:
-            if keyword.arg != "slot_num":
-                raise reader.error(ParserSyntaxError, entry, f"unknown keyword {keyword.arg!r}")
-            found.attrs["slot_num"] = integer(reader, keyword.value, "slot_num")
 
 
 @reads(ast.With)
@@ -125,17 +24,16 @@ def _with(reader: Reader, node: ast.With) -> None:
     if len(node.items) != 1:
         raise reader.error(ParserSyntaxError, node, "a `with` opens one scope", "nest two `with` statements")
     call, target = node.items[0].context_expr, node.items[0].optional_vars
-    function = call.func if isinstance(call, ast.Call) else None
-    name = function.attr if isinstance(function, ast.Attribute) else ""
+    name = call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
     if not isinstance(call, ast.Call) or name not in _SCOPES:
         hint = allowed_note("scopes", [f"pl.{known}" for known in _SCOPES])
         raise unsupported(reader, call, f"the context manager {shown(call)}", hint)
     if target is not None and (name not in ("at", "spmd") or not isinstance(target, ast.Name)):
-        raise reader.error(ParserSyntaxError, target, f"pl.{name} takes no `as {ast.unparse(target)}`")
+        raise reader.error(ParserSyntaxError, target, f"pl.{name} takes no `as` with {shown(target)}")
     _SCOPES[name](reader, node, call, target if isinstance(target, ast.Name) else None)
 
 
-def _task_id(reader: Reader, target: ast.Name | None, found: _Options, span: ir.Span) -> None:
+def _task_id(reader: Reader, target: ast.Name | None, found: ScopeOptions, span: ir.Span) -> None:
     """``as tid``: a placeholder in front of the scope, which the printer hides."""
     if target is None:
         return
@@ -157,71 +55,69 @@ def _kernel_body(
 
 def _at(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None) -> None:
     span = reader.span(node)
-    found = _options(reader, call, _AT)
-    levels = [enum_member(reader, argument, ir.Level, "level") for argument in call.args[:1]]
-    found.level = levels[0] if levels else found.level
+    found = scope_options(reader, call, AT)
+    for argument in call.args[:1]:
+        found.level = enum_member(reader, argument, ir.Level, "level")
     for argument in call.args[1:2]:
         found.role = enum_member(reader, argument, ir.Role, "role")
-    if found.level is None or len(call.args) > 2:
-        raise reader.error(ParserSyntaxError, call, "pl.at takes a level")
-    _task_id(reader, target, found, span)
-    if found.level is ir.Level.CORE_GROUP:
-        if found.role is not None:
-            raise reader.error(ParserSyntaxError, call, "pl.at(level=pl.Level.CORE_GROUP) takes no role")
-        body = _kernel_body(reader, node.body, span)
-        attrs = found.stored(reader, call)
-        emit(reader, ir.InCoreScopeStmt(found.split, found.name_hint, body, span, attrs=attrs))
-        return
-    if found.has_optimizations:
+    level = found.level
+    if level is None or len(call.args) > 2:
+        raise reader.error(ParserSyntaxError, call, "pl.at takes a level", "write pl.at(level=pl.Level.X)")
+    if level is ir.Level.CORE_GROUP and found.role is not None:
+        raise reader.error(ParserSyntaxError, call, "pl.at(level=pl.Level.CORE_GROUP) takes no role")
+    if level is not ir.Level.CORE_GROUP and found.has_optimizations:
         raise reader.error(ParserSyntaxError, call, "optimizations need level=pl.Level.CORE_GROUP")
-    body = block(reader, node.body, span)
-    attrs = found.stored(reader, call)
-    emit(reader, ir.HierarchyScopeStmt(found.level, found.role, found.name_hint, body, span, attrs=attrs))
+    _task_id(reader, target, found, span)
+    if level is ir.Level.CORE_GROUP:
+        if found.slot_num is not None:
+            found.attrs["slot_num"] = found.slot_num
+        body, attrs = _kernel_body(reader, node.body, span), found.stored(reader, call)
+        emit(reader, ir.InCoreScopeStmt(found.split, found.name_hint, body, span, attrs=attrs))
+    else:
+        body, attrs = block(reader, node.body, span), found.stored(reader, call)
+        emit(reader, ir.HierarchyScopeStmt(level, found.role, found.name_hint, body, span, attrs=attrs))
 
 
 def _cluster(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None) -> None:
     span = reader.span(node)
-    found = _options(reader, call, ("name_hint",))
-    _no_arguments(reader, call)
-    emit(reader, ir.ClusterScopeStmt(found.name_hint, block(reader, node.body, span), span))
-
-
-def _no_arguments(reader: Reader, call: ast.Call) -> None:
-    if call.args:
-        raise reader.error(ParserSyntaxError, call.args[0], f"{shown(call.func)} takes keywords only")
+    found = _keywords_only(reader, call, COMMON)
+    body = block(reader, node.body, span)
+    emit(reader, ir.ClusterScopeStmt(found.name_hint, body, span, attrs=found.stored(reader, call)))
 
 
 def _runtime(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None) -> None:
-    """``pl.scope()``, ``pl.scope(mode=pl.ScopeMode.MANUAL)``, ``pl.manual_scope()``."""
+    """``pl.scope()``, ``pl.scope(mode=pl.ScopeMode.MANUAL)`` and ``pl.manual_scope()``."""
     span = reader.span(node)
-    _no_arguments(reader, call)
-    manual = isinstance(call.func, ast.Attribute) and call.func.attr == "manual_scope"
-    for keyword in call.keywords:
-        match keyword.value:
-            case ast.Attribute(attr="AUTO" | "MANUAL" as mode) if keyword.arg == "mode" and not manual:
-                manual = mode == "MANUAL"
-            case _:
-                message = "a run-time scope takes mode=pl.ScopeMode.AUTO or pl.ScopeMode.MANUAL"
-                raise reader.error(ParserSyntaxError, keyword.value, message)
-    emit(reader, ir.RuntimeScopeStmt(manual, "", block(reader, node.body, span), span))
+    is_short = isinstance(call.func, ast.Attribute) and call.func.attr == "manual_scope"
+    found = _keywords_only(reader, call, COMMON if is_short else RUNTIME)
+    body, attrs = block(reader, node.body, span), found.stored(reader, call)
+    emit(reader, ir.RuntimeScopeStmt(is_short or found.is_manual, found.name_hint, body, span, attrs=attrs))
 
 
-def _core_num(reader: Reader, call: ast.Call) -> ir.Expr:
+def _keywords_only(reader: Reader, call: ast.Call, allowed: Sequence[str]) -> ScopeOptions:
+    if call.args:
+        raise reader.error(ParserSyntaxError, call.args[0], f"{shown(call.func)} takes keywords only")
+    return scope_options(reader, call, allowed)
+
+
+def _spmd_options(reader: Reader, call: ast.Call) -> tuple[ir.Expr, ScopeOptions]:
     if len(call.args) != 1:
         raise reader.error(ParserSyntaxError, call, "pl.spmd takes the number of blocks")
-    return scalar(reader, call.args[0], "the number of blocks")
+    return scalar(reader, call.args[0], "the number of blocks"), scope_options(reader, call, SPMD)
 
 
 def _spmd(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None) -> None:
+    """``with pl.spmd(n):`` around kernel code, an InCore scope or the call of a kernel."""
     span = reader.span(node)
-    core_num, found = _core_num(reader, call), _options(reader, call, _SPMD)
+    core_num, found = _spmd_options(reader, call)
     _task_id(reader, target, found, span)
-    if found.has_optimizations or (not _holds_kernel_scope(node.body) and _reads_block_index(node.body)):
-        body = _kernel_body(reader, node.body, span)
-        _emit_spmd(reader, call, core_num, found, _wrapped(reader, call, found, body, span), True, span)
-        return
-    body = block(reader, node.body, span)
-    _emit_spmd(reader, call, core_num, found, body, False, span)
+    is_kernel = not _holds_kernel_scope(node.body) and _reads_block_index(node.body)
+    if found.has_optimizations or is_kernel:
+        body = _in_core(found, _kernel_body(reader, node.body, span), span)
+    else:
+        body = block(reader, node.body, span)
+    attrs = found.stored(reader, call)
+    emit(reader, ir.SpmdScopeStmt(core_num, found.sync_start, found.name_hint, body, span, attrs=attrs))
 
 
 def _holds_kernel_scope(body: Sequence[ast.stmt]) -> bool:
@@ -237,41 +133,27 @@ def _reads_block_index(body: Sequence[ast.stmt]) -> bool:
     return any(name.attr == "get_block_idx" for name in names)
 
 
-def _wrapped(reader: Reader, call: ast.Call, found: _Options, body: ir.Stmt, span: ir.Span) -> ir.Stmt:
-    """The InCore scope that an SPMD region implies; its name is that of the region without ``_spmd``."""
-    attrs = found.stored(reader, call, ("slot_num",))
-    return ir.InCoreScopeStmt(
-        found.split, found.name_hint.removesuffix(_SPMD_SUFFIX), body, span, attrs=attrs
-    )
-
-
-def _emit_spmd(
-    reader: Reader,
-    call: ast.Call,
-    core_num: ir.Expr,
-    found: _Options,
-    body: ir.Stmt,
-    wrapped: bool,
-    span: ir.Span,
-) -> None:
-    name = found.name_hint
-    if wrapped and name and not name.endswith(_SPMD_SUFFIX):
-        name += _SPMD_SUFFIX
-    attrs = found.stored(reader, call, [key for key in _ATTR_ORDER if key != "slot_num"])
-    emit(reader, ir.SpmdScopeStmt(core_num, found.sync_start, name, body, span, attrs=attrs))
+def _in_core(found: ScopeOptions, body: ir.Stmt, span: ir.Span) -> ir.Stmt:
+    """The InCore scope that an SPMD region implies; with a hint `q` it is `q` and the region `q_spmd`."""
+    attrs = {} if found.slot_num is None else {"slot_num": found.slot_num}
+    name = found.name_hint.removesuffix(_SPMD_SUFFIX)
+    found.name_hint = name + _SPMD_SUFFIX if found.name_hint else ""
+    return ir.InCoreScopeStmt(found.split, name, body, span, attrs=attrs)
 
 
 def spmd_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:
     """``for i in pl.spmd(n):``: every block runs the body with its own index."""
     span = reader.span(node)
-    core_num, found = _core_num(reader, call), _options(reader, call, _SPMD)
+    core_num, found = _spmd_options(reader, call)
     index = _index_assignment(reader, node, "tile.get_block_idx", span)
     reader.loops.append("spmd")
     try:
         body = _kernel_body(reader, node.body, span, index)
     finally:
         reader.loops.pop()
-    _emit_spmd(reader, call, core_num, found, _wrapped(reader, call, found, body, span), True, span)
+    body = _in_core(found, body, span)
+    attrs = found.stored(reader, call)
+    emit(reader, ir.SpmdScopeStmt(core_num, found.sync_start, found.name_hint, body, span, attrs=attrs))
 
 
 def _index_assignment(reader: Reader, node: ast.For, op: str, span: ir.Span) -> ir.Stmt:
@@ -283,10 +165,17 @@ def _index_assignment(reader: Reader, node: ast.For, op: str, span: ir.Span) -> 
 
 
 def split_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:
-    """``for lane in pl.split_aiv(2, mode=...)``: both vector lanes run the body."""
+    """``for lane in pl.split_aiv(2, mode=...)``: both vector lanes run the body; ``_`` reads no lane."""
     span = reader.span(node)
-    mode = _split_mode(reader, call)
-    index = _index_assignment(reader, node, "tile.get_subblock_idx", span)
+    found = scope_options(reader, call, COMMON, but=("mode",))
+    modes = [keyword.value for keyword in call.keywords if keyword.arg == "mode"]
+    lanes = [integer(reader, argument, "the number of lanes") for argument in call.args]
+    if len(modes) != 1 or lanes != [2]:
+        message = "a split region is pl.split_aiv(2, mode=pl.SplitMode.X)"
+        raise reader.error(ParserSyntaxError, call, message)
+    mode = enum_member(reader, modes[0], ir.SplitMode, "mode")
+    has_lane = not (isinstance(node.target, ast.Name) and node.target.id == "_")
+    index = _index_assignment(reader, node, "tile.get_subblock_idx", span) if has_lane else None
     reader.splits.append(mode)
     reader.loops.append("split_aiv")
     try:
@@ -294,18 +183,11 @@ def split_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:
     finally:
         reader.loops.pop()
         reader.splits.pop()
-    region: ir.Stmt = ir.SplitAivScopeStmt(mode, 2, "", body, span)
+    attrs = found.stored(reader, call)
+    region: ir.Stmt = ir.SplitAivScopeStmt(mode, 2, found.name_hint, body, span, attrs=attrs)
     if not reader.kernel_depth and not ir.is_incore_type(reader.function_type):
         region = ir.InCoreScopeStmt(ir.SplitMode.NONE, "", region, span)
     emit(reader, region)
-
-
-def _split_mode(reader: Reader, call: ast.Call) -> ir.SplitMode:
-    match call:
-        case ast.Call(args=[ast.Constant(value=2)], keywords=[ast.keyword(arg="mode", value=mode)]):
-            found: ir.SplitMode = enum_member(reader, mode, ir.SplitMode, "mode")
-            return found
-    raise reader.error(ParserSyntaxError, call, "a split region is pl.split_aiv(2, mode=pl.SplitMode.X)")
 
 
 _SCOPES: dict[str, Callable[[Reader, ast.With, ast.Call, ast.Name | None], None]] = {

@@ -185,7 +185,8 @@ class Reader:
     splits: list[ir.SplitMode] = field(default_factory=list)  # of the split_aiv regions around
     kernel_depth: int = 0  # InCore scopes around
     in_type: bool = False  # inside an annotation
-    target: str = ""  # name that the expression being read is bound to
+    target: str = ""  # name that the statement binds
+    root: ast.expr | None = None  # the whole value of the statement
     types: dict[str, ir.Type] = field(default_factory=dict)  # annotations read before, by their text
     pending_comments: list[str] = field(default_factory=list)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.calls import call, submit
+from pypto_tmpl.language.calls import call
 from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
@@ -157,11 +157,8 @@ def _annotation(reader: Reader, node: ast.expr) -> ir.Type | None:
 
 def _value(reader: Reader, name: str, node: ast.expr, type_: ir.Type | None) -> ir.Expr:
     """The value of an assignment; a bare integer takes the dtype of the annotation."""
-    outer, reader.target = reader.target, name
-    try:
-        found = call(reader, node, type_) if isinstance(node, ast.Call) else operand(reader, node)
-    finally:
-        reader.target = outer
+    reader.target, reader.root = name, node
+    found = call(reader, node, type_) if isinstance(node, ast.Call) else operand(reader, node)
     if isinstance(found, ir.Expr):
         return found
     if type(found) is int and isinstance(type_, ir.ScalarType) and type_.dtype.is_int():
@@ -220,10 +217,7 @@ def _unpacked(reader: Reader, node: ast.Assign, target: ast.expr, elements: list
         "submit",
         "spmd_submit",
     )
-    if is_submit and isinstance(node.value, ast.Call):
-        value: ir.Expr = submit(reader, node.value, None)
-    else:
-        value = _value(reader, "", node.value, None)
+    value = _value(reader, "", node.value, None)
     if not isinstance(value.type, ir.TupleType) or len(value.type.types) != len(names):
         message = f"{len(names)} names are assigned from a {type(value.type).__name__}"
         if isinstance(value.type, ir.TupleType):
@@ -294,6 +288,7 @@ def _expression_statement(reader: Reader, node: ast.Expr) -> None:
         name = _attribute_name(value.func)
         where = "first in a function" if name == "func_attr" else "first in a pl.while_ loop"
         raise reader.error(ParserSyntaxError, node, f"pl.{name} stands {where}")
+    reader.target, reader.root = "", value
     found = (
         call(reader, value, None, is_statement=True)
         if isinstance(value, ast.Call)

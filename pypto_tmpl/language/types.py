@@ -18,7 +18,8 @@ from pypto_tmpl.language.constants import (
     shown,
 )
 from pypto_tmpl.language.diagnostics import ParserTypeError
-from pypto_tmpl.language.expressions import as_constant, expression, int_constant
+from pypto_tmpl.language.expressions import as_constant, in_type, int_constant
+from pypto_tmpl.language.memrefs import memory_reference
 from pypto_tmpl.language.scopes import Reader
 
 _MARKERS: dict[str, Callable[[], ir.Type]] = {
@@ -261,80 +262,6 @@ def extent(reader: Reader, node: ast.expr) -> ir.Expr:
     if isinstance(value_.type, ir.ScalarType) and value_.type.dtype.is_int():
         return value_
     raise reader.error(ParserTypeError, node, f"an extent is an integer, not {shown(node)}")
-
-
-def in_type(reader: Reader, node: ast.expr) -> ir.Expr:
-    """An expression inside a type, where names that nothing defines are dimensions."""
-    outer, reader.in_type = reader.in_type, True
-    try:
-        return expression(reader, node)
-    finally:
-        reader.in_type = outer
-
-
-def memory_reference(reader: Reader, node: ast.expr) -> ir.MemRef:
-    """A MemRef, declared or placed, perhaps with the index of one of its slots."""
-    slot: ir.Expr | None = None
-    whole = node
-    if isinstance(node, ast.Subscript):
-        slot, node = in_type(reader, node.slice), node.value
-    if isinstance(node, ast.Name) and node.id in reader.module.memrefs:
-        name, slots = node.id, reader.module.memrefs[node.id]
-        return _declared(reader, whole, name, slots, slot)
-    if not (isinstance(node, ast.Call) and _name_of(node.func) == "MemRef"):
-        raise reader.error(ParserTypeError, node, f"{shown(node)} is no part of a type")
-    slots = 1
-    for keyword in node.keywords:
-        if keyword.arg != "slots":
-            raise reader.error(ParserTypeError, keyword.value, f"unknown MemRef argument {keyword.arg!r}")
-        slots = integer(reader, keyword.value, "slots")
-    match node.args:
-        case [ast.Constant(value=str() as name)]:
-            return _declared(reader, whole, name, slots, slot)
-        case [base, offset, size]:
-            return _placed(reader, whole, base, offset, size, slots, slot)
-        case [space, start, size, number]:
-            place = enum_member(reader, space, ir.MemorySpace, "the memory space of a MemRef")
-            name = f"mem_{place.name.lower()}_{integer(reader, number, 'the number of a MemRef')}"
-            return _at(reader, whole, reader.names.pointer(name), start, size, slots, slot)
-    raise reader.error(ParserTypeError, node, "a MemRef is pl.MemRef(base, offset, size) or pl.MemRef(name)")
-
-
-def _declared(reader: Reader, node: ast.expr, name: str, slots: int, slot: ir.Expr | None) -> ir.MemRef:
-    base = reader.names.pointer(name)
-    if isinstance(slot, ir.ConstInt) and slots > 1 and not 0 <= slot.value < slots:
-        raise reader.error(ParserTypeError, node, f"slot {slot.value} of a MemRef with {slots} slots")
-    return ir.MemRef(base, 0, 0, span=reader.span(node), is_pinned=True, slots=slots, slot=slot)
-
-
-def _placed(
-    reader: Reader,
-    node: ast.expr,
-    base: ast.expr,
-    offset: ast.expr,
-    size: ast.expr,
-    slots: int,
-    slot: ir.Expr | None,
-) -> ir.MemRef:
-    if isinstance(base, ast.Name):
-        return _at(reader, node, reader.names.pointer(base.id), offset, size, slots, slot)
-    if isinstance(base, ast.Constant) and isinstance(base.value, str):
-        return _at(reader, node, reader.names.pointer(base.value), offset, size, slots, slot)
-    number = integer(reader, size, "the number of a MemRef")  # legacy: (address, size, number)
-    return _at(reader, node, reader.names.pointer(f"mem_{number}"), base, offset, slots, slot)
-
-
-def _at(
-    reader: Reader,
-    node: ast.expr,
-    base: ir.Var,
-    offset: ast.expr,
-    size: ast.expr,
-    slots: int,
-    slot: ir.Expr | None,
-) -> ir.MemRef:
-    where, length = in_type(reader, offset), integer(reader, size, "the size of a MemRef")
-    return ir.MemRef(base, where, length, span=reader.span(node), slots=slots, slot=slot)
 
 
 def _expect(reader: Reader, node: ast.expr, holds: bool, form: str) -> None:

@@ -1,0 +1,140 @@
+"""Calls of functions of the program, direct and as submitted tasks (spec, 7)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.errors import closest
+from pypto_tmpl.language import inference
+from pypto_tmpl.language.attributes import attribute_dict, keyword_value, stored, variables
+from pypto_tmpl.language.constants import boolean, shown, unsupported
+from pypto_tmpl.language.diagnostics import (
+    InvalidOperationError,
+    ParserSyntaxError,
+    ParserTypeError,
+    UndefinedVariableError,
+)
+from pypto_tmpl.language.expressions import expression
+from pypto_tmpl.language.scopes import Reader, Signature
+
+_DISPATCH = frozenset({"deps", "dumps", "core_num", "sync_start", "allow_early_resolve", "predicate"})
+_TASK = ir.ScalarType(ir.DataType.TASK_ID)
+
+
+def build_call(
+    reader: Reader,
+    node: ast.Call,
+    op: ir.Op,
+    args: Iterable[ir.Expr],
+    kwargs: ir.AttrMap,
+    attrs: ir.AttrMap,
+    type_: ir.Type,
+) -> ir.Call:
+    try:
+        return ir.Call(op, args, kwargs, attrs, type_, reader.span(node))
+    except (TypeError, ValueError) as error:
+        raise reader.error(InvalidOperationError, node, f"operation {op.name!r}: {error}") from None
+
+
+def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Expr:
+    """``self.f(...)`` in a program, ``f(...)`` elsewhere."""
+    name, signature = callee(reader, node.func)
+    args, unordered = _arguments(reader, node.args)
+    attrs: list[tuple[str, Any]] = [("arg_direction_overrides", unordered)] if unordered else []
+    kwargs: list[tuple[str, Any]] = []
+    for keyword in node.keywords:
+        if keyword.arg == "attrs":
+            attrs += attribute_dict(reader, keyword.value, "attrs")
+        elif keyword.arg == "device":
+            attrs.append(("device", expression(reader, keyword.value)))
+        elif keyword.arg in _DISPATCH:
+            message = f"a call takes no keyword {keyword.arg!r}"
+            raise reader.error(ParserTypeError, keyword.value, message, "launch the kernel with pl.submit")
+        else:
+            kwargs.append((keyword.arg or "", keyword_value(reader, name, keyword)))
+    if signature is not None and len(args) != len(signature.params):
+        message = f"{name!r} takes {len(signature.params)} arguments, and {len(args)} are given"
+        raise reader.error(ParserTypeError, node, message)
+    if type_ is None:
+        type_ = ir.UnknownType() if signature is None else inference.call_type(signature, args)
+    options = stored(reader, node, kwargs), stored(reader, node, attrs)
+    return build_call(reader, node, ir.GlobalVar(name), args, *options, type_)
+
+
+def callee(reader: Reader, function: ast.expr) -> tuple[str, Signature | None]:
+    """The function that is called; its signature is None where the text does not hold it."""
+    match function:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            if name in reader.methods:
+                return name, reader.methods[name]
+        case ast.Name(id=name):
+            if name in reader.module.functions:
+                return name, reader.module.functions[name]
+            if not reader.methods and name not in ("min", "max"):
+                return name, None  # a function that is printed alone calls functions of its program
+            if name in ("min", "max"):
+                raise unsupported(reader, function, f"the builtin {name!r}", f"write pl.{name}(a, b)")
+        case _:
+            raise unsupported(reader, function, f"a call of {shown(function)}")
+    guess = closest(name, [*reader.methods, *reader.module.functions])
+    hint = f"did you mean {guess!r}?" if guess else None
+    raise reader.error(UndefinedVariableError, function, f"undefined function {name!r}", hint)
+
+
+def _arguments(reader: Reader, nodes: list[ast.expr]) -> tuple[list[ir.Expr], tuple[int, ...]]:
+    """The arguments, and the positions of those in ``pl.no_dep(...)``."""
+    args, unordered = [], []
+    for index, node in enumerate(nodes):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "no_dep":
+            unordered.append(index)
+            if len(node.args) != 1 or node.keywords:
+                raise reader.error(ParserTypeError, node, "pl.no_dep takes one argument")
+            node = node.args[0]
+        args.append(expression(reader, node))
+    return args, tuple(unordered)
+
+
+def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
+    """``pl.submit(self.f, ...)`` and ``pl.spmd_submit(...)``."""
+    if not node.args:
+        raise reader.error(ParserSyntaxError, node, "a submit names the function that it launches")
+    name, signature = callee(reader, node.args[0])
+    args, unordered = _arguments(reader, node.args[1:])
+    attrs: list[tuple[str, Any]] = [("arg_direction_overrides", unordered)] if unordered else []
+    kwargs: list[tuple[str, Any]] = []
+    deps: tuple[ir.Expr, ...] = ()
+    launch: dict[str, Any] = {}
+    for keyword in node.keywords:
+        match keyword.arg:
+            case "deps":
+                deps = variables(reader, keyword.value, "deps")
+            case "dumps":
+                attrs.append(("dump_vars", variables(reader, keyword.value, "dumps")))
+            case "attrs":
+                attrs += attribute_dict(reader, keyword.value, "attrs")
+            case "core_num" | "predicate":
+                launch[keyword.arg] = expression(reader, keyword.value)
+            case "sync_start" | "allow_early_resolve":
+                launch[keyword.arg] = boolean(reader, keyword.value, keyword.arg)
+            case _:
+                kwargs.append((keyword.arg or "", keyword_value(reader, name, keyword)))
+    type_ = _submit_type(signature, args) if type_ is None else type_
+    options = stored(reader, node, kwargs), stored(reader, node, attrs)
+    try:
+        return ir.Submit(ir.GlobalVar(name), args, deps, *options, type_, reader.span(node), **launch)
+    except (TypeError, ValueError) as error:
+        raise reader.error(ParserTypeError, node, f"submit of {name!r}: {error}") from None
+
+
+def _submit_type(signature: Signature | None, args: list[ir.Expr]) -> ir.Type:
+    """The results of the function and the task id."""
+    result = inference.call_type(signature, args) if signature is not None else ir.UnknownType()
+    match result:
+        case ir.UnknownType():
+            return _TASK
+        case ir.TupleType(types=types):
+            return ir.TupleType([*types, _TASK])
+    return ir.TupleType([result, _TASK])

@@ -1,0 +1,119 @@
+"""What stands in the parentheses of a scope: ``pl.at(...)``, ``pl.spmd(...)`` and their kin (spec, 6)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.language.attributes import attribute_dict, stored, variables
+from pypto_tmpl.language.constants import boolean, enum_member, integer, shown, string
+from pypto_tmpl.language.diagnostics import ParserSyntaxError
+from pypto_tmpl.language.expressions import expression
+from pypto_tmpl.language.scopes import Reader
+
+_VARIABLES = {
+    "deps": "manual_dep_edges",
+    "no_dep_args": "arg_direction_overrides_vars",
+    "dumps": "dump_vars",
+}
+_ATTR_ORDER = (
+    "manual_dep_edges", "arg_direction_overrides_vars", "dump_vars", "task_id_var", "predicate",
+    "allow_early_resolve", "slot_num", "windowize",
+)  # fmt: skip
+COMMON = ("name_hint", "attrs")
+AT = (*COMMON, "level", "role", "optimizations", *_VARIABLES, "allow_early_resolve", "windowize")
+SPMD = (*COMMON, "sync_start", "optimizations", *_VARIABLES, "allow_early_resolve", "predicate")
+RUNTIME = (*COMMON, "mode")
+
+
+@dataclass(slots=True)
+class ScopeOptions:
+    """The keywords of a scope; ``attrs`` holds what the scope stores as attributes."""
+
+    name_hint: str = ""
+    level: ir.Level | None = None
+    role: ir.Role | None = None
+    split: ir.SplitMode = ir.SplitMode.NONE
+    slot_num: int | None = None
+    has_optimizations: bool = False
+    sync_start: bool = False
+    is_manual: bool = False
+    attrs: dict[str, Any] = field(default_factory=dict)
+
+    def stored(self, reader: Reader, node: ast.AST) -> ir.AttrMap:
+        """The attributes in upstream's order, those that it does not know behind."""
+        known = [name for name in _ATTR_ORDER if name in self.attrs]
+        others = [name for name in self.attrs if name not in known]
+        return stored(reader, node, [(name, self.attrs[name]) for name in (*known, *others)])
+
+
+def scope_options(
+    reader: Reader, call: ast.Call, allowed: Sequence[str], but: Sequence[str] = ()
+) -> ScopeOptions:
+    """The keywords of a scope, of those that are ``allowed``; ``but`` are left to the caller."""
+    found = ScopeOptions()
+    for keyword in call.keywords:
+        name = keyword.arg or ""
+        if name in allowed:
+            _read(reader, found, name, keyword.value)
+        elif name not in but:
+            hint = allowed_note("keywords", [*allowed, *but], name)
+            message = f"{shown(call.func)} takes no keyword {name!r}"
+            raise reader.error(ParserSyntaxError, keyword.value, message, hint)
+    return found
+
+
+def _read(reader: Reader, found: ScopeOptions, name: str, value: ast.expr) -> None:
+    match name:
+        case "name_hint":
+            found.name_hint = string(reader, value, name)
+        case "level":
+            found.level = enum_member(reader, value, ir.Level, name)
+        case "role":
+            found.role = enum_member(reader, value, ir.Role, name)
+        case "mode":
+            found.is_manual = _is_manual(reader, value)
+        case "optimizations":
+            _optimizations(reader, value, found)
+        case "deps" | "no_dep_args" | "dumps":
+            found.attrs[_VARIABLES[name]] = variables(reader, value, name)
+        case "sync_start":
+            found.sync_start = boolean(reader, value, name)
+        case "allow_early_resolve" | "windowize":
+            found.attrs[name] = boolean(reader, value, name)
+        case "predicate":
+            found.attrs[name] = expression(reader, value)
+        case "attrs":
+            found.attrs.update(attribute_dict(reader, value, name))
+
+
+def _is_manual(reader: Reader, node: ast.expr) -> bool:
+    match node:
+        case ast.Attribute(attr="AUTO" | "MANUAL" as mode):
+            return mode == "MANUAL"
+    message = "the mode of a run-time scope is pl.ScopeMode.AUTO or pl.ScopeMode.MANUAL"
+    raise reader.error(ParserSyntaxError, node, message)
+
+
+def _optimizations(reader: Reader, node: ast.expr, found: ScopeOptions) -> None:
+    """``[pl.split(mode), pl.cross_core_slot(slot_num=N)]``."""
+    if not isinstance(node, (ast.List, ast.Tuple)):
+        raise reader.error(ParserSyntaxError, node, "optimizations is a list")
+    found.has_optimizations = True
+    for entry in node.elts:
+        match entry:
+            case ast.Call(func=ast.Attribute(attr="split"), args=[mode], keywords=keywords):
+                found.split = enum_member(reader, mode, ir.SplitMode, "the mode of pl.split")
+            case ast.Call(func=ast.Attribute(attr="cross_core_slot"), args=[], keywords=keywords):
+                pass
+            case _:
+                hint = "known are pl.split(mode) and pl.cross_core_slot(slot_num=N)"
+                raise reader.error(ParserSyntaxError, entry, f"unknown optimization {shown(entry)}", hint)
+        for keyword in keywords:
+            if keyword.arg != "slot_num":
+                raise reader.error(ParserSyntaxError, entry, f"unknown keyword {keyword.arg!r}")
+            found.slot_num = integer(reader, keyword.value, "slot_num")
