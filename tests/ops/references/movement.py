@@ -1,0 +1,146 @@
+"""Windows, writes, padding and other shapes, cell by cell."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import torch
+from ops.references.registry import Shaped, reference, wrapped
+
+
+def cells(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every index of a box."""
+    return itertools.product(*map(range, shape))
+
+
+def holds(box: Sequence[int], cell: Sequence[int]) -> bool:
+    """Whether an index lies in a box at the origin."""
+    return all(0 <= at < extent for at, extent in zip(cell, box, strict=True))
+
+
+def numbers_of(data: torch.Tensor) -> torch.Tensor:
+    """A copy that plain indexing can compute with."""
+    return data.double() if data.dtype.is_floating_point else data.long().clone()
+
+
+def window(
+    source: Shaped,
+    shape: list[int],
+    offset: list[int],
+    valid: list[int] | None,
+    drop: list[int] | None = None,
+) -> torch.Tensor:
+    """The window's cells that the source holds, zero elsewhere."""
+    data = numbers_of(source.data)
+    out = torch.zeros(shape, dtype=data.dtype)
+    for cell in cells(shape):
+        at = tuple(o + c for o, c in zip(offset, cell, strict=True))
+        if holds(source.data.shape, at) and holds(valid or shape, cell):
+            out[cell] = data[at]
+    return out.reshape([extent for axis, extent in enumerate(shape) if axis not in (drop or ())])
+
+
+@reference("tile.load")
+def load(
+    tensor: Shaped, offsets: list[int], shapes: list[int], valid_shape: list[int], **ignored: object
+) -> torch.Tensor:
+    """out[i] = tensor[offsets + i]"""
+    return window(tensor, shapes, offsets, valid_shape)
+
+
+@reference("tile.slice", "tensor.slice")
+def slice_(
+    input: Shaped,
+    shape: list[int],
+    offset: list[int],
+    valid_shape: list[int] | None = None,
+    drop_dims: list[int] | None = None,
+    **ignored: object,
+) -> torch.Tensor:
+    """out[i] = input[offset + i]; of a view the valid part is compared only."""
+    out = window(input, shape, offset, valid_shape or None, drop_dims)
+    return out[tuple(slice(0, extent) for extent in valid_shape)] if valid_shape else out
+
+
+def write(target: Shaped, source: Shaped, offset: list[int], block: list[int], *, add: bool) -> torch.Tensor:
+    """target[offset + i] = source[i] for the valid i, the source read row by row as the block."""
+    out = numbers_of(target.data)
+    order = dict(zip(cells(source.data.shape), cells(block), strict=True))
+    part = numbers_of(source.data.to(target.data.dtype))
+    lead = (0,) * (out.dim() - len(block))
+    for cell, place in order.items():
+        at = tuple(o + c for o, c in zip(offset, lead + place, strict=True))
+        if holds(source.valid, cell) and holds(out.shape, at):
+            out[at] = out[at] + part[cell] if add else part[cell]
+    return out if out.is_floating_point() else wrapped(out, target.data.dtype)
+
+
+@reference("tile.store")
+def store(
+    tile: Shaped,
+    offsets: list[int],
+    output_tensor: Shaped,
+    shapes: list[int] | None = None,
+    atomic: str = "None_",
+    **ignored: object,
+) -> torch.Tensor:
+    """tensor[offsets + i] (=|+=) tile[i]"""
+    block = shapes or [*tile.data.shape]
+    return write(output_tensor, tile, offsets, block, add=atomic == "Add")
+
+
+@reference("tile.assemble", "tensor.assemble")
+def assemble(
+    target: Shaped, source: Shaped, offset: list[int], atomic: str = "None_", **ignored: object
+) -> torch.Tensor:
+    """target[offset + i] (=|+=) source[i]"""
+    return write(target, source, offset, [*source.data.shape], add=atomic == "Add")
+
+
+@reference("tile.fillpad")
+def fillpad(tile: Shaped, pad_value: str, result: torch.dtype) -> torch.Tensor:
+    """The valid cells, and the pad everywhere else."""
+    if result.is_floating_point:
+        pad = {"zero": 0.0, "min": -torch.inf, "max": torch.inf}[pad_value]
+    else:
+        info = torch.iinfo(result)
+        pad = {"zero": 0, "min": info.min, "max": info.max}[pad_value]
+    data = numbers_of(tile.data)
+    for cell in cells(data.shape):
+        if not holds(tile.valid, cell):
+            data[cell] = pad
+    return data
+
+
+@reference("tile.move")
+def move(tile: Shaped, **ignored: object) -> torch.Tensor:
+    """The value as it is."""
+    return tile.part
+
+
+@reference("tile.reshape", "tensor.reshape")
+def reshape(input: Shaped, shape: list[int], **ignored: object) -> torch.Tensor:
+    """The cells one after the other."""
+    out = torch.zeros(shape, dtype=numbers_of(input.data).dtype)
+    numbers = numbers_of(input.data).flatten().tolist()
+    for cell, number in zip(cells(shape), numbers, strict=True):
+        out[cell] = number
+    return out
+
+
+@reference("tile.transpose_view")
+def transpose_view(input: Shaped, **ignored: object) -> torch.Tensor:
+    """out[j, i] = input[i, j]"""
+    rows, columns = input.part.shape
+    return torch.stack([torch.stack([input.part[i, j] for i in range(rows)]) for j in range(columns)])
+
+
+@reference("tensor.read")
+def read(tensor: Shaped, indices: list[int], **ignored: object) -> torch.Tensor:
+    """One element."""
+    return numbers_of(tensor.data)[tuple(indices)]
+
+
+@reference("tensor.dim")
+def dim(tensor: Shaped, axis: int, **ignored: object) -> torch.Tensor:
+    """One extent."""
+    return torch.tensor([*tensor.data.shape][axis])

@@ -1,0 +1,92 @@
+"""New values and conversions."""
+
+import math
+from fractions import Fraction
+
+import torch
+from ops.references.arithmetic import scalar_like
+from ops.references.registry import Shaped, reference, wrapped
+
+
+@reference("tile.create", "tensor.create")
+def create(
+    shape: list[int], result: torch.dtype, init_value: float | None = None, **ignored: object
+) -> torch.Tensor:
+    """Zeros, or the initial value."""
+    return torch.zeros(shape).double() + float(scalar_like(init_value or 0, result))
+
+
+@reference("tile.full", "tensor.full")
+def full(shape: list[int], value: float, dtype: str, result: torch.dtype) -> torch.Tensor:
+    """One value everywhere, in the dtype."""
+    return torch.zeros(shape).double() + float(scalar_like(value, result))
+
+
+@reference("tile.ci", "tensor.ci")
+def ci(
+    start: int, shape: list[int], result: torch.dtype, dtype: str = "INT32", descending: bool = False
+) -> torch.Tensor:
+    """out[0, k] = start + k, or start - k"""
+    step = -1 if descending else 1
+    return wrapped(torch.tensor([start + step * k for k in range(shape[-1])]), result).reshape(shape)
+
+
+def rounded(x: Fraction, mode: str, *, to_odd: bool) -> int:
+    """The integer that a number becomes."""
+    low = math.floor(x)
+    rest = x - low
+    if rest == 0:
+        return low
+    half = Fraction(1, 2)
+    if mode == "odd":
+        odd = low + 1 - low % 2
+        return odd if to_odd or rest == half else low + (rest > half)
+    if mode in ("rint", "round"):
+        even = low + low % 2
+        away = low + 1 if x > 0 else low
+        return low + (rest > half) if rest != half else even if mode == "rint" else away
+    return {"floor": low, "ceil": low + 1}.get(mode, math.trunc(x))
+
+
+SIGNIFICANT_BITS = {torch.float16: (11, -14), torch.bfloat16: (8, -126), torch.float32: (24, -126)}
+
+
+@reference("tile.cast", "tensor.cast")
+def cast(
+    target_type: str,
+    mode: str,
+    result: torch.dtype,
+    tile: Shaped | None = None,
+    input: Shaped | None = None,
+) -> torch.Tensor:
+    """Every element converted by itself, in exact arithmetic."""
+    operand = tile or input
+    assert operand is not None
+    numbers = [
+        cast_one(number, operand.data.dtype, result, mode) for number in operand.part.flatten().tolist()
+    ]
+    dtype = torch.float64 if result.is_floating_point else torch.int64
+    return torch.tensor(numbers, dtype=dtype).reshape(operand.part.shape)
+
+
+def cast_one(number: float, source: torch.dtype, result: torch.dtype, mode: str) -> float:
+    """One element converted."""
+    if not result.is_floating_point:
+        info = torch.iinfo(result)
+        if not source.is_floating_point:
+            return int(wrapped(torch.tensor(number), result))
+        if math.isnan(number):
+            return 0
+        if math.isinf(number):
+            return info.max if number > 0 else info.min
+        return min(max(rounded(Fraction(number), mode, to_odd=False), info.min), info.max)
+    if not math.isfinite(number) or number == 0:
+        return float(number)
+    significant, smallest = SIGNIFICANT_BITS[result]
+    exponent = max(math.frexp(number)[1] - 1, smallest)
+    quantum = Fraction(2) ** (exponent - significant + 1)
+    mode = "rint" if mode == "none" else mode
+    converted = rounded(Fraction(number) / quantum, mode, to_odd=True) * quantum
+    if abs(converted) > Fraction(torch.finfo(result).max):
+        return math.copysign(math.inf, number)
+    return math.copysign(float(converted), number)

@@ -1,0 +1,42 @@
+"""Where the reference functions are found, and what their operands look like."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+REFERENCES: dict[str, Callable[..., torch.Tensor]] = {}
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """A tile or tensor: its whole box, and how far its region goes."""
+
+    data: torch.Tensor
+    valid: list[int]
+
+    @property
+    def part(self) -> torch.Tensor:
+        """The valid elements as numbers: float64 or int64."""
+        box = self.data[tuple(slice(0, extent) for extent in self.valid)]
+        return box.double() if box.dtype.is_floating_point else box.long()
+
+
+def reference(*names: str, **constants: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function for the ops of these names, with these constants as further arguments."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            assert name not in REFERENCES, name
+            REFERENCES[name] = lambda **arguments: function(**arguments, **constants)
+        return function
+
+    return register
+
+
+def wrapped(numbers: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Integers reduced into the range of a dtype, two's complement."""
+    info = torch.iinfo(dtype)
+    lowest = info.min
+    return (numbers - lowest) % (1 << info.bits) + lowest

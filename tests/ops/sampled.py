@@ -1,0 +1,140 @@
+"""Calls made up from the samples of the op table: rendered, executed and compared with the references.
+
+A sample gives every operand: `FP32[8, 32] valid [5, 20]` is a tile or tensor of made-up numbers, poisoned
+outside its region; a list is a tuple operand; anything else is a scalar literal.
+"""
+
+import math
+import re
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from ops.references import Shaped
+
+from pypto_tmpl.codegen.environment import OpMacros, create_environment
+from pypto_tmpl.codegen.operands import Operand, bind_attributes, bind_operands
+from pypto_tmpl.codegen.preamble import load_preamble
+from pypto_tmpl.ops import OpEntry, load_table
+from pypto_tmpl.ops.rules import resolve_result
+
+TABLE = load_table()
+MACROS = OpMacros(TABLE, create_environment())
+DTYPES = {
+    "BOOL": torch.bool, "INT8": torch.int8, "INT16": torch.int16, "INT32": torch.int32,
+    "INT64": torch.int64, "INDEX": torch.int64, "UINT8": torch.uint8, "UINT16": torch.uint16,
+    "UINT32": torch.uint32, "FP16": torch.float16, "BF16": torch.bfloat16, "FP32": torch.float32,
+}  # fmt: skip
+WIDTHS = {"FP32": 6, "BF16": 5, "FP16": 5, "INT64": 4, "INT32": 3, "UINT32": 3, "INT16": 2, "UINT16": 2}
+_TYPED = re.compile(r"(?P<dtype>[A-Z][A-Z0-9]+)\[(?P<shape>[^\]]*)\](?:\s+valid\s+\[(?P<valid>[^\]]*)\])?")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A tile or tensor in a sample."""
+
+    dtype: str
+    shape: list[int]
+    valid: list[int]
+
+
+def parse(value: Any) -> Any:
+    """A sample's value: Typed, a list, a Python number, or an Operand as it is."""
+    if isinstance(value, Operand):
+        return value
+    if isinstance(value, str) and (typed := _TYPED.fullmatch(value)):
+        shape = [int(extent) for extent in typed["shape"].split(",") if extent.strip()]
+        valid = [int(extent) for extent in typed["valid"].split(",")] if typed["valid"] else shape
+        return Typed(typed["dtype"], shape, valid)
+    return eval(value, {"inf": math.inf}) if isinstance(value, str) else value
+
+
+def operand(name: str, value: Any) -> Operand:
+    """What the macro sees of a sample's value."""
+    parsed = parse(value)
+    if isinstance(parsed, Operand):
+        return parsed
+    if isinstance(parsed, Typed):
+        items = [str(extent) for extent in parsed.valid] if parsed.valid != parsed.shape else None
+        return Operand(
+            name,
+            dtype_name=parsed.dtype,
+            shape=[str(extent) for extent in parsed.shape],
+            valid=None if items is None else f"[{', '.join(items)}]",
+            valid_items=items,
+            memory="Vec",
+        )
+    if isinstance(parsed, list):
+        return Operand(repr(parsed), items=[repr(item) for item in parsed])
+    dtype = {bool: "BOOL", int: "INDEX", float: "FP32"}[type(parsed)]
+    return Operand(str(value), dtype_name=dtype, is_literal=True)
+
+
+def made_up(typed: Typed, seed: str, *, nonnegative: bool = False) -> Shaped:
+    """Numbers that depend on the seed only; outside the region NaN or the largest integer."""
+    generator = torch.Generator().manual_seed(zlib.crc32(seed.encode()))
+    dtype = DTYPES[typed.dtype]
+    if dtype == torch.bool:
+        data = torch.randint(0, 2, typed.shape, generator=generator).bool()
+    elif dtype.is_floating_point:
+        data = (torch.randn(typed.shape, generator=generator) * 4).to(dtype)
+        data = data.abs() + 0.25 if nonnegative else data
+    else:
+        info = torch.iinfo(dtype)
+        lowest = 0 if nonnegative else max(info.min, -(2**40))
+        data = torch.randint(lowest, min(info.max, 2**40) + 1, typed.shape, generator=generator).to(dtype)
+    outside = torch.ones(typed.shape, dtype=torch.bool)
+    outside[tuple(slice(0, extent) for extent in typed.valid)] = False
+    poison = torch.nan if dtype.is_floating_point else True if dtype == torch.bool else torch.iinfo(dtype).max
+    return Shaped(torch.where(outside, torch.full(typed.shape, poison, dtype=dtype), data), typed.valid)
+
+
+def result_dtype(entry: OpEntry, values: dict[str, Any], keywords: dict[str, Any]) -> str | None:
+    """The dtype name that the entry's rule gives for the sample's operands."""
+    rule = resolve_result(entry).dtype or ""
+    names = {name: parse(value) for name, value in values.items()}
+    shaped = [value.dtype for value in names.values() if isinstance(value, Typed)]
+    for word in rule.split(" or "):
+        if word in keywords:
+            return str(keywords[word])
+        if isinstance(names.get(word), Typed):
+            return str(names[word].dtype)
+        if word in DTYPES:
+            return word
+    if rule.endswith("promote"):
+        scalars = ["FP32" for value in names.values() if isinstance(value, float)]
+        return max([*shaped, *scalars], key=lambda name: WIDTHS.get(name, 1))
+    if rule == "accumulate":
+        return "FP32" if DTYPES[shaped[0]].is_floating_point else "INT32"
+    if rule == "float_or_fp32":
+        return shaped[0] if DTYPES[shaped[0]].is_floating_point else "FP32"
+    return None
+
+
+def emit(op: str, sample: dict[str, Any], *, in_kernel: bool | None = None, **facts: Any) -> str:
+    """The text that the op's macro makes of a sample."""
+    entry = TABLE[op]
+    values = {name: value for name, value in sample.items() if name in entry.operand_names}
+    keywords = {name: value for name, value in sample.items() if name in entry.kwarg_names}
+    operands = [operand(name, values[name]) if name in values else None for name in entry.operand_names]
+    shapes = {name: parse(value).shape for name, value in values.items() if isinstance(parse(value), Typed)}
+    shape = facts.pop("result_shape", None) or shapes.get(resolve_result(entry).shape or "")
+    if shape is None and "shapes" in values:
+        shape = parse(values["shapes"])
+    dtype = facts.pop("result_dtype", None) or result_dtype(entry, values, keywords)
+    result = Operand("", dtype_name=dtype, shape=[str(extent) for extent in shape or []])
+    is_kernel = entry.namespace == "tile" if in_kernel is None else in_kernel
+    attributes = bind_attributes(entry, keywords, result=result, in_kernel=is_kernel, **facts)
+    return MACROS.call(entry, bind_operands(entry, operands), attributes)
+
+
+def run(text: str, arguments: dict[str, torch.Tensor]) -> Any:
+    """The value of an emitted expression, with the helpers that it names."""
+    preamble = load_preamble()
+    selection = preamble.closure(preamble.names_in(text))
+    modules = sorted({*selection.imports, "torch"})
+    script = "\n".join([*(f"import {module}" for module in modules), *selection.segments])
+    namespace: dict[str, Any] = {}
+    exec(script, namespace)
+    return eval(text, {**namespace, **arguments})

@@ -1,0 +1,203 @@
+"""What the emitted expressions look like; what they compute is tested on the samples."""
+
+import pytest
+import torch
+from ops.sampled import emit, run
+
+from pypto_tmpl.codegen.operands import Operand
+
+
+def scalar(text, dtype):
+    """A scalar that is no literal."""
+    return Operand(text, dtype_name=dtype)
+
+
+WHOLE, PART = "FP32[8, 32]", "FP32[8, 32] valid [5, 20]"
+BF16, INT8 = {"lhs": "BF16[16, 64]", "rhs": "BF16[64, 32]"}, {"lhs": "INT8[16, 64]", "rhs": "INT8[64, 32]"}
+FP32 = {"lhs": "FP32[16, 64]", "rhs": "FP32[64, 32]"}
+ACC = {"acc": "FP32[16, 32]"}
+
+
+@pytest.mark.parametrize(
+    ("op", "sample", "text"),
+    [
+        ("tile.matmul", FP32, "torch.matmul(lhs, rhs).float()"),
+        ("tile.matmul", BF16, "torch.matmul(lhs.float(), rhs.float())"),
+        ("tile.matmul", INT8, "torch.matmul(lhs.int(), rhs.int())"),
+        ("tile.matmul_acc", ACC | FP32, "(acc + torch.matmul(lhs, rhs).float())"),
+        ("tile.matmul_acc", ACC | FP32 | {"init_cond": "True"}, "torch.matmul(lhs, rhs).float()"),
+        ("tile.matmul_acc", ACC | FP32 | {"init_cond": "False"}, "(acc + torch.matmul(lhs, rhs).float())"),
+        (
+            "tile.matmul_acc",
+            ACC | FP32 | {"init_cond": scalar("k == 0", "BOOL")},
+            "_acc_init(acc, torch.matmul(lhs, rhs).float(), (k == 0))",
+        ),
+        (
+            "tile.matmul_acc",
+            ACC | FP32 | {"init_cond": scalar("(k == 0)", "BOOL")},
+            "_acc_init(acc, torch.matmul(lhs, rhs).float(), (k == 0))",
+        ),
+        (
+            "tensor.matmul_acc",
+            ACC | BF16 | {"init_cond": scalar("is_first", "BOOL")},
+            "_acc_init(acc, torch.matmul(lhs.float(), rhs.float()), is_first)",
+        ),
+        ("tensor.matmul", FP32 | {"out_dtype": "BF16"}, "torch.matmul(lhs, rhs).float().to(torch.bfloat16)"),
+        ("tensor.matmul", BF16, "torch.matmul(lhs.float(), rhs.float()).to(torch.bfloat16)"),
+    ],
+)
+def test_products(op, sample, text):
+    assert emit(op, sample) == text
+
+
+def test_a_contraction_length_known_at_run_time():
+    lhs = Operand(
+        "lhs", dtype_name="BF16", shape=["16", "64"], valid="[16, width]", valid_items=["16", "width"]
+    )
+    text = "torch.matmul(lhs[..., : max(width, 0)].float(), rhs[..., : max(width, 0), :].float())"
+    assert emit("tile.matmul", {"lhs": lhs, "rhs": "BF16[64, 32]"}, result_dtype="FP32") == text
+
+
+@pytest.mark.parametrize(
+    ("op", "sample", "text"),
+    [
+        ("tile.adds", {"lhs": WHOLE, "rhs": scalar("n + 1", "INT32")}, "(lhs + (n + 1))"),
+        ("tile.muls", {"lhs": WHOLE, "rhs": scalar("scale", "FP32")}, "(lhs * scale)"),
+        ("tile.subs", {"lhs": WHOLE, "rhs": "-1.5"}, "(lhs - -1.5)"),
+        ("tile.muls", {"lhs": "BF16[8]", "rhs": "0.5"}, "(lhs * 0.5)"),
+        ("tile.muls", {"lhs": "BF16[8]", "rhs": "2.0"}, "(lhs * 2.0)"),
+        ("tile.muls", {"lhs": "FP16[8]", "rhs": "1000.0"}, "(lhs * _as_dtype(1000.0, torch.float16))"),
+        (
+            "tile.muls",
+            {"lhs": "BF16[8]", "rhs": scalar("scale", "FP32")},
+            "(lhs * _as_dtype(scale, torch.bfloat16))",
+        ),
+        ("tile.muls", {"lhs": "BF16[8]", "rhs": scalar("scale", "BF16")}, "(lhs * scale)"),
+        ("tile.adds", {"lhs": "INT8[8]", "rhs": "-128"}, "(lhs + -128)"),
+        ("tile.adds", {"lhs": "INT8[8]", "rhs": "128"}, "(lhs + _as_dtype(128, torch.int8))"),
+        ("tile.adds", {"lhs": "UINT8[8]", "rhs": "255"}, "(lhs + 255)"),
+        ("tile.adds", {"lhs": "UINT8[8]", "rhs": "-1"}, "(lhs + _as_dtype(-1, torch.uint8))"),
+        ("tile.adds", {"lhs": "INT32[8]", "rhs": scalar("n", "INT32")}, "(lhs + n)"),
+        ("tile.adds", {"lhs": "INT32[8]", "rhs": scalar("n", "INDEX")}, "(lhs + _as_dtype(n, torch.int32))"),
+        ("tensor.adds", {"lhs": "INT32[8]", "rhs": "0.5"}, "(lhs.to(torch.float32) + 0.5)"),
+        ("tile.divs", {"lhs": "INT32[8]", "rhs": "0"}, "_tile_int_div(lhs, 0)"),
+        ("tile.divs", {"lhs": "INT32[8]", "rhs": scalar("n", "INT32")}, "_tile_int_div(lhs, n)"),
+        ("tensor.maximum", {"lhs": WHOLE, "rhs": "1.0"}, "torch.clamp(lhs, min=1.0)"),
+        ("tensor.maximum", {"lhs": WHOLE, "rhs": WHOLE}, "torch.maximum(lhs, rhs)"),
+        ("tile.add", {"lhs": "INT8[8]", "rhs": "INT32[8]"}, "(lhs.to(torch.int32) + rhs)"),
+        ("tile.neg", {"tile": WHOLE}, "(-tile)"),
+        ("tensor.exp", {"input": "INT32[8]"}, "torch.exp(input.to(torch.float32))"),
+    ],
+)
+def test_elementwise(op, sample, text):
+    assert emit(op, sample) == text
+
+
+@pytest.mark.parametrize(
+    ("tile", "text"),
+    [
+        (WHOLE, "torch.amax(tile, dim=-1, keepdim=True)"),
+        ("FP32[8, 32] valid [5, 32]", "torch.amax(tile, dim=-1, keepdim=True)"),
+        ("FP32[8, 32] valid [8, 20]", "_reduce_valid(torch.amax, tile, [8, 20])"),
+        ("UINT32[8, 32]", "_reduce_valid(torch.amax, tile, None)"),
+    ],
+)
+def test_reductions(tile, text):
+    assert emit("tile.row_max", {"tile": tile, "tmp_tile": WHOLE}) == text
+
+
+@pytest.mark.parametrize(
+    ("op", "sample", "text"),
+    [
+        ("tile.fillpad", {"tile": WHOLE, "pad_value": "min"}, "tile.clone()"),
+        ("tile.fillpad", {"tile": PART, "pad_value": "min"}, '_fillpad(tile, "min", [5, 20])'),
+        (
+            "tile.load",
+            {"tensor": WHOLE, "offsets": [0, 0], "shapes": [4, 8], "valid_shape": [3, 8]},
+            "_tile_load(tensor, [0, 0], [4, 8], [3, 8])",
+        ),
+        (
+            "tensor.assemble",
+            {"target": "FP32[64, 64]", "source": PART, "offset": [0, 0], "atomic": "Add"},
+            "_assemble_add(target, source, [0, 0], [5, 20])",
+        ),
+        (
+            "tensor.slice",
+            {"input": "FP32[2, 8, 8]", "shape": [1, 4, 8], "offset": [0, 0, 0], "drop_dims": [0]},
+            "_tensor_window(input, [1, 4, 8], [0, 0, 0]).squeeze(0)",
+        ),
+        ("tile.move", {"tile": WHOLE, "target_memory": "Left"}, "tile"),
+        ("system.reserve_buffer", {"name": "c2v", "size": 16384}, "0"),
+        ("tile.alloc", {"memory_space": "1", "size": "256"}, "None"),
+        ("tile.get_subblock_idx", {}, "_get_subblock_idx()"),
+        ("tile.get_block_idx", {}, "_get_block_idx()"),
+        ("tile.aiv_shard", {"tile": PART, "split": 1}, "_aiv_shard(tile, 1, valid_shape=[5, 20])"),
+        ("tile.aic_gather", {"tile": WHOLE, "split": 2}, "_aic_gather(tile, 2)"),
+        ("tile.tpush_to_aic", {"tile": WHOLE, "split": 1}, "_cross_core_rt.push_to_aic(tile, 1)"),
+        (
+            "tile.tpush_to_aiv",
+            {"tile": PART, "split": 3, "lane_stride": 3, "id": 1},
+            "_cross_core_rt.push_to_aiv(tile, 3, 3, id=1, valid_shape=[5, 20])",
+        ),
+        ("tile.tpop_from_aiv", {"split": 2, "id": 1}, "_cross_core_rt.pop_from_aiv(2, id=1)"),
+    ],
+)
+def test_other_texts(op, sample, text):
+    assert emit(op, sample) == text
+
+
+def test_a_slice_in_kernel_code_is_a_copy():
+    sample = {"input": "FP32[2, 64, 64]", "shape": [1, 8, 32], "offset": [1, 0, 0], "valid_shape": [1, 5, 32]}
+    dropped = sample | {"drop_dims": [0]}
+    text = "_tensor_slice(input, [1, 8, 32], [1, 0, 0], [1, 5, 32])"
+    assert emit("tensor.slice", sample, in_kernel=True) == text
+    assert emit("tensor.slice", dropped, in_kernel=True) == f"{text}.squeeze(0)"
+
+
+def test_a_load_into_fewer_axes_is_reshaped():
+    sample = {
+        "tensor": "FP32[4, 16, 64]", "offsets": [1, 0, 0], "shapes": [1, 16, 64], "valid_shape": [1, 16, 64],
+    }  # fmt: skip
+    text = "_tile_load(tensor, [1, 0, 0], [1, 16, 64]).reshape([16, 64])"
+    assert emit("tile.load", sample, result_shape=[16, 64]) == text
+
+
+def test_buffers_live_on_the_device_of_the_tensors():
+    assert emit("tile.create", {"shape": [8, 32], "dtype": "BF16"}, device="x.device") == (
+        "torch.zeros([8, 32], dtype=torch.bfloat16, device=x.device)"
+    )
+    assert emit("tile.ci", {"start": "0", "shape": [1, 32]}, result_dtype="INT32", device="x.device") == (
+        "_ci(0, [1, 32], torch.int32, device=x.device)"
+    )
+
+
+def test_a_moved_tile_is_copied_if_somebody_writes_to_it():
+    sample = {"tile": WHOLE, "target_memory": "Vec"}
+    assert emit("tile.move", sample, source_is_written=True) == "tile.clone()"
+
+
+def test_low_precision_products_accumulate_wide():
+    ones = torch.ones(1, 1024, dtype=torch.bfloat16)
+    ones[0, 0] = 256
+    text = emit("tile.matmul", {"lhs": "BF16[1, 1024]", "rhs": "BF16[1024, 1]"})
+    assert run(text, {"lhs": ones, "rhs": torch.ones(1024, 1).bfloat16()}).tolist() == [[1279.0]]
+    text = emit("tile.matmul", {"lhs": "FP16[1, 16]", "rhs": "FP16[16, 1]"})
+    big = torch.full([1, 16], 300.0).half()
+    assert run(text, {"lhs": big, "rhs": big.mT}).tolist() == [[1440000.0]]
+    text = emit("tile.matmul", {"lhs": "INT8[1, 16]", "rhs": "INT8[16, 1]"})
+    hundreds = torch.full([1, 16], 100, dtype=torch.int8)
+    product = run(text, {"lhs": hundreds, "rhs": hundreds.mT})
+    assert (product.dtype, product.tolist()) == (torch.int32, [[160000]])
+
+
+@pytest.mark.parametrize(("predicate", "value"), [(True, 3.0), (False, 103.0)])
+def test_the_predicate_is_no_mask(predicate, value):
+    sample = {
+        "acc": "FP32[2, 2]",
+        "lhs": "FP32[2, 3]",
+        "rhs": "FP32[3, 2]",
+        "init_cond": scalar("first", "BOOL"),
+    }
+    text = emit("tile.matmul_acc", sample)
+    arguments = {"acc": torch.full([2, 2], 100.0), "lhs": torch.ones(2, 3), "rhs": torch.ones(3, 2)}
+    assert run(text, arguments | {"first": predicate}).tolist() == [[value] * 2] * 2
