@@ -154,10 +154,13 @@ def read_function(declared: Declared) -> ir.Function:
         is_host = header.level in _HOST_LEVELS and header.role is ir.Role.SubWorker
         is_bound = _is_ellipsis(rest) and not header.is_external
         body = _host_body(rest, span) if is_host or is_bound else _body(reader, header, rest, span)
+        return_types = declared.signature.return_types
+        if node.returns is None:
+            declared.signature.return_types = _returned(body)
         return ir.Function(
             node.name,
             list(zip(declared.signature.params, declared.signature.directions, strict=True)),
-            declared.signature.return_types,
+            return_types,
             body,
             span,
             header.type,
@@ -230,6 +233,12 @@ def _body(reader: Reader, header: _Header, body: list[ast.stmt], span: ir.Span) 
     found = block(reader, body, span)
     reader.pending_comments = []
     return found
+
+
+def _returned(body: ir.Stmt) -> tuple[ir.Type, ...]:
+    """Types of the last return: what callers get of a function without return annotation."""
+    last = body.stmts[-1] if isinstance(body, ir.SeqStmts) and body.stmts else body
+    return tuple(value.type for value in last.value) if isinstance(last, ir.ReturnStmt) else ()
 
 
 def _host_body(body: list[ast.stmt], span: ir.Span) -> ir.Stmt:
