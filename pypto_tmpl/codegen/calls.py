@@ -23,7 +23,7 @@ class CallSource(Protocol):
     @property
     def device(self) -> str | None: ...
     def expr(self, node: ir.Expr) -> str: ...
-    def extent(self, node: ir.Expr) -> str: ...
+    def operand(self, node: ir.Expr) -> str: ...
     def region(self, node: ir.Expr) -> tuple[str, list[str]] | None: ...
     def report(self, what: str, span: ir.Span) -> None: ...
     def is_written(self, call: ir.Call) -> bool: ...
@@ -90,7 +90,7 @@ class OpEmitter:
         if isinstance(arg, ir.MakeTuple):
             items = [source.expr(element) for element in arg.elements]
             return Operand(source.macros.list_of(items), items=items)
-        return self._facts(source, source.expr(arg), arg)
+        return self._facts(source, source.operand(arg), arg)
 
     def _facts(self, source: CallSource, text: str, node: ir.Expr, *, is_result: bool = False) -> Operand:
         type_ = node.type
@@ -105,7 +105,7 @@ class OpEmitter:
         return Operand(
             text,
             dtype_name=type_.dtype.name,
-            shape=[source.extent(dim) for dim in type_.shape],
+            shape=[source.expr(dim) for dim in type_.shape],
             valid=region[0] if region is not None else None,
             valid_items=region[1] if region is not None else None,
             memory=space.name if space is not None else None,

@@ -25,18 +25,20 @@ class CallPair:
     def is_last(self, value: ir.Expr) -> bool:
         return value is self.last
 
+    def gives_result(self, value: ir.Expr) -> bool:
+        """True for the call whose value the pair's is: the vector member's, if there is one."""
+        return value is (self.aiv if self.aiv is not None else self.aic)
 
-def find_pair(kernels: KernelMap, group: str, nodes: Iterable[ir.IRNode]) -> CallPair | None:
-    """The first AIC call and the first AIV call among ``nodes``, which stand in program order."""
+
+def find_pair(kernels: KernelMap, group: str, calls: Iterable[ir.Call]) -> CallPair | None:
+    """The first AIC call and the first AIV call among ``calls``, which stand in program order."""
     found: dict[ir.FunctionType, ir.Call] = {}
     last: ir.Call | None = None
-    for node in nodes:
-        if not isinstance(node, ir.Call):
-            continue
-        callee = kernels.callee(node)
+    for call in calls:
+        callee = kernels.callee(call)
         is_member = callee is not None and callee.func_type in (ir.FunctionType.AIC, ir.FunctionType.AIV)
         if callee is not None and is_member and callee.func_type not in found:
-            found[callee.func_type] = last = node
+            found[callee.func_type] = last = call
     if last is None:
         return None
     return CallPair(group, found.get(ir.FunctionType.AIC), found.get(ir.FunctionType.AIV), last)

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.regions import is_partial_push
+from pypto_tmpl.codegen.facts import body_facts, code_nodes
+from pypto_tmpl.codegen.regions import is_partial_push, unbound_region_params
 from pypto_tmpl.errors import PyptoTmplError
 
 _TPUSH = {"tile.tpush_to_aiv": "to_aiv", "tile.tpush_to_aic": "to_aic"}
 _TPOP = {"tile.tpop_from_aic": "to_aiv", "tile.tpop_from_aiv": "to_aic"}
 _TRANSFERS = {**_TPUSH, **_TPOP}
+_CORES = (ir.FunctionType.AIC, ir.FunctionType.AIV)
 
 
 class SplitConflictError(PyptoTmplError, ValueError):
@@ -32,21 +34,44 @@ class GroupMeta:
     lane1_writes: bool
 
 
-def calls_in(root: object) -> Iterator[ir.Call]:
-    """Every call below ``root``, in program order."""
-    return (node for node in ir.walk(root) if isinstance(node, ir.Call))
-
-
 class KernelMap:
     """Facts about a program's functions that an emitter of one of them needs."""
 
     def __init__(self, functions: Iterable[ir.Function]) -> None:
         self.functions = {function.name: function for function in functions}
-        self._calls = {name: list(calls_in(function.body)) for name, function in self.functions.items()}
+        self.facts = {name: body_facts(function) for name, function in self.functions.items()}
+        self._reachable: dict[str, list[ir.Function]] = {}
+        self._unbound_regions: dict[str, frozenset[int]] = {}
 
     def callee(self, call: ir.Call | ir.Submit) -> ir.Function | None:
         """The function of this program that ``call`` names, None for an operator or an unknown name."""
         return self.functions.get(call.op.name) if isinstance(call.op, ir.GlobalVar) else None
+
+    def unbound_regions(self, name: str) -> frozenset[int]:
+        """Identities of the parameters of a function whose regions its types cannot state."""
+        found = self._unbound_regions.get(name)
+        if found is None:
+            found = self._unbound_regions[name] = unbound_region_params(self.functions[name])
+        return found
+
+    def reachable(self, function: ir.Function) -> list[ir.Function]:
+        """``function`` and all that it calls, also by way of others (an adapter its kernel, say)."""
+        found = self._reachable.get(function.name)
+        if found is None:
+            names = dict.fromkeys([function.name])
+            for name in (pending := [function.name]):
+                for call in self.facts[name].launches:
+                    callee = self.callee(call)
+                    if callee is not None and callee.name not in names:
+                        names[callee.name] = None
+                        pending.append(callee.name)
+            found = self._reachable[function.name] = [self.functions[name] for name in names]
+        return found
+
+    def _calls(self, function: ir.Function) -> Iterator[ir.Call]:
+        return (call for part in self.reachable(function) for call in self.facts[part.name].calls)
+
+    # Groups
 
     def members(self, calls: Iterable[ir.Call]) -> tuple[ir.Function | None, ir.Function | None]:
         """The first AIC and the first AIV function among the callees."""
@@ -59,7 +84,7 @@ class KernelMap:
 
     def group_members(self, group: ir.Function) -> tuple[ir.Function | None, ir.Function | None]:
         """Members of a Group function: the callees of its body, by name only where it calls none."""
-        aic, aiv = self.members(self._calls[group.name])
+        aic, aiv = self.members(self.facts[group.name].calls)
         if aic is None and aiv is None:
             aic = self.functions.get(group.name + "_aic")
             aiv = self.functions.get(group.name + "_aiv")
@@ -78,7 +103,7 @@ class KernelMap:
             split = max(codes)
         else:
             split = int(attrs.get("split", 0)) or int(aiv.attrs.get("split", 0) if aiv is not None else 0)
-        dual = aiv is not None and bool(aiv.attrs.get("dual_aiv_dispatch") or aiv.attrs.get("split_aiv"))
+        dual = aiv is not None and (self._has(aiv, "dual_aiv_dispatch") or self._has(aiv, "split_aiv"))
         return GroupMeta(
             aic.name if aic is not None else None,
             aiv.name if aiv is not None else None,
@@ -87,58 +112,77 @@ class KernelMap:
             aiv is None or self.lane1_writes(aiv),
         )
 
+    def _has(self, aiv: ir.Function, attr: str) -> bool:
+        """Whether a vector kernel, or one that it stands for, has a true attribute."""
+        return any(
+            part.func_type is ir.FunctionType.AIV and bool(part.attrs.get(attr))
+            for part in self.reachable(aiv)
+        )
+
     def _split_codes(self, name: str, members: Iterable[ir.Function]) -> set[int]:
         """Split codes of all transfers, checked for one axis a pipe."""
         codes: set[int] = set()
         by_pipe: dict[tuple[str, int], int] = {}
-        for function in members:
-            for call in self._calls[function.name]:
-                direction = _TRANSFERS.get(call.op.name)
-                if direction is None:
-                    continue
-                code = int(call.kwargs.get("split", 0))
-                codes.add(code)
-                if code:
-                    pipe = (direction, _pipe_id(call))
-                    first = by_pipe.setdefault(pipe, code)
-                    if first % 2 != code % 2:
-                        raise SplitConflictError(
-                            f"group {name!r} splits one pipe along two axes: code {first} and code {code}",
-                            where=call.span.to_string() if call.span.is_valid() else "",
-                            notes=("codes 1 and 3 split rows, codes 2 and 4 columns",),
-                        )
+        for call in (call for function in members for call in self._calls(function)):
+            direction = _TRANSFERS.get(call.op.name)
+            if direction is None:
+                continue
+            code = _split_code(call)
+            codes.add(code)
+            first = by_pipe.setdefault((direction, _pipe_id(call)), code) if code else 0
+            if first % 2 != code % 2 and code:
+                raise SplitConflictError(
+                    f"group {name!r} splits one pipe along two axes: code {first} and code {code}",
+                    where=call.span.to_string() if call.span.is_valid() else "",
+                    notes=("codes 1 and 3 split rows, codes 2 and 4 columns",),
+                )
         return codes
 
     def lane1_writes(self, aiv: ir.Function) -> bool:
         """False for a kernel that both lanes run whole: then lane 1 runs for its pipe traffic only."""
-        calls = self._calls[aiv.name]
-        is_split = any(call.op.name in _TRANSFERS and call.kwargs.get("split", 0) for call in calls)
+        is_dual, is_split = self._has(aiv, "dual_aiv_dispatch"), self._has(aiv, "split_aiv")
+        calls = list(self._calls(aiv)) if is_dual and not is_split else []
+        splits = any(call.op.name in _TRANSFERS and _split_code(call) for call in calls)
         knows_lane = any(call.op.name == "tile.get_subblock_idx" for call in calls)
-        return (
-            not aiv.attrs.get("dual_aiv_dispatch")
-            or is_split
-            or bool(aiv.attrs.get("split_aiv"))
-            or knows_lane
-        )
+        return not is_dual or is_split or splits or knows_lane
+
+    @cached_property
+    def muted_on_lane1(self) -> frozenset[str]:
+        """Names of functions whose writes may not land, as they run on lane 1 of such a kernel."""
+        kernels = [f for f in self.functions.values() if f.func_type is ir.FunctionType.AIV]
+        return frozenset(part.name for f in kernels if not self.lane1_writes(f) for part in self.reachable(f))
+
+    # Lanes
 
     def runs_on_two_lanes(self, function: ir.Function) -> bool:
         """True for an InCore function whose vector work is split, but not yet expanded into AIC and AIV."""
         return function.func_type is ir.FunctionType.InCore and bool(function.attrs.get("split_aiv"))
 
-    def needs_two_lanes(self, function: ir.Function) -> bool:
-        """True for a vector kernel whose attributes ask for both vector lanes."""
+    def is_scheduled_alone(self, function: ir.Function) -> bool:
+        """True for a vector kernel that asks for both lanes and is launched without a cube kernel."""
         attrs = function.attrs
         wants = bool(attrs.get("split") or attrs.get("dual_aiv_dispatch") or attrs.get("split_aiv"))
-        return function.func_type is ir.FunctionType.AIV and wants
+        if function.func_type is not ir.FunctionType.AIV or not wants:
+            return False
+        return function.name in self._launched or function.name not in self._called
 
     @cached_property
-    def muted_on_lane1(self) -> frozenset[str]:
-        """Names of AIV functions that run in a group and whose lane 1 must not write."""
-        names = set()
-        for function in self.functions.values():
-            if function.func_type is ir.FunctionType.AIV and not self.lane1_writes(function):
-                names.add(function.name)
-        return frozenset(names)
+    def _called(self) -> frozenset[str]:
+        return frozenset(call.op.name for facts in self.facts.values() for call in facts.launches)
+
+    @cached_property
+    def _launched(self) -> frozenset[str]:
+        """Names called from orchestration, but not within a cluster, which is a group."""
+        found = set()
+        for name, facts in self.facts.items():
+            if self.functions[name].func_type in (*_CORES, ir.FunctionType.Group):
+                continue
+            clusters = [scope for scope in facts.scopes if isinstance(scope, ir.ClusterScopeStmt)]
+            in_clusters = {id(node) for scope in clusters for node in code_nodes(scope)}
+            found |= {call.op.name for call in facts.launches if id(call) not in in_clusters}
+        return frozenset(found)
+
+    # Kernel code
 
     @cached_property
     def loading_functions(self) -> frozenset[str]:
@@ -146,13 +190,16 @@ class KernelMap:
         kernels = {f.name for f in self.functions.values() if ir.is_incore_type(f.func_type)}
         inline = {f.name for f in self.functions.values() if f.func_type is ir.FunctionType.Inline}
         called, called_outside = set(), set()
-        for name, calls in self._calls.items():
-            in_scopes = _calls_in_kernel_scopes(self.functions[name].body)
-            for call in calls:
+        for name, facts in self.facts.items():
+            scopes = [scope for scope in facts.scopes if isinstance(scope, ir.InCoreScopeStmt)]
+            in_scopes = {id(node) for scope in scopes for node in code_nodes(scope)}
+            for call in facts.launches:
                 called.add(call.op.name)
                 if name not in kernels and id(call) not in in_scopes:
                     called_outside.add(call.op.name)
         return frozenset(kernels | ((inline & called) - called_outside))
+
+    # Pipes
 
     def may_pop_partial(self, function: ir.Function, pop: ir.Call) -> bool:
         """False only if every push that can reach ``pop`` is known to push full tiles in even parts."""
@@ -170,19 +217,26 @@ class KernelMap:
             if function.func_type is not ir.FunctionType.Group:
                 continue
             aic, aiv = self.group_members(function)
-            if aic is not None and aiv is not None:
-                found.setdefault(aic.name, set()).add(aiv.name)
-                found.setdefault(aiv.name, set()).add(aic.name)
+            if aic is None or aiv is None:
+                continue
+            for cube in self.reachable(aic):
+                for vector in self.reachable(aiv):
+                    found.setdefault(cube.name, set()).add(vector.name)
+                    found.setdefault(vector.name, set()).add(cube.name)
         return found
 
     @cached_property
     def _partial_pipes(self) -> set[tuple[str, str, int]]:
         """(pushing function, direction, pipe id) of the pipes that may carry partly valid tiles."""
+        transfers = {
+            name: [call for call in facts.calls if call.op.name in _TRANSFERS]
+            for name, facts in self.facts.items()
+        }
         found: set[tuple[str, str, int]] = set()
         before = -1
         while len(found) != before:
             before = len(found)
-            for name, calls in self._calls.items():
+            for name, calls in transfers.items():
                 receives_partial = any(
                     (peer, _TPOP[call.op.name], _pipe_id(call)) in found
                     for call in calls
@@ -199,7 +253,5 @@ def _pipe_id(call: ir.Call) -> int:
     return int(call.kwargs.get("id", 0))
 
 
-def _calls_in_kernel_scopes(body: ir.Stmt) -> set[int]:
-    """Identities of the calls that stand in an InCore scope of an unoutlined function."""
-    scopes = [node for node in ir.walk(body) if isinstance(node, ir.InCoreScopeStmt)]
-    return {id(call) for scope in scopes for call in calls_in(scope)}
+def _split_code(call: ir.Call) -> int:
+    return int(call.kwargs.get("split", 0))

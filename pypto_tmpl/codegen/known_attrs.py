@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.facts import BodyFacts
 
 _LAUNCH_ATTRS = frozenset(
     {
@@ -47,19 +48,17 @@ _LOOP_ATTRS = frozenset({"pipeline_stages", "pipeline_overlap_stores", "pipeline
 _LOOP_ATTR_PREFIXES = ("iter_arg_rebind_", "iter_arg_array_size_")
 
 
-def unknown_attrs(body: ir.Stmt) -> Iterator[tuple[ir.IRNode, str]]:
-    """Every (node, key) below ``body`` whose meaning is not known."""
-    for node in ir.walk(body):
-        if isinstance(node, ir.Call | ir.Submit):
-            known = _LAUNCH_ATTRS
-        elif isinstance(node, ir.ScopeStmt):
-            known = _SCOPE_ATTRS
-        elif isinstance(node, ir.ForStmt):
-            known = _LOOP_ATTRS
-        else:
-            continue
-        for key in node.attrs:
-            if key not in known and not (
-                isinstance(node, ir.ForStmt) and key.startswith(_LOOP_ATTR_PREFIXES)
-            ):
-                yield node, key
+def unknown_attrs(facts: BodyFacts) -> Iterator[tuple[ir.IRNode, str]]:
+    """Every (node, key) of a function's body whose meaning is not known."""
+    for launch in facts.launches:
+        for key in launch.attrs:
+            if key not in _LAUNCH_ATTRS:
+                yield launch, key
+    for scope in facts.scopes:
+        for key in scope.attrs:
+            if key not in _SCOPE_ATTRS:
+                yield scope, key
+    for loop in facts.loops:
+        for key in loop.attrs:
+            if key not in _LOOP_ATTRS and not key.startswith(_LOOP_ATTR_PREFIXES):
+                yield loop, key

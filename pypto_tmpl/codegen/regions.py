@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.facts import value_flows
 from pypto_tmpl.ops import OpTable, carries_region_of
 
 POPS = frozenset({"tile.tpop_from_aic", "tile.tpop_from_aiv"})
@@ -26,6 +27,23 @@ def static_region(type_: ir.Type) -> tuple[ir.Expr, ...] | None:
     return view.valid_shape if view is not None and view.valid_shape else None
 
 
+def unbound_region_params(function: ir.Function) -> frozenset[int]:
+    """Identities of the parameters whose regions are stated by variables that the function does not have."""
+    partial = [var for var in function.params if static_region(var.type) is not None]
+    if not partial:
+        return frozenset()
+    known = {id(param) for param in function.params}
+    for param in function.params:
+        if isinstance(param.type, ir.ShapedType):
+            known |= {id(dim) for dim in param.type.shape}
+    unbound = set()
+    for param in partial:
+        used = (node for extent in static_region(param.type) or () for node in ir.walk(extent))
+        if any(isinstance(node, ir.Var) and id(node) not in known for node in used):
+            unbound.add(id(param))
+    return frozenset(unbound)
+
+
 def is_partial_push(push: ir.Call) -> bool:
     """True when the pushed tile, or a lane's part of it, is not known to be fully valid."""
     uneven = push.kwargs.get("split", 0) in _ODD_CODES or push.kwargs.get("lane_stride") is not None
@@ -36,18 +54,27 @@ class RuntimeRegions:
     """The variables of one function whose region only the run knows."""
 
     def __init__(
-        self, function: ir.Function, table: OpTable, may_pop_partial: Callable[[ir.Call], bool]
+        self,
+        function: ir.Function,
+        calls: Sequence[ir.Call],
+        table: OpTable,
+        may_pop_partial: Callable[[ir.Call], bool],
     ) -> None:
         self._table = table
         self._may_pop_partial = may_pop_partial
         self._held: set[int] = set()
-        pops = [n for n in ir.walk(function.body) if isinstance(n, ir.Call) and n.op.name in POPS]
-        if any(self.is_runtime(pop) for pop in pops):
+        if any(call.op.name in POPS and self.is_runtime(call) for call in calls):
             self._spread(function.body)
 
     def holds(self, var: ir.Var) -> bool:
         """Whether ``var`` has a companion name with its region."""
         return id(var) in self._held
+
+    def is_new(self, value: ir.Expr) -> bool:
+        """Whether ``value`` is made by a call whose result brings its region along, or is fully valid."""
+        if not isinstance(value, ir.Call) or static_region(value.type) is not None:
+            return False
+        return value.op.name in POPS or not self.is_runtime(value)
 
     def is_runtime(self, value: ir.Expr) -> bool:
         """Whether the region of ``value`` is known at run time only."""
@@ -72,32 +99,10 @@ class RuntimeRegions:
         return call.args[position] if position < len(call.args) else None
 
     def _spread(self, body: ir.Stmt) -> None:
-        flows = list(_flows(body, ()))
+        flows = value_flows(body)
         before = -1
         while len(self._held) != before:
             before = len(self._held)
             for target, value in flows:
                 if id(target) not in self._held and self.is_runtime(value):
                     self._held.add(id(target))
-
-
-def _flows(stmt: ir.Stmt, targets: Sequence[Sequence[ir.Var]]) -> list[tuple[ir.Var, ir.Expr]]:
-    """Every (variable, value it may take) pair below ``stmt``; ``targets`` are those of a yield here."""
-    if isinstance(stmt, ir.AssignStmt):
-        return [(stmt.var, stmt.value)]
-    if isinstance(stmt, ir.SeqStmts):
-        return [flow for child in stmt.stmts for flow in _flows(child, targets)]
-    if isinstance(stmt, ir.YieldStmt):
-        return [pair for group in targets for pair in zip(group, stmt.value, strict=False)]
-    if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
-        inner = (stmt.iter_args, stmt.return_vars)
-        starts = [(arg, arg.initValue) for arg in stmt.iter_args]
-        ends = list(zip(stmt.return_vars, stmt.iter_args, strict=False))
-        return [*starts, *ends, *_flows(stmt.body, inner)]
-    if isinstance(stmt, ir.IfStmt):
-        inner_targets = (stmt.return_vars,) if stmt.return_vars else targets
-        branches = [stmt.then_body, *([stmt.else_body] if stmt.else_body is not None else [])]
-        return [flow for branch in branches for flow in _flows(branch, inner_targets)]
-    if isinstance(stmt, ir.ScopeStmt):
-        return _flows(stmt.body, targets)
-    return []

@@ -1,4 +1,8 @@
-"""Scalar expressions: nesting and parentheses; the texts are macros of ``script/expressions.py.jinja``."""
+"""Scalar expressions: nesting and parentheses; the texts are macros of ``script/expressions.py.jinja``.
+
+Scalars are Python's bool, int and float: an INT32 sum does not wrap and an FP32 sum is a double, until a cast
+or a tile gives it its width.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +47,8 @@ _UNARY_STRENGTH: dict[type[ir.UnaryExpr], int] = {
     ir.Abs: ATOM,
     ir.Cast: ATOM,
 }
-_CALL_LIKE = (ir.Min, ir.Max, ir.Xor)  # operands stand inside parentheses of their own
+_LOGICAL = (ir.And, ir.Or)
+_NARROW_FLOATS = (ir.DataType.FP16, ir.DataType.BF16)
 
 
 class ExpressionSource(Protocol):
@@ -52,6 +57,9 @@ class ExpressionSource(Protocol):
     macros: Any
 
     def expr(self, node: ir.Expr) -> str: ...
+    def chained(self, count: int) -> bool: ...
+    def unchained(self, count: int) -> None: ...
+    def report(self, what: str, span: ir.Span) -> None: ...
 
 
 def strength(node: ir.Expr) -> int:
@@ -59,84 +67,114 @@ def strength(node: ir.Expr) -> int:
     if isinstance(node, ir.BinaryExpr):
         if type(node) is ir.FloatDiv and _is_int(node):
             return ATOM
-        return _BINARY_STRENGTH[type(node)]
+        return _BINARY_STRENGTH.get(type(node), _OR)
     if isinstance(node, ir.Cast) and _is_free(node):
         return strength(node.operand)
+    if isinstance(node, ir.BitNot) and _is_unsigned(node):
+        return ATOM
     if isinstance(node, ir.UnaryExpr):
-        return _UNARY_STRENGTH[type(node)]
+        return _UNARY_STRENGTH.get(type(node), _OR)
     if isinstance(node, ir.ConstInt | ir.ConstFloat) and str(node.value).startswith("-"):
         return _SIGN
     return ATOM
 
 
 def binary(source: ExpressionSource, node: ir.BinaryExpr) -> str:
-    """Text of a binary operator; chained comparisons and powers are always parenthesised."""
-    own = strength(node)
-    if type(node) in _CALL_LIKE or own == ATOM:
-        left, right = source.expr(node.left), source.expr(node.right)
-    else:
-        strict_left = own in (_COMPARE, _POWER)
-        left = _operand(source, node.left, own + strict_left)
-        right = _operand(source, node.right, own + 1)
-    name = "IntDiv" if type(node) is ir.FloatDiv and _is_int(node) else type(node).__name__
+    """Text of a binary operator. Operators nested on the left are not a recursion: `a + b + c + ...`."""
+    spine = [node]
+    while isinstance(spine[-1].left, ir.BinaryExpr):
+        spine.append(spine[-1].left)
+    if not source.chained(len(spine)):
+        return str(source.macros.nothing())
+    text = source.expr(spine[-1].left)
+    for operator in reversed(spine):
+        text = _combined(source, operator, text)
+    source.unchained(len(spine))
+    return text
+
+
+def _combined(source: ExpressionSource, node: ir.BinaryExpr, left: str) -> str:
+    """Text of ``node``, given its left operand's; chained comparisons and powers are always parenthesised."""
+    kind = type(node)
+    if kind not in _BINARY_STRENGTH:
+        source.report(f"operator {kind.__name__}", node.span)
+        return left
+    own, right = strength(node), source.expr(node.right)
+    if kind in _LOGICAL:
+        left, right = _truth(source, node.left, left), _truth(source, node.right, right)
+    if own != ATOM and kind is not ir.Xor:  # the operands of the others stand in parentheses of their own
+        left = _wrapped(source, node.left, left, own + (own in (_COMPARE, _POWER)))
+        right = _wrapped(source, node.right, right, own + 1)
+    name = "IntDiv" if kind is ir.FloatDiv and _is_int(node) else kind.__name__
     text: str = getattr(source.macros, name)(left, right)
     return text
 
 
 def unary(source: ExpressionSource, node: ir.UnaryExpr) -> str:
-    """Text of a unary operator other than a cast."""
-    if type(node) is ir.Cast:
-        return _cast(source, node)
-    operand = (
-        source.expr(node.operand) if type(node) is ir.Abs else _operand(source, node.operand, strength(node))
-    )
-    text: str = getattr(source.macros, type(node).__name__)(operand)
+    """Text of a unary operator."""
+    kind = type(node)
+    if kind not in _UNARY_STRENGTH:
+        source.report(f"operator {kind.__name__}", node.span)
+        return str(source.macros.nothing())
+    operand = source.expr(node.operand)
+    if kind is ir.Cast:
+        return _cast(source, node, operand)
+    if kind is not ir.Abs:
+        operand = _wrapped(source, node.operand, operand, _UNARY_STRENGTH[kind])
+    text: str = getattr(source.macros, kind.__name__)(operand)
+    if kind is ir.BitNot and _is_unsigned(node):  # Python's ~ has a sign
+        text = source.macros.wrapped(text, _dtype(node).get_bit(), False)
     return text
 
 
-def _operand(source: ExpressionSource, node: ir.Expr, needed: int) -> str:
-    text = source.expr(node)
+def as_operand(source: ExpressionSource, node: ir.Expr, text: str) -> str:
+    """``text`` as an operand that binds tightly: operators, but not signed literals, in parentheses."""
+    is_operator = isinstance(node, ir.BinaryExpr | ir.UnaryExpr) and strength(node) < ATOM
+    return str(source.macros.parenthesized(text)) if is_operator else text
+
+
+def _wrapped(source: ExpressionSource, node: ir.Expr, text: str, needed: int) -> str:
     if strength(node) >= needed:
         return text
     wrapped: str = source.macros.parenthesized(text)
     return wrapped
 
 
-def _cast(source: ExpressionSource, node: ir.Cast) -> str:
-    """A scalar conversion: integers wrap into a narrower type, floats truncate towards zero."""
-    target, operand = _dtype(node), source.expr(node.operand)
-    have = _dtype(node.operand)
+def _truth(source: ExpressionSource, node: ir.Expr, text: str) -> str:
+    """An operand of `and` or `or`, which in Python have the value of an operand: a bool it must be."""
+    if _dtype(node) == ir.DataType.BOOL or strength(node) == _COMPARE:
+        return text
+    converted: str = source.macros.cast_to_bool(text)
+    return converted
+
+
+def _cast(source: ExpressionSource, node: ir.UnaryExpr, operand: str) -> str:
+    """A scalar conversion: integers wrap into a narrower type; floats truncate, saturate, and NaN is 0."""
+    target, have = _dtype(node), _dtype(node.operand)
     macros = source.macros
-    text: str
+    text = operand
     if target == ir.DataType.BOOL:
         text = macros.cast_to_bool(operand)
-    elif target.is_float():
-        is_narrow = target.get_bit() < 32
-        text = (
-            macros.cast_to_narrow_float(operand, target.name) if is_narrow else macros.cast_to_float(operand)
-        )
-    elif _is_free(node):
-        text = operand
-    elif _holds(target, have):
+    elif target == ir.DataType.FP32:
+        text = macros.cast_to_float(operand)
+    elif target in _NARROW_FLOATS or (have.is_float() and target.is_int() and target.get_bit() >= 8):
+        text = macros.cast_to_dtype(operand, target.name)
+    elif not target.is_int():
+        source.report(f"a scalar of dtype {target.name} (code {target.code()})", node.span)
+    elif have.is_float():
+        text = macros.wrapped(macros.cast_to_int(operand), target.get_bit(), target.is_signed_int())
+    elif have == ir.DataType.BOOL:
         text = macros.cast_to_int(operand)
-    else:
-        whole = operand if have.is_int() else macros.cast_to_int(operand)
-        text = macros.wrapped(whole, target.get_bit(), target.is_signed_int())
+    elif not _is_free(node):
+        text = macros.wrapped(operand, target.get_bit(), target.is_signed_int())
     return text
 
 
-def _is_free(node: ir.Cast) -> bool:
+def _is_free(node: ir.UnaryExpr) -> bool:
     """True for a conversion between integers that changes no value: it has no text of its own."""
     target, have = _dtype(node), _dtype(node.operand)
-    return target.is_int() and have.is_int() and _holds(target, have)
-
-
-def _holds(target: ir.DataType, have: ir.DataType) -> bool:
-    """True when every value of ``have`` is one of the integer type ``target``."""
-    if have == ir.DataType.BOOL:
-        return True
-    if not have.is_int():
-        return target.get_bit() == 64
+    if not (target.is_int() and have.is_int()):
+        return False
     if have.is_signed_int():
         return target.is_signed_int() and target.get_bit() >= have.get_bit()
     return target.get_bit() >= have.get_bit() + target.is_signed_int()
@@ -148,3 +186,7 @@ def _dtype(node: ir.Expr) -> ir.DataType:
 
 def _is_int(node: ir.Expr) -> bool:
     return _dtype(node).is_int()
+
+
+def _is_unsigned(node: ir.Expr) -> bool:
+    return _dtype(node).is_unsigned_int()

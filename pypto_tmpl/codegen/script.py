@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, Literal
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.calls import OpEmitter
-from pypto_tmpl.codegen.environment import OpMacros, create_environment, render
+from pypto_tmpl.codegen.environment import OpMacros, TemplateMacros, create_environment, render
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.functions import FunctionEmitter
 from pypto_tmpl.codegen.groups import is_plain_group
@@ -20,6 +21,7 @@ from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
 from pypto_tmpl.ops import OpTable, load_table
 from pypto_tmpl.resources import template_root
 
+_AT_MODULE_LEVEL = re.compile(r"^(?:def |class )?([A-Za-z_]\w*)(?=[ (:]| *=)", re.MULTILINE)
 PreambleMode = Literal["used", "full"]
 
 
@@ -31,8 +33,9 @@ class Generator:
         self.table: OpTable = load_table(template_dirs)
         self.preamble: Preamble = load_preamble(template_dirs)
         self.ops = OpEmitter(self.table, OpMacros(self.table, self.environment))
-        self.expressions: Any = self.environment.get_template("script/expressions.py.jinja").module
-        self.statements: Any = self.environment.get_template("script/statements.py.jinja").module
+        self.expressions: Any = TemplateMacros(self.environment, "script/expressions.py.jinja")
+        self.statements: Any = TemplateMacros(self.environment, "script/statements.py.jinja")
+        self.module_names = frozenset(_module_names(self.preamble))
 
     def script(self, node: ir.Program | ir.Function, check_shapes: bool, preamble: PreambleMode) -> str:
         """The unformatted text for ``node``. Raises UnsupportedProgramError listing all obstacles."""
@@ -59,9 +62,15 @@ class ScriptBuilder:
         self.unsupported: list[Unsupported] = []
         self.groups = dict(self._group_metas())
         self._scheduled = {name for name in self.groups if self._is_scheduled_by_name(name)}
-        self._names = NameTable(generator.preamble.names)
-        self.function_names = {f.name: self._names.unique(f.name) for f in self.functions}
-        self.reserved = frozenset({*generator.preamble.names, *self.function_names.values()})
+        names = NameTable(generator.module_names)
+        self.function_names = {f.name: names.unique(f.name) for f in self.functions}
+        self.lane_names = {
+            f.name: names.unique(generator.expressions.lane_function(self.function_names[f.name]))
+            for f in self.functions
+            if self.kernels.runs_on_two_lanes(f)
+        }
+        own_names = (*self.function_names.values(), *self.lane_names.values())
+        self.reserved = generator.module_names.union(own_names)
 
     def build(self, mode: PreambleMode) -> str:
         texts = [text for function in self.functions for text in FunctionEmitter(self, function).emit()]
@@ -87,15 +96,12 @@ class ScriptBuilder:
 
     def _group_metas(self) -> Iterator[tuple[str, GroupMeta]]:
         """Metadata of the groups, and of vector kernels that run on two lanes without a cube kernel."""
-        grouped: set[str] = set()
         for function in self.functions:
             if function.func_type is ir.FunctionType.Group:
                 aic, aiv = self.kernels.group_members(function)
-                grouped |= {member.name for member in (aic, aiv) if member is not None}
                 if aic is not None or aiv is not None:
                     yield function.name, self.kernels.meta(function.name, function.attrs, aic, aiv)
-        for function in self.functions:
-            if function.name not in grouped and self.kernels.needs_two_lanes(function):
+            elif self.kernels.is_scheduled_alone(function):
                 yield function.name, self.kernels.meta(function.name, function.attrs, None, function)
 
     def _is_scheduled_by_name(self, name: str) -> bool:
@@ -105,10 +111,6 @@ class ScriptBuilder:
     def is_scheduled(self, callee: str) -> bool:
         """True for a callee that the group scheduler runs from its metadata alone."""
         return callee in self._scheduled
-
-    def name_local(self, hint: str) -> str:
-        """A name at module level for a function that the emitter makes."""
-        return self._names.unique(hint)
 
     def name_group(self, hint: str) -> str:
         """A key of the group metadata for a cluster scope."""
@@ -126,5 +128,14 @@ class ScriptBuilder:
 
 
 def _one_line(text: str) -> str:
-    """``text`` fit for a docstring: no line breaks, quotes or backslashes."""
-    return "".join(c if c.isprintable() and c not in '\\"' else "?" for c in text)
+    """``text`` fit for a docstring: no line breaks, quotes, backslashes or blanks at its ends."""
+    return "".join(c if c.isprintable() and c not in '\\"' else "?" for c in text).strip()
+
+
+def _module_names(preamble: Preamble) -> Iterator[str]:
+    """Names that the helpers take at module level: their own, those they define beside them, and imports."""
+    for helper in preamble.helpers.values():
+        yield helper.name
+        yield from _AT_MODULE_LEVEL.findall(helper.text)
+        for module in helper.imports:
+            yield module.rpartition(" ")[2].partition(".")[0]

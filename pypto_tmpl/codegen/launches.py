@@ -1,0 +1,190 @@
+"""Calls and submits of functions of the program: groups, blocks, conditions, outputs made at run time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.expressions import ExpressionEmitter
+from pypto_tmpl.codegen.groups import CallPair
+
+if TYPE_CHECKING:
+    from pypto_tmpl.codegen.script import ScriptBuilder
+
+
+class LaunchEmitter(ExpressionEmitter):
+    """Texts of the calls by which functions of one program launch each other."""
+
+    def __init__(self, script: ScriptBuilder, function: ir.Function) -> None:
+        super().__init__(script, function)
+        self.pair: CallPair | None = None
+
+    def function_call(self, node: ir.Call) -> str:
+        self._refuse_keywords(node)
+        self._check_count(node)
+        if self.pair is not None and self.pair.is_last(node):
+            return self._pair_call(self.pair)
+        text = self._launch(node, self._arguments(node), node.attrs.get("core_num"))
+        predicate = node.attrs.get("predicate")
+        return text if predicate is None else self._predicated(node, text, predicate)
+
+    def submission(self, node: ir.Submit) -> str:
+        results = len(node.type.types) - 1 if isinstance(node.type, ir.TupleType) else 0
+        return str(self.macros.submitted(self.submitted_call(node), results))
+
+    def submitted_call(self, node: ir.Submit) -> str:
+        """Text of what a submit launches, without its task id."""
+        self._refuse_keywords(node)
+        callee = self.script.kernels.callee(node)
+        args = self._arguments(node)
+        if callee is not None and len(args) < len(callee.params):
+            args = self._with_allocated(node, callee, args)
+        text = self._launch(node, args, node.core_num)
+        return text if node.predicate is None else self._predicated(node, text, node.predicate)
+
+    def _refuse_keywords(self, node: ir.Call | ir.Submit) -> None:
+        for key in node.kwargs:
+            self.report(f"keyword {key!r} of a call of {node.op.name!r}", node.span)
+
+    def _launch(self, node: ir.Call | ir.Submit, args: list[str], core_num: ir.Expr | None) -> str:
+        callee = self.script.kernels.callee(node)
+        if callee is None:
+            self.report(f"call of {node.op.name!r}, which is no function of this program", node.span)
+            return str(self.macros.nothing())
+        name = self.script.function_names[callee.name]
+        is_group = self.script.is_scheduled(callee.name) and not self._is_within_group(callee)
+        if core_num is None:
+            core_num = self._own_core_num(node, callee)
+        if core_num is None:
+            return str(
+                self.macros.group_call(callee.name, args) if is_group else self.macros.call(name, args)
+            )
+        blocks = self.expr(core_num)
+        if is_group:
+            return str(self.macros.spmd_group_call(blocks, callee.name, args))
+        return str(self.macros.spmd_call(blocks, name, args))
+
+    def _is_within_group(self, callee: ir.Function) -> bool:
+        """True for a vector kernel that another kernel calls: its lanes run already."""
+        kernels = (ir.FunctionType.AIC, ir.FunctionType.AIV)
+        return callee.func_type in kernels and self.function.func_type in kernels
+
+    def _own_core_num(self, node: ir.Call | ir.Submit, callee: ir.Function) -> ir.Expr | None:
+        """The block count that a function states itself (the older form), in terms of the caller."""
+        core_num: ir.Expr | None = callee.attrs.get("core_num")
+        for arg, param in zip(node.args, callee.params, strict=False):
+            if param is core_num:
+                return arg
+        return core_num
+
+    def _check_count(self, node: ir.Call) -> None:
+        callee = self.script.kernels.callee(node)
+        if callee is not None and len(node.args) != len(callee.params):
+            what = (
+                f"call of {callee.name!r}, which takes {len(callee.params)} arguments, with {len(node.args)}"
+            )
+            self.report(what, node.span)
+
+    def _pair_call(self, pair: CallPair) -> str:
+        """The concurrent call of both members of a group, which stands where the later of the two does."""
+        for call in (pair.aic, pair.aiv):
+            for key in ("core_num", "predicate"):
+                if call is not None and key in call.attrs:
+                    self.report(f"attribute {key!r} of a call that runs in group {pair.group!r}", call.span)
+        aic, aiv = (self._arguments(call) if call is not None else None for call in (pair.aic, pair.aiv))
+        first = aic if aic is not None else aiv
+        return str(self.macros.pair_call(pair.group, first, aiv if aiv != first else None))
+
+    def _arguments(self, node: ir.Call | ir.Submit) -> list[str]:
+        """Argument texts; a region that the callee's types cannot state travels with the value."""
+        callee = self.script.kernels.callee(node)
+        unbound = self.script.kernels.unbound_regions(callee.name) if callee is not None else ()
+        if callee is None or not unbound:
+            return [self.alone(arg) for arg in node.args]
+        texts = []
+        for arg, param in zip(node.args, callee.params, strict=False):
+            text = self.alone(arg)
+            texts.append(
+                self.macros.with_region(text, self.region_text(arg)) if id(param) in unbound else text
+            )
+        return texts
+
+    # Conditions
+
+    def _predicated(self, node: ir.Call | ir.Submit, text: str, predicate: ir.Expr) -> str:
+        """A launch that happens only if ``predicate`` holds; else the outputs are as they were."""
+        outputs = self.unchanged_results(node)
+        if outputs is None:
+            self.report(
+                f"a predicated launch of {node.op.name!r}, which returns more than its outputs", node.span
+            )
+            return text
+        texts = [self.expr(output) for output in outputs]
+        otherwise = self.macros.nothing() if not texts else texts[0]
+        if len(texts) > 1:
+            otherwise = self.macros.tuple_of(texts)
+        return str(self.macros.predicated(text, self.expr(predicate), otherwise))
+
+    def unchanged_results(self, node: ir.Call | ir.Submit) -> list[ir.Expr] | None:
+        """The arguments that the results of a launch are, if it does not happen; None if they are none."""
+        callee = self.script.kernels.callee(node)
+        if callee is None or not callee.return_types:
+            return []
+        pairs = list(zip(node.args, callee.param_directions, strict=False))
+        for directions in (
+            {ir.ParamDirection.Out, ir.ParamDirection.InOut},
+            {ir.ParamDirection.Out},
+        ):
+            outputs = [arg for arg, direction in pairs if direction in directions]
+            if len(outputs) == len(callee.return_types):
+                return outputs
+        return None
+
+    # Outputs
+
+    def _with_allocated(self, node: ir.Submit, callee: ir.Function, args: list[str]) -> list[str]:
+        """Arguments with the outputs that the run time allocates (spec: IR, 6.3)."""
+        trailing = 0
+        while trailing < len(args) and isinstance(callee.params[-1 - trailing].type, ir.CommCtxType):
+            trailing += 1
+        leading = len(args) - trailing
+        missing = len(callee.params) - len(args)
+        made: list[str] = []
+        for i in range(leading, leading + missing):
+            param = callee.params[i]
+            shape = self._shape_of_output(node, callee, i)
+            if shape is None:
+                what = f"a submit of {callee.name!r} without its parameter {param.name_hint!r}"
+                self.report(what, node.span)
+            else:
+                dtype = param.type.dtype.name if isinstance(param.type, ir.ShapedType) else ""
+                made.append(self.macros.new_buffer(shape, dtype, self.device))
+        return [*args[:leading], *made, *args[len(args) - trailing :]]
+
+    def _shape_of_output(self, node: ir.Submit, callee: ir.Function, index: int) -> list[str] | None:
+        """Extents of a tensor that the run time allocates, None for a parameter that it does not allocate.
+
+        A dynamic extent is read off the first argument whose parameter has it.
+        """
+        type_, direction = callee.params[index].type, callee.param_directions[index]
+        if direction is not ir.ParamDirection.Out or not isinstance(type_, ir.TensorType):
+            return None
+        if type_.dtype.name not in self.script.carriers:
+            return None
+        shape: list[str] = []
+        for dim in type_.shape:
+            text = self.expr(dim) if isinstance(dim, ir.ConstInt) else self._given_extent(node, callee, dim)
+            if text is None:
+                return None
+            shape.append(text)
+        return shape
+
+    def _given_extent(self, node: ir.Submit, callee: ir.Function, dim: ir.Expr) -> str | None:
+        for arg, param in zip(node.args, callee.params, strict=False):
+            if param is dim:
+                return self.expr(arg)
+            if isinstance(param.type, ir.ShapedType) and isinstance(arg, ir.Var):
+                for axis, extent in enumerate(param.type.shape):
+                    if extent is dim:
+                        return str(self.macros.extent(self.expr(arg), axis))
+        return None

@@ -1,0 +1,130 @@
+"""Names of one function's variables, and the obstacles found on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.names import NameTable
+from pypto_tmpl.codegen.regions import static_region, unbound_region_params
+from pypto_tmpl.codegen.unsupported import Unsupported
+
+if TYPE_CHECKING:
+    from pypto_tmpl.codegen.script import ScriptBuilder
+
+
+class VariableEmitter:
+    """Names and reports of one function."""
+
+    def __init__(self, script: ScriptBuilder, function: ir.Function) -> None:
+        self.script = script
+        self.function = function
+        self.macros: Any = script.generator.expressions
+        self.names = NameTable(script.reserved)
+        self.current_variable: ir.Var | None = None
+        self.current_span = function.span
+        self.unbound_regions = unbound_region_params(function)
+        self._bound: dict[int, str] = {}
+        self._companions: dict[int, str] = {}
+        self._nothing: set[int] = set()
+        self._headers: dict[str, str] = {}
+        self._extents = _extents_of_params(function)
+        self._region_extents = {
+            id(extent): (param, axis)
+            for param in reversed(function.params)
+            if id(param) in self.unbound_regions
+            for axis, extent in reversed(list(enumerate(static_region(param.type) or ())))
+            if isinstance(extent, ir.Var)
+        }
+        self._wrong_dtypes: set[int] = set()
+
+    # Reporting
+
+    def report(self, what: str, span: ir.Span) -> None:
+        """Note an obstacle; generation goes on, so that one error lists them all."""
+        where = span if span.is_valid() else self.current_span
+        variable = self.current_variable.name_hint if self.current_variable is not None else ""
+        self.script.unsupported.append(Unsupported(what, self.function.name, variable, where))
+
+    def check_dtype(self, node: ir.Expr) -> None:
+        """Report an element type that no script can hold, once a function."""
+        type_ = node.type
+        if isinstance(type_, ir.ShapedType):
+            is_known = type_.dtype.name in self.script.carriers
+        elif isinstance(type_, ir.ScalarType):
+            is_known = type_.dtype.get_bit() > 0
+        else:
+            return
+        code = type_.dtype.code()
+        if not is_known and code not in self._wrong_dtypes:
+            self._wrong_dtypes.add(code)
+            self.report(f"dtype {type_.dtype.name} (code {code})", node.span)
+
+    # Names
+
+    def bind(self, var: ir.Var) -> str:
+        """The name of ``var``, which is being assigned."""
+        key = id(var)
+        self._nothing.discard(key)
+        name = self._bound.get(key)
+        if name is None:
+            name = self._bound[key] = self.names.unique(var.name_hint)
+        return name
+
+    def bind_nothing(self, var: ir.Var) -> None:
+        """Mark ``var`` as the result of an op that has no effect and no value here."""
+        self._nothing.add(id(var))
+
+    def is_bound(self, var: ir.Var) -> bool:
+        """Whether ``var`` has been assigned by now."""
+        return id(var) in self._bound
+
+    def name_of(self, var: ir.Var) -> str:
+        """The name of ``var``, which is being read; a dynamic extent is read off a parameter."""
+        key = id(var)
+        if key in self._nothing:
+            return str(self.macros.nothing())
+        name = self._bound.get(key)
+        if name is not None:
+            return name
+        if key in self._extents:
+            param, axis = self._extents[key]
+            text = self.macros.extent(self._bound[id(param)], axis)
+        elif key in self._region_extents:
+            param, axis = self._region_extents[key]
+            text = self.macros.item(self.macros.region(self._bound[id(param)]), axis)
+        else:
+            self.report(f"variable {var.name_hint!r} is used, but nothing before binds it", var.span)
+            return self.bind(var)
+        name = self.bind(var)
+        self._headers[name] = text
+        return name
+
+    def companion(self, var: ir.Var) -> str:
+        """The run-time name of the region of ``var``."""
+        name = self._companions.get(id(var))
+        if name is None:
+            name = self.names.unique(self.macros.companion(var.name_hint))
+            self._companions[id(var)] = name
+        return name
+
+    def received_region(self, param: ir.Var) -> str:
+        """The name of the region that came along with a parameter."""
+        name = self.companion(param)
+        self._headers[name] = self.macros.region(self._bound[id(param)])
+        return name
+
+    def header_lines(self) -> list[str]:
+        """Assignments at the top of the function that the body turned out to need."""
+        return [self.script.generator.statements.assign(name, text) for name, text in self._headers.items()]
+
+
+def _extents_of_params(function: ir.Function) -> dict[int, tuple[ir.Var, int]]:
+    """Dynamic extents by identity, with the first parameter and axis that they can be read off."""
+    return {
+        id(dim): (var, axis)
+        for var in reversed(function.params)
+        if isinstance(var.type, ir.ShapedType)
+        for axis, dim in reversed(list(enumerate(var.type.shape)))
+        if isinstance(dim, ir.Var)
+    }
