@@ -83,6 +83,7 @@ class ExpressionPrinter:
         self.concise = concise
         self.explicit_layout = explicit_layout
         self.in_program = in_program
+        self.defined: dict[int, Var] = {}  # variables that the text so far binds
         self._all_constant: dict[int, bool] = {}
 
     def expr(self, node: Expr, place: Place = BODY) -> Piece:
@@ -90,6 +91,8 @@ class ExpressionPrinter:
         method = _METHODS.get(type(node))
         if method is None:
             raise PrintError(f"no text for an expression of class {type(node).__name__}")
+        if id(node) in self.defined:
+            return self._var(node, place)  # also a MemRef or WindowBuffer, once it has a name of its own
         piece: Piece = getattr(self, method)(node, place)
         return piece
 
@@ -108,7 +111,7 @@ class ExpressionPrinter:
             raise PrintError(f"no text for the dtype of code {dtype.code():#04x}: no constant names it")
         return f"{self.prefix}.{dtype.name}"
 
-    def _var(self, node: Var, place: Place) -> Piece:
+    def _var(self, node: Any, place: Place) -> Piece:
         return Mention(node, Role.EXTENT) if place.extent else node
 
     def _window_buffer(self, node: WindowBuffer, place: Place) -> Piece:

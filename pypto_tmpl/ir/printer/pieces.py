@@ -118,6 +118,11 @@ def _escaped(char: str) -> str:
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 
 
+def comment_text(line: str) -> str:
+    """A line as a comment can hold it: source text has no NUL and no half of a surrogate pair."""
+    return line.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8").rstrip()
+
+
 def lines_of(text: str) -> list[str]:
     """Lines as the Python tokenizer counts them."""
     return _LINE_ENDS.split(text)

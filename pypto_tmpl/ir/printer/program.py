@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 
 from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Expr, IRNode, Stmt, Type
@@ -10,7 +11,7 @@ from pypto_tmpl.ir.enums import FunctionType, ParamDirection, SplitMode
 from pypto_tmpl.ir.enums import Role as FunctionRole
 from pypto_tmpl.ir.printer.calls import function_name
 from pypto_tmpl.ir.printer.names import FunctionText, assign_names, identifier
-from pypto_tmpl.ir.printer.pieces import Piece, Pieces, PrintError, flatten, joined, string_text
+from pypto_tmpl.ir.printer.pieces import Piece, Pieces, PrintError, comment_text, flatten, joined, string_text
 from pypto_tmpl.ir.printer.scopes import ScopePrinter
 from pypto_tmpl.ir.printer.spellings import PARAM_WRAPPERS
 from pypto_tmpl.ir.printer.statements import Block, flat_statements
@@ -70,7 +71,7 @@ class Printer(ScopePrinter):
         return self._program_header(node, sorted(names.values())) + (methods or "    pass\n")
 
     def _program_header(self, node: Program, dimensions: Sequence[str]) -> str:
-        title = " ".join(node.name.split()) or "Program"
+        title = comment_text(" ".join(node.name.split())) or "Program"
         is_usual = self.prefix == "pl"
         module = "import pypto.language as pl" if is_usual else f"from pypto import language as {self.prefix}"
         lines = [f"# pypto.program: {title}", module, ""]
@@ -199,15 +200,26 @@ def python_print_type(
     return python_print(node, prefix, format=format, explicit_layout=explicit_layout)
 
 
+_MAX_NESTING = 200  # what black writes grows with the square of it: one bracket a line, each indented further
+
+
 def _formatted(text: str) -> str:
-    """The text as black lays it out; as it is where black refuses it."""
+    """The text as black lays it out; as it is where black refuses it or brackets nest very deeply."""
     from black import format_str
     from black.mode import Mode, TargetVersion
     from black.parsing import InvalidInput
 
+    if _nesting(text) > _MAX_NESTING:
+        return text
     mode = Mode(target_versions={TargetVersion.PY311}, line_length=200)
     try:
         found = format_str(text, mode=mode)
     except (InvalidInput, RecursionError):
         return text
     return found if text.endswith("\n") else found.rstrip("\n")
+
+
+def _nesting(text: str) -> int:
+    """Depth of the brackets in a text."""
+    depths = accumulate(1 if char in "([{" else -1 for char in text if char in "()[]{}")
+    return max(depths, default=0)

@@ -11,7 +11,7 @@ from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import ForKind
 from pypto_tmpl.ir.expr import Call, ConstInt, IterArg, Var
 from pypto_tmpl.ir.printer.calls import CallPrinter
-from pypto_tmpl.ir.printer.pieces import Pieces, PrintError, joined, lines_of, option
+from pypto_tmpl.ir.printer.pieces import Pieces, PrintError, comment_text, joined, lines_of, option
 from pypto_tmpl.ir.printer.spellings import LOOPS, TASK_INVALID_OP
 from pypto_tmpl.ir.stmt import (
     AssignStmt,
@@ -60,7 +60,7 @@ class StatementPrinter(CallPrinter):
 
     def start_function(self) -> None:
         """Forget what is known of the previous function."""
-        self.defined: dict[int, Var] = {}
+        self.defined = {}
         self.called: set[str] = set()
         self.current: Stmt | None = None  # where an error is, should one come up
 
@@ -98,7 +98,7 @@ class StatementPrinter(CallPrinter):
     def comments(self, node: Stmt, block: Block) -> Pieces:
         for comment in node.leading_comments:
             for line in lines_of(comment):
-                yield f"{block.indent}# {line}".rstrip() + "\n"
+                yield f"{block.indent}# {comment_text(line)}".rstrip() + "\n"
 
     def annotation(self, var: Var) -> Pieces:
         """``: <type>`` of a variable that is bound, nothing in concise text."""
