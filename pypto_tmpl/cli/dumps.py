@@ -15,10 +15,20 @@ class DumpError(PyptoTmplError, ValueError):
 
 
 def read_dump(path: Path) -> ir.Program | ir.Function:
-    """The program or function of a dump, by the ending of its name."""
-    if path.suffix != ".msgpack":
-        raise DumpError(f"{path.name!r} is no dump that can be read", notes=["dumps: *.msgpack"])
-    node = ir.deserialize_from_file(str(path))
+    """The program or function of a text dump (``.py``) or a binary one (``.msgpack``).
+
+    Raises: DumpError for another kind of file; what the readers raise for a broken one.
+    """
+    if not path.is_file():
+        raise DumpError(f"there is no file {str(path)!r}")
+    if path.suffix == ".msgpack":
+        node = ir.deserialize_from_file(str(path))
+    elif path.suffix == ".py":
+        from pypto_tmpl import language
+
+        node = language.loads(str(path))
+    else:
+        raise DumpError(f"{path.name!r} is no dump that can be read", notes=["dumps: *.py, *.msgpack"])
     if not isinstance(node, ir.Program | ir.Function):
         raise DumpError(f"{path.name!r} holds a {type(node).__name__}, not a program or function")
     return node

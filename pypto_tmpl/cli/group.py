@@ -14,6 +14,8 @@ from pypto_tmpl import __version__
 # name -> (module, function, help); the help stands here so that listing it imports nothing.
 SUBCOMMANDS = {
     "gen": ("pypto_tmpl.cli.gen", "gen", "Emit the PyTorch script of a dump."),
+    "print": ("pypto_tmpl.cli.printing", "print_dump", "Print a dump as text, or convert between its forms."),
+    "diff": ("pypto_tmpl.cli.printing", "diff", "Say where two dumps differ."),
     "snapshot": ("pypto_tmpl.cli.snapshot", "snapshot", "Compare or update the committed golden scripts."),
     "ops": ("pypto_tmpl.cli.ops", "ops", "Look into the op table: list, show, status, schema."),
 }

@@ -147,6 +147,7 @@ from pypto_tmpl.ir.structural import (
     structural_equal,
     structural_hash,
 )
+from pypto_tmpl.ir.structural_report import structural_report
 from pypto_tmpl.ir.types import (
     ArrayType,
     AsyncEventType,
@@ -330,6 +331,7 @@ __all__ = [
     "structural_diff",
     "structural_equal",
     "structural_hash",
+    "structural_report",
     "sub",
     "truediv",
     "walk",

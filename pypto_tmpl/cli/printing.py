@@ -1,0 +1,79 @@
+"""``pypto-tmpl print`` and ``pypto-tmpl diff``: dumps as text, and where two of them differ."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from pypto_tmpl.cli.dumps import read_dump
+
+
+@click.command(
+    "print",
+    epilog="""\b
+Examples:
+  pypto-tmpl print 22_after_ExpandMixedKernel.msgpack             as text
+  pypto-tmpl print 00_frontend.py --msgpack -o 00_frontend.msgpack
+  pypto-tmpl print 00_frontend.msgpack --level explicit           with every layout field
+""",
+)
+@click.argument("dump", type=click.Path(path_type=Path))
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file.")
+@click.option("--msgpack", "binary", is_flag=True, help="Write the binary form; needs --output or a pipe.")
+@click.option(
+    "--level",
+    type=click.Choice(["concise", "explicit"]),
+    default="concise",
+    show_default=True,
+    help="Whether to write every layout field of every tile.",
+)
+@click.option("--format", "formatted", is_flag=True, help="Format with black at line length 200.")
+@click.option("--prefix", default="pl", show_default=True, help="Name that the language is imported as.")
+def print_dump(
+    dump: Path, output: Path | None, binary: bool, level: str, formatted: bool, prefix: str
+) -> None:
+    """Print DUMP (text or binary form) as text, or write its binary form."""
+    from pypto_tmpl import ir
+    from pypto_tmpl.debug.files import write_bytes, write_text
+
+    node = read_dump(dump)
+    if binary:
+        if output is None and sys.stdout.isatty():
+            raise click.UsageError("the binary form is not for a terminal: give --output")
+        data = ir.serialize(node)
+        if output is None:
+            click.get_binary_stream("stdout").write(data)
+        else:
+            write_bytes(output, data)
+        return
+    text = ir.python_print(node, prefix=prefix, format=formatted, explicit_layout=level == "explicit")
+    text = text.rstrip("\n") + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)
+
+
+@click.command(
+    epilog="""\b
+Example:
+  pypto-tmpl diff 22_after_ExpandMixedKernel.py 22_after_ExpandMixedKernel.msgpack
+
+\b
+Exit codes: 0 structurally equal, 1 different, 2 a dump cannot be read.
+"""
+)
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("-q", "--quiet", is_flag=True, help="Only the exit code.")
+@click.pass_context
+def diff(context: click.Context, first: Path, second: Path, quiet: bool) -> None:
+    """Compare two dumps by structure: names, positions and comments do not count."""
+    from pypto_tmpl import ir
+
+    report = ir.structural_report(read_dump(first), read_dump(second), enable_auto_mapping=True)
+    if not quiet:
+        click.echo(report if report is not None else "structurally equal")
+    context.exit(0 if report is None else 1)
