@@ -37,6 +37,7 @@ def print_dump(
     """Print DUMP (text or binary form) as text, or write its binary form."""
     from pypto_tmpl import ir
     from pypto_tmpl.debug.files import write_bytes, write_text
+    from pypto_tmpl.ir.printer import python_print
 
     node = read_dump(dump)
     if binary:
@@ -48,7 +49,7 @@ def print_dump(
         else:
             write_bytes(output, data)
         return
-    text = ir.python_print(node, prefix=prefix, format=formatted, explicit_layout=level == "explicit")
+    text = python_print(node, prefix=prefix, format=formatted, explicit_layout=level == "explicit")
     text = text.rstrip("\n") + "\n"
     if output is None:
         click.echo(text, nl=False)

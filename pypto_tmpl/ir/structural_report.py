@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pypto_tmpl.ir.base import Expr, Stmt
+from pypto_tmpl.ir.base import Expr, IRNode, Stmt, Type
 from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.structural import Difference, structural_diff
 
@@ -54,6 +54,8 @@ def _follow(owner: object, step: re.Match[str]) -> object:
 def _line(node: object) -> str:
     from pypto_tmpl.ir.printer import python_print
 
+    if not isinstance(node, IRNode | Type):
+        return repr(node)
     try:
         text = python_print(node, format=False)
     except (ValueError, TypeError, NotImplementedError):

@@ -188,6 +188,15 @@ def shown(node: ast.AST) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
+def type_text(type_: ir.Type) -> str:
+    """The text of a type for a message, cut where it is long."""
+    try:
+        text = ir.python_print(type_, format=False)
+    except (ValueError, RecursionError):
+        text = type(type_).__name__
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
 def unsupported(reader: Reader, node: ast.AST, what: str, hint: str | None = None) -> UnsupportedFeatureError:
     """The error for Python that is not part of the language."""
     error = reader.error(UnsupportedFeatureError, node, f"{what} is not supported", hint)

@@ -171,7 +171,7 @@ def _module_name(reader: Reader, node: ast.Name) -> Operand:
     if name in _NON_FINITE:
         return _NON_FINITE[name]
     if name.endswith(FREE_SUFFIX):
-        return reader.names.free(name, ir.UnknownType())
+        return reader.names.free(name)
     guess = closest(name, [*reader.names.names(), *module.dimensions, *module.values])
     hint = f"did you mean {guess!r}?" if guess else None
     note = None
@@ -194,7 +194,16 @@ def _space(reader: Reader, node: ast.expr, value: object) -> ir.Expr:
 
 @reads(ast.BinOp)
 def _binary(reader: Reader, node: ast.BinOp) -> Operand:
-    left, right = operand(reader, node.left), operand(reader, node.right)
+    chain = [node]  # a + b + c nests to the left; a loop reads sums that are longer than the stack is deep
+    while isinstance(chain[-1].left, ast.BinOp):
+        chain.append(chain[-1].left)
+    value = operand(reader, chain[-1].left)
+    for link in reversed(chain):
+        value = _applied(reader, link, value, operand(reader, link.right))
+    return value
+
+
+def _applied(reader: Reader, node: ast.BinOp, left: Operand, right: Operand) -> Operand:
     if type(node.op) not in _ARITHMETIC:
         raise unsupported(reader, node, "the operator @", "matrix products are ops, such as pl.tensor.matmul")
     symbol, build = _ARITHMETIC[type(node.op)]

@@ -50,21 +50,25 @@ class Declared:
         return self.node.name
 
 
-def function_decorator(node: ast.stmt) -> ast.expr | None:
-    """The ``@pl.function`` of a definition, recognised by its name."""
+def decorator_of(node: ast.stmt, name: str) -> ast.expr | None:
+    """The ``@pl.<name>`` of a definition, with or without a call; the prefix does not count."""
     for decorator in getattr(node, "decorator_list", ()):
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if (target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")) == "function":
+        if (target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")) == name:
             found: ast.expr = decorator
             return found
     return None
 
 
 def declare(
-    module: Module, node: ast.FunctionDef, decorator: ast.expr, methods: Mapping[str, Signature]
+    module: Module,
+    node: ast.FunctionDef,
+    decorator: ast.expr,
+    methods: Mapping[str, Signature],
+    strict: bool = False,
 ) -> Declared:
     """Read decorator and signature; ``methods`` are those that ``self`` will have."""
-    reader = Reader(module, Variables(module.printed), methods=methods)
+    reader = Reader(module, Variables(module.printed, strict), methods=methods)
     header = _header(reader, decorator)
     reader.function_type = header.type
     params, directions = [], []
@@ -109,7 +113,7 @@ def _header(reader: Reader, decorator: ast.expr) -> _Header:
             case "attrs":
                 found.attrs += _function_attrs(reader, value)
             case "strict_ssa":
-                boolean(reader, value, "strict_ssa")
+                reader.names.strict |= boolean(reader, value, "strict_ssa")
             case "external_source":
                 found.attrs.append(("external_source", _external(reader, value)))
                 found.is_external = True

@@ -17,6 +17,7 @@ from pypto_tmpl.language.result_rules import DTYPES, SHAPES, VALID_REGIONS, Exte
 from pypto_tmpl.language.scopes import Reader, Signature
 from pypto_tmpl.ops import ResultSpec, load_table, resolve_result
 
+_TASK_OPS = frozenset({"system.task_invalid", "system.task_dummy"})
 _TERM = re.compile(r"(?P<name>\w+)(?:\((?P<arguments>[^()]*)\))?")
 
 
@@ -24,6 +25,8 @@ def op_type(
     reader: Reader, node: ast.AST, name: str, args: list[ir.Expr], kwargs: ir.AttrMap, required: bool
 ) -> ir.Type:
     """Result type of an op call; without a rule an error, or no type where none is ``required``."""
+    if name in _TASK_OPS:
+        return ir.ScalarType(ir.DataType.TASK_ID)
     entry = load_table().get(name)
     if entry is None and not required:
         return ir.UnknownType()

@@ -169,7 +169,7 @@ def _carry(reader: Reader, names: list[ast.Name], initial: list[ir.Expr]) -> lis
 def _initial(reader: Reader, node: ast.expr, body: list[ast.stmt], index: int) -> ir.Expr:
     """An initial value; a placeholder that nothing defines has the type of what the loop yields for it."""
     if isinstance(node, ast.Name) and node.id.endswith(FREE_SUFFIX) and not reader.names.find(node.id):
-        return reader.names.free(node.id, _yielded_type(reader, body, index) or ir.UnknownType())
+        return reader.names.free(node.id, _yielded_type(reader, body, index))
     return expression(reader, node)
 
 

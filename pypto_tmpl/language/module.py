@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pypto_tmpl import ir
-from pypto_tmpl.errors import allowed_note
-from pypto_tmpl.language.constants import integer, member, python_value, shown, string
+from pypto_tmpl.language.constants import boolean, integer, member, python_value, shown, string
 from pypto_tmpl.language.diagnostics import (
     ParserError,
     ParserSyntaxError,
@@ -17,13 +16,15 @@ from pypto_tmpl.language.diagnostics import (
     UnsupportedFeatureError,
     several,
 )
-from pypto_tmpl.language.functions import Declared, declare, function_decorator, read_function
-from pypto_tmpl.language.limits import decode, parse_source, too_deep
+from pypto_tmpl.language.functions import Declared, declare, decorator_of, read_function
+from pypto_tmpl.language.limits import decode, parse_source, too_deep, without_collector
 from pypto_tmpl.language.scopes import Module, Reader, Signature, Variables
+from pypto_tmpl.language.source import Source
 
 _HEADER = "# pypto.program:"
 _LANGUAGE_MODULES = frozenset({"pypto.language", "pypto_tmpl.language"})
 _DISTRIBUTED_MODULES = frozenset(f"{name}.distributed" for name in _LANGUAGE_MODULES)
+_HARMLESS = frozenset({"pypto", "pypto_tmpl", "__future__", "typing"})
 _IMPORT_HINT = "the reader never runs a text; import the file as a Python module to run what it does"
 
 
@@ -45,8 +46,13 @@ def parse(code: str, filename: str = "<string>") -> ir.Program | ir.Function:
 
 
 def _read(text: str, filename: str) -> ir.Program | ir.Function:
-    source = parse_source(text, filename)
-    module = Module(source, printed=text.lstrip("\ufeff").startswith(_HEADER))
+    with without_collector():
+        return _definition(parse_source(text, filename))
+
+
+def _definition(source: Source) -> ir.Program | ir.Function:
+    filename = source.filename
+    module = Module(source, printed=source.text.startswith(_HEADER))
     reader = Reader(module, Variables(printed=False))
     found: list[Callable[[], ir.Program | ir.Function]] = []
     for node in source.tree.body:
@@ -72,9 +78,10 @@ def _statement(reader: Reader, node: ast.stmt) -> Callable[[], ir.Program | ir.F
             _constant(reader, node, name, value)
         case ast.Expr(value=ast.Constant(value=str())):
             pass
-        case ast.ClassDef() if _is_program(node):
-            return lambda: _program(reader, node)
-        case ast.FunctionDef() if (decorator := function_decorator(node)) is not None:
+        case ast.ClassDef() if (decorator := decorator_of(node, "program")) is not None:
+            program_decorator = decorator
+            return lambda: _program(reader, node, program_decorator)
+        case ast.FunctionDef() if (decorator := decorator_of(node, "function")) is not None:
             return lambda: _alone(reader.module, node, decorator)
         case _:
             what = shown(node).splitlines()[0][:80]
@@ -92,7 +99,7 @@ def _import(reader: Reader, node: ast.Import | ast.ImportFrom) -> None:
             reader.module.language.add(name)
         elif full in _DISTRIBUTED_MODULES:
             reader.module.distributed.add(name)
-        elif not full.startswith(("pypto", "__future__.", "typing.")):
+        elif full.partition(".")[0] not in _HARMLESS:
             message = f"the import of {full!r} is not supported"
             raise reader.error(UnsupportedFeatureError, node, message, _IMPORT_HINT)
 
@@ -132,39 +139,45 @@ def _dimension(reader: Reader, name: str, text: ast.expr) -> None:
     reader.module.dimensions[name] = known
 
 
-def _is_program(node: ast.ClassDef) -> bool:
-    for decorator in node.decorator_list:
-        target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if (target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")) == "program":
-            return True
-    return False
-
-
-def _program(reader: Reader, node: ast.ClassDef) -> ir.Program:
+def _program(reader: Reader, node: ast.ClassDef, decorator: ast.expr) -> ir.Program:
     """Signatures first, so that a call may precede its function; then the bodies in text order."""
+    strict = _strict(reader, decorator)
     errors: list[ParserError] = []
     methods: dict[str, Declared] = {}
     signatures: dict[str, Signature] = {}
-    for member_node in node.body:
-        decorator = function_decorator(member_node)
-        if decorator is None or not isinstance(member_node, ast.FunctionDef):
+    for inner in node.body:
+        function = decorator_of(inner, "function")
+        if function is None or not isinstance(inner, ast.FunctionDef):
             continue
         try:
-            if member_node.name in methods:
-                message = f"two functions are named {member_node.name!r}"
-                raise reader.error(ParserSyntaxError, member_node, message)
-            declared = declare(reader.module, member_node, decorator, signatures)
+            if inner.name in methods:
+                message = f"two functions are named {inner.name!r}"
+                raise reader.error(ParserSyntaxError, inner, message)
+            declared = declare(reader.module, inner, function, signatures, strict)
             methods[declared.name] = declared
             signatures[declared.name] = declared.signature
         except ParserError as error:
             errors.append(error)
     if not methods and not errors:
-        hint = allowed_note("decorators", ["@pl.function"])
-        raise reader.error(ParserSyntaxError, node, f"class {node.name!r} has no function", hint)
+        message = f"class {node.name!r} has no function"
+        raise reader.error(ParserSyntaxError, node, message, "decorate its functions with @pl.function")
     functions = _bodies(methods, errors)
     if errors:
         raise several(errors)
     return ir.Program(functions, node.name, reader.span(node))
+
+
+def _strict(reader: Reader, decorator: ast.expr) -> bool:
+    """The only keyword of ``@pl.program``."""
+    match decorator:
+        case ast.Call(args=[], keywords=[]):
+            return False
+        case ast.Call(args=[], keywords=[ast.keyword(arg="strict_ssa", value=value)]):
+            return boolean(reader, value, "strict_ssa")
+        case ast.Call():
+            message = "pl.program takes strict_ssa=True or False and nothing else"
+            raise reader.error(ParserSyntaxError, decorator, message)
+    return False
 
 
 def _bodies(methods: dict[str, Declared], errors: list[ParserError]) -> list[ir.Function]:

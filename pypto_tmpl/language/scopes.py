@@ -29,6 +29,14 @@ class ReassignedError(Exception):
         self.after = after
 
 
+class SecondDefinitionError(Exception):
+    """A name is bound again where that is not allowed."""
+
+    def __init__(self, name: str, before: ir.Span) -> None:
+        super().__init__(name)
+        self.before = before
+
+
 class Variables:
     """The variables of one function.
 
@@ -38,8 +46,10 @@ class Variables:
     of a function a name of its own, so there one name is one variable, wherever its scopes lie.
     """
 
-    def __init__(self, printed: bool) -> None:
+    def __init__(self, printed: bool, strict: bool = False) -> None:
         self._printed = printed
+        self.strict = strict  # a visible name is not assigned again
+        self._assigned: set[str] = set()
         self._visible: dict[str, ir.Var] = {}
         self._latest: dict[str, ir.Var] = {}  # also the names whose scope has ended
         self._unbound: dict[str, ir.Var] = {}  # named by types before anything defines them
@@ -67,13 +77,13 @@ class Variables:
             return found
         return self._interned(name, _POINTER)
 
-    def free(self, name: str, type_: ir.Type) -> ir.Var:
-        """The variable that the printer marked as free."""
-        return self._interned(name, type_)
+    def free(self, name: str, type_: ir.Type | None = None) -> ir.Var:
+        """The variable that the printer marked as free; text rarely tells its type."""
+        return self._interned(name, type_ or ir.UnknownType())
 
     def _interned(self, name: str, type_: ir.Type) -> ir.Var:
         found = self._unbound.get(name)
-        if found is None or found.type != type_:
+        if found is None or not (name.endswith(FREE_SUFFIX) or found.type == type_):
             found = ir.Var(name.removesuffix(FREE_SUFFIX), type_, ir.Span.unknown())
             self._unbound[name] = found
         return found
@@ -81,6 +91,9 @@ class Variables:
     def assign(self, name: str, type_: ir.Type, span: ir.Span) -> ir.Var:
         """The variable that an assignment defines; ReassignedError where the name has another type."""
         old = self._visible.get(name)
+        if self.strict and old is not None and name in self._assigned:
+            raise SecondDefinitionError(name, old.span)
+        self._assigned.add(name)
         if type(old) is ir.Var:
             if old.type is type_ or old.type == type_:
                 return old

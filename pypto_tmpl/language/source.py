@@ -62,6 +62,11 @@ class Source:
                     found.append(Comment(number, match.start(), match["text"].removeprefix(" ").rstrip()))
         return found
 
+    @property
+    def has_comments(self) -> bool:
+        """Whether there are comments that nothing has taken yet."""
+        return self._next_comment < len(self.comments)
+
     def take_comments(self, before_line: int, column: int | None = None) -> list[str]:
         """The comments before a line that nothing has taken yet.
 

@@ -8,16 +8,17 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.calls import call
-from pypto_tmpl.language.constants import shown, unsupported
+from pypto_tmpl.language.constants import shown, type_text, unsupported
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
     ParserError,
     ParserSyntaxError,
     ParserTypeError,
+    SSAViolationError,
 )
 from pypto_tmpl.language.expressions import as_constant, expression, int_constant, operand, scalar
 from pypto_tmpl.language.limits import too_deep
-from pypto_tmpl.language.scopes import Reader, ReassignedError, Results
+from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, ReassignedError, Results, SecondDefinitionError
 from pypto_tmpl.language.types import annotation
 
 _STATEMENTS: dict[type[ast.stmt], Callable[[Reader, Any], None]] = {}
@@ -73,7 +74,9 @@ def statement(reader: Reader, node: ast.stmt) -> None:
         raise unsupported(reader, node, what, hint)
     source, count = reader.module.source, len(reader.statements)
     comments = (
-        [*reader.pending_comments, *_comments(reader, node)] if source.comments else reader.pending_comments
+        [*reader.pending_comments, *_comments(reader, node)]
+        if source.has_comments
+        else reader.pending_comments
     )
     reader.pending_comments = []
     try:
@@ -122,8 +125,12 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
     """Bind ``name`` to a value."""
     try:
         variable = reader.names.assign(name, type_, span)
+    except SecondDefinitionError as error:
+        message = f"{name!r} is assigned twice, which strict_ssa forbids"
+        lines = reader.module.source.lines
+        raise SSAViolationError(message, span, error.before, source_lines=lines) from None
     except ReassignedError as error:
-        note = f"it is {error.before!r} and would become {error.after!r}"
+        note = f"it is {type_text(error.before)} and would become {type_text(error.after)}"
         message = f"Cannot reassign {name!r} with another type"
         raise reader.error(ParserTypeError, node, message, "use another name", note) from None
     emit(reader, ir.AssignStmt(variable, value, span))
@@ -158,6 +165,8 @@ def _annotation(reader: Reader, node: ast.expr) -> ir.Type | None:
 def _value(reader: Reader, name: str, node: ast.expr, type_: ir.Type | None) -> ir.Expr:
     """The value of an assignment; a bare integer takes the dtype of the annotation."""
     reader.target, reader.root = name, node
+    if isinstance(node, ast.Name) and node.id.endswith(FREE_SUFFIX) and not reader.names.find(node.id):
+        return reader.names.free(node.id, type_)
     found = call(reader, node, type_) if isinstance(node, ast.Call) else operand(reader, node)
     if isinstance(found, ir.Expr):
         return found
@@ -174,10 +183,19 @@ def _check_annotation(reader: Reader, node: ast.expr, type_: ir.Type, found: ir.
     if fits and isinstance(type_, ir.ScalarType) and isinstance(found, ir.ScalarType):
         fits = type_.dtype == found.dtype or (type_.dtype.is_int() and found.dtype.is_int())
     if fits and isinstance(type_, ir.ShapedType) and isinstance(found, ir.ShapedType):
-        fits = type_.dtype == found.dtype and len(type_.shape) == len(found.shape)
+        fits = type_.dtype == found.dtype and _may_agree(type_.shape, found.shape)
     if not fits:
-        message = f"the annotation {shown(node)} contradicts the value's type {found!r}"
+        message = f"the annotation {shown(node)} contradicts the value's type {type_text(found)}"
         raise reader.error(ParserTypeError, node, message)
+
+
+def _may_agree(a: Sequence[ir.Expr], b: Sequence[ir.Expr]) -> bool:
+    """Whether two shapes have as many extents, and no constant ones that differ."""
+    pairs = zip(a, b, strict=False)
+    constant = [
+        (x.value, y.value) for x, y in pairs if isinstance(x, ir.ConstInt) and isinstance(y, ir.ConstInt)
+    ]
+    return len(a) == len(b) and all(x == y for x, y in constant)
 
 
 @reads(ast.Assign)

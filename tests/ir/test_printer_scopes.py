@@ -146,6 +146,8 @@ def test_other_placeholders_are_shown() -> None:
     assert body_text(placeholder, in_core(attrs={"task_id_var": T1})).startswith(shown)
     assert body_text(placeholder, WORK, in_core(attrs={"task_id_var": T0})).startswith(shown)
     assert body_text(placeholder) == shown
+    marked = assign(T0, call("system.task_invalid", type=TASK, attrs={"x": 1}))
+    assert 'task_invalid(attrs={"x": 1})' in body_text(marked, in_core(attrs={"task_id_var": T0}))
     cluster = ir.ClusterScopeStmt("", WORK, NOWHERE, attrs={"task_id_var": T0})
     assert body_text(placeholder, cluster) == (
         f'{shown}with pl.cluster(attrs={{"task_id_var": t0}}):\n{INDENTED}'
@@ -263,8 +265,10 @@ def test_split_regions_with_and_without_a_lane() -> None:
     assert body_text(node) == (
         'for lane in pl.split_aiv(2, mode=pl.SplitMode.NONE, name_hint="r", attrs={"x": 1}):\n    pass\n'
     )
-    header = "for _ in pl.split_aiv(2, mode=pl.SplitMode.NONE):\n"
+    header = "for _lane in pl.split_aiv(2, mode=pl.SplitMode.NONE):\n"
     assert body_text(lane_region(ir.SplitMode.NONE, WORK)) == header + INDENTED
+    two = body_text(lane_region(ir.SplitMode.NONE, WORK), lane_region(ir.SplitMode.NONE, WORK))
+    assert two == header + INDENTED + header.replace("_lane", "_lane_1") + INDENTED
     assert body_text(lane_region(ir.SplitMode.NONE)) == header + "    pass\n"
 
 

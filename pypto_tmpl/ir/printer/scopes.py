@@ -10,7 +10,7 @@ from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Stmt
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import Level, SplitMode
-from pypto_tmpl.ir.expr import Call, Var
+from pypto_tmpl.ir.expr import Var
 from pypto_tmpl.ir.printer.pieces import (
     Mention,
     Piece,
@@ -23,7 +23,7 @@ from pypto_tmpl.ir.printer.pieces import (
     string_text,
 )
 from pypto_tmpl.ir.printer.spellings import BLOCK_INDEX_OP, LANE_INDEX_OP
-from pypto_tmpl.ir.printer.statements import Block, StatementPrinter, flat_statements, task_of
+from pypto_tmpl.ir.printer.statements import Block, StatementPrinter, flat_statements, is_plain_call, task_of
 from pypto_tmpl.ir.span import Span
 from pypto_tmpl.ir.stmt import (
     AssignStmt,
@@ -130,7 +130,7 @@ class ScopePrinter(StatementPrinter):
         if lane is not None:
             yield self.comments(first, block)
         yield f"{block.indent}for "
-        yield "_" if lane is None else self.define(lane)
+        yield self.define(lane or Var("_lane", ScalarType(DataType.INDEX), Span.unknown()))
         yield f" in {self.prefix}.split_aiv("
         yield joined((str(node.count), f"mode={self.enum(node.split)}", *self._keywords_of(node)))
         yield "):\n"
@@ -221,8 +221,7 @@ def _spmd_loop(node: SpmdScopeStmt) -> SpmdLoop | None:
 
 def _index_assigned(node: Stmt, op: str) -> Var | None:
     """The INDEX variable that the statement sets to the value of ``op``, None for any other statement."""
-    if not isinstance(node, AssignStmt) or not isinstance(node.value, Call) or node.value.op.name != op:
+    if not isinstance(node, AssignStmt) or not is_plain_call(node.value, op):
         return None
     is_index = isinstance(node.var.type, ScalarType) and node.var.type.dtype == DataType.INDEX
-    has_options = node.value.args or node.value.kwargs or node.value.attrs
-    return node.var if is_index and not has_options else None
+    return node.var if is_index else None

@@ -251,9 +251,14 @@ def is_task_placeholder(node: Stmt, follower: Stmt | None) -> bool:
         isinstance(node, AssignStmt)
         and isinstance(follower, ScopeStmt)
         and task_of(follower) is node.var
-        and isinstance(node.value, Call)
-        and node.value.op.name == TASK_INVALID_OP
+        and is_plain_call(node.value, TASK_INVALID_OP)
     )
+
+
+def is_plain_call(node: Expr, op: str) -> bool:
+    """True for a call of the op without operands, keywords or attributes."""
+    is_call = isinstance(node, Call) and node.op.name == op
+    return is_call and not (node.args or node.kwargs or node.attrs)  # type: ignore[attr-defined]
 
 
 def _is_index(node: Expr, value: int) -> bool:
