@@ -257,8 +257,9 @@ def is_task_placeholder(node: Stmt, follower: Stmt | None) -> bool:
 
 def is_plain_call(node: Expr, op: str) -> bool:
     """True for a call of the op without operands, keywords or attributes."""
-    is_call = isinstance(node, Call) and node.op.name == op
-    return is_call and not (node.args or node.kwargs or node.attrs)  # type: ignore[attr-defined]
+    if not isinstance(node, Call) or node.op.name != op:
+        return False
+    return not (node.args or node.kwargs or node.attrs)
 
 
 def _is_index(node: Expr, value: int) -> bool:
