@@ -45,7 +45,7 @@ def print_dump(
             raise click.UsageError("the binary form is not for a terminal: give --output")
         data = ir.serialize(node)
         if output is None:
-            click.get_binary_stream("stdout").write(data)
+            sys.stdout.buffer.write(data)
         else:
             write_bytes(output, data)
         return
