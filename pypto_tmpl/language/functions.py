@@ -14,6 +14,7 @@ from pypto_tmpl.language import loops as _loops  # noqa: F401  (registers the re
 from pypto_tmpl.language.attributes import attribute_dict, stored
 from pypto_tmpl.language.constants import boolean, member, shown, string
 from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError
+from pypto_tmpl.language.limits import as_parser_error
 from pypto_tmpl.language.scopes import Module, Reader, Signature, Variables
 from pypto_tmpl.language.statements import block
 from pypto_tmpl.language.types import parameter, return_annotation
@@ -69,6 +70,15 @@ def declare(
 ) -> Declared:
     """Read decorator and signature; ``methods`` are those that ``self`` will have."""
     reader = Reader(module, Variables(module.printed, strict), methods=methods)
+    try:
+        return _declared(reader, node, decorator)
+    except ParserError:
+        raise
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise as_parser_error(module.source, node, error) from error
+
+
+def _declared(reader: Reader, node: ast.FunctionDef, decorator: ast.expr) -> Declared:
     header = _header(reader, decorator)
     reader.function_type = header.type
     params, directions = [], []
@@ -175,7 +185,9 @@ def read_function(declared: Declared) -> ir.Function:
         )
     except ParserError:
         raise
-    except (TypeError, ValueError) as error:
+    except RecursionError as error:
+        raise as_parser_error(reader.module.source, node, error) from error
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         message = f"Failed to parse function {node.name!r}: {error}"
         raise reader.error(ParserSyntaxError, node, message) from error
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pypto_tmpl.ir import Span
-from pypto_tmpl.language.diagnostics import PythonSyntaxError
+from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError, PythonSyntaxError
 from pypto_tmpl.language.source import Source
 
 _TOO_DEEP = "the text is nested too deeply"
@@ -86,11 +86,13 @@ def _parse(text: str, filename: str, lines: list[str]) -> ast.Module:
         raise syntax_error(str(error), filename, 1, 1, lines) from None
 
 
-def too_deep(source: Source, node: ast.AST) -> PythonSyntaxError:
-    """What to raise when reading ``node`` ran out of stack."""
+def as_parser_error(source: Source, node: ast.AST, error: Exception) -> ParserError:
+    """The diagnostic for what reading ``node`` raised: an IR invariant, or the end of the stack."""
     span = source.span(node)
-    where = (span.begin_line, span.begin_column)
-    return syntax_error(_TOO_DEEP, source.filename, *where, source.lines, hint=_DEEP_HINT)
+    if isinstance(error, RecursionError):
+        where = (span.begin_line, span.begin_column)
+        return syntax_error(_TOO_DEEP, source.filename, *where, source.lines, hint=_DEEP_HINT)
+    return ParserSyntaxError(str(error), span, source_lines=source.lines)
 
 
 def _at_character(text: str, index: int, what: str, filename: str, lines: list[str]) -> PythonSyntaxError:

@@ -17,7 +17,7 @@ from pypto_tmpl.language.diagnostics import (
     several,
 )
 from pypto_tmpl.language.functions import Declared, declare, decorator_of, read_function
-from pypto_tmpl.language.limits import decode, parse_source, too_deep, without_collector
+from pypto_tmpl.language.limits import as_parser_error, decode, parse_source, without_collector
 from pypto_tmpl.language.scopes import Module, Reader, Signature, Variables
 from pypto_tmpl.language.source import Source
 
@@ -59,8 +59,10 @@ def _definition(source: Source) -> ir.Program | ir.Function:
         try:
             if (definition := _statement(reader, node)) is not None:
                 found.append(definition)
-        except RecursionError:
-            raise too_deep(source, node) from None
+        except ParserError:
+            raise
+        except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+            raise as_parser_error(source, node, error) from error
     if len(found) != 1:
         what = "no @pl.function or @pl.program" if not found else "multiple functions or programs"
         raise ProgramCountError(f"found {what} in {filename}, where one is expected")

@@ -17,7 +17,7 @@ from pypto_tmpl.language.diagnostics import (
     SSAViolationError,
 )
 from pypto_tmpl.language.expressions import as_constant, expression, int_constant, operand, scalar
-from pypto_tmpl.language.limits import too_deep
+from pypto_tmpl.language.limits import as_parser_error
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, ReassignedError, Results, SecondDefinitionError
 from pypto_tmpl.language.types import annotation
 
@@ -83,10 +83,8 @@ def statement(reader: Reader, node: ast.stmt) -> None:
         read(reader, node)
     except ParserError:
         raise
-    except RecursionError:
-        raise too_deep(source, node) from None
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise reader.error(ParserSyntaxError, node, str(error)) from error
+        raise as_parser_error(source, node, error) from error
     if comments:
         _attach(reader, comments, count)
 
