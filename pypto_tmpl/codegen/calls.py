@@ -26,6 +26,7 @@ class CallSource(Protocol):
     def operand(self, node: ir.Expr) -> str: ...
     def region(self, node: ir.Expr) -> tuple[str, list[str]] | None: ...
     def report(self, what: str, span: ir.Span) -> None: ...
+    def check_dtype(self, node: ir.Expr) -> bool: ...
     def is_written(self, call: ir.Call) -> bool: ...
 
 
@@ -39,11 +40,11 @@ class OpEmitter:
     def emit(self, source: CallSource, call: ir.Call) -> str:
         """The expression for ``call``; obstacles are reported and give a placeholder."""
         entry = self.table.get(call.op.name)
+        operands = [self._operand(source, arg) for arg in call.args]  # their obstacles count in any case
         if entry is None or not entry.is_executable:
             return self._without_macro(source, call, entry)
         if not self._dtypes_are_supported(source, call, entry):
             return str(source.macros.nothing())
-        operands = [self._operand(source, arg) for arg in call.args]
         try:
             bound = bind_operands(entry, operands)
             attributes = bind_attributes(
@@ -69,12 +70,13 @@ class OpEmitter:
     def _dtypes_are_supported(self, source: CallSource, call: ir.Call, entry: OpEntry) -> bool:
         shaped = [call, *(arg for arg in call.args if isinstance(arg.type, ir.ShapedType))]
         wrong = {
-            node.type.dtype.name: None
-            for node in shaped
+            node.type.dtype.name: node
+            for node in reversed(shaped)
             if isinstance(node.type, ir.ShapedType) and node.type.dtype.name not in entry.dtypes
         }
-        for name in wrong:
-            source.report(f"operator {call.op.name!r} on dtype {name}", call.span)
+        for name, node in wrong.items():
+            if source.check_dtype(node):
+                source.report(f"operator {call.op.name!r} on dtype {name}", call.span)
         return not wrong
 
     def _keywords(self, call: ir.Call, entry: OpEntry) -> Mapping[str, Any]:

@@ -128,6 +128,13 @@ class ExpressionEmitter(VariableEmitter):
         text = self.expr(node)
         return without_outer_parentheses(text) if type(node) is ir.Call else text
 
+    def again(self, node: ir.Expr) -> str:
+        """Text of an expression that stands elsewhere too: its obstacles have been reported there."""
+        reported = len(self.script.unsupported)
+        text = self.expr(node)
+        del self.script.unsupported[reported:]
+        return text
+
     def operand(self, node: ir.Expr) -> str:
         """Text of ``node`` as an operand of an op, which may put it next to any operator."""
         return scalars.as_operand(self, node, self.expr(node))
@@ -171,7 +178,7 @@ class ExpressionEmitter(VariableEmitter):
         if target is None:
             return text
         if self.is_muted:
-            return str(self.macros.if_writes_land(text, self.expr(target)))
+            return str(self.macros.if_writes_land(text, self.again(target)))
         return str(self.macros.store_once(text))
 
     def global_target(self, node: ir.Call) -> ir.Expr | None:

@@ -119,7 +119,7 @@ class LaunchEmitter(ExpressionEmitter):
                 f"a predicated launch of {node.op.name!r}, which returns more than its outputs", node.span
             )
             return text
-        texts = [self.expr(output) for output in outputs]
+        texts = [self.again(output) for output in outputs]
         otherwise = self.macros.nothing() if not texts else texts[0]
         if len(texts) > 1:
             otherwise = self.macros.tuple_of(texts)

@@ -46,19 +46,20 @@ class VariableEmitter:
         variable = self.current_variable.name_hint if self.current_variable is not None else ""
         self.script.unsupported.append(Unsupported(what, self.function.name, variable, where))
 
-    def check_dtype(self, node: ir.Expr) -> None:
-        """Report an element type that no script can hold, once a function."""
+    def check_dtype(self, node: ir.Expr) -> bool:
+        """Whether a script can hold the values of ``node``; if not, its dtype is reported, once a function."""
         type_ = node.type
         if isinstance(type_, ir.ShapedType):
             is_known = type_.dtype.name in self.script.carriers
         elif isinstance(type_, ir.ScalarType):
             is_known = type_.dtype.get_bit() > 0
         else:
-            return
+            return True
         code = type_.dtype.code()
         if not is_known and code not in self._wrong_dtypes:
             self._wrong_dtypes.add(code)
             self.report(f"dtype {type_.dtype.name} (code {code})", node.span)
+        return is_known
 
     # Names
 

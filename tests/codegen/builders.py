@@ -237,6 +237,11 @@ def body_text(*body: ir.Stmt, params: Sequence[ir.Var] = (), **options: Any) -> 
     return "\n".join(line.removeprefix("    ") for line in lines)
 
 
+def ir_subclasses(base: type) -> set[type]:
+    """The project's own classes directly below ``base``, without those that tests define."""
+    return {cls for cls in base.__subclasses__() if cls.__module__.startswith("pypto_tmpl.")}
+
+
 def numbers(*shape: int) -> torch.Tensor:
     """0, 1, 2, ... as FP32 in a shape."""
     count = 1
