@@ -167,6 +167,14 @@ from pypto_tmpl.ir.types import (
     UnknownType,
     WindowBufferType,
 )
+from pypto_tmpl.ir.verifier import (
+    DEFAULT_PROPERTIES,
+    STRUCTURAL_PROPERTIES,
+    IRProperty,
+    VerificationError,
+    verify,
+    verify_or_throw,
+)
 from pypto_tmpl.ir.visitor import IRMutator, IRVisitor, children, walk
 from pypto_tmpl.ir.wire import deserialize, deserialize_from_file, serialize, serialize_to_file
 
@@ -204,6 +212,7 @@ __all__ = [
     "ConstInt",
     "ContinueStmt",
     "CoreType",
+    "DEFAULT_PROPERTIES",
     "DYNAMIC_DIM",
     "DataType",
     "Difference",
@@ -224,6 +233,7 @@ __all__ = [
     "HierarchyScopeStmt",
     "IRMutator",
     "IRNode",
+    "IRProperty",
     "IRVisitor",
     "IfStmt",
     "InCoreScopeStmt",
@@ -260,6 +270,7 @@ __all__ = [
     "ReturnStmt",
     "Role",
     "RuntimeScopeStmt",
+    "STRUCTURAL_PROPERTIES",
     "ScalarType",
     "ScopeKind",
     "ScopeStmt",
@@ -284,6 +295,7 @@ __all__ = [
     "UnaryExpr",
     "UnknownType",
     "Var",
+    "VerificationError",
     "WaitCmp",
     "WhileStmt",
     "WindowBuffer",
@@ -334,5 +346,7 @@ __all__ = [
     "structural_report",
     "sub",
     "truediv",
+    "verify",
+    "verify_or_throw",
     "walk",
 ]

@@ -285,7 +285,7 @@ class TileType(ShapedType):
             dtype=dtype,
             shape=extents,
             memref=memref,
-            tile_view=_canonical_tile_view(tile_view, extents, memory_space),
+            tile_view=canonical_tile_view(tile_view, extents, memory_space),
             memory_space=memory_space,
         )
 
@@ -296,7 +296,7 @@ class TileType(ShapedType):
         return self.tile_view if self.tile_view.valid_shape else _with_valid(self.tile_view, self.shape)
 
 
-def _canonical_tile_view(
+def canonical_tile_view(
     view: TileView | None, shape: tuple[Expr, ...], space: MemorySpace | None
 ) -> TileView | None:
     """A fully valid region is stored as an empty one, and the implicit view of the space as None."""

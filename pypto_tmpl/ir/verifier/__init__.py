@@ -1,0 +1,102 @@
+"""Checks of a program on request; loading and running a dump never run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pypto_tmpl.ir.program import Function, Program
+from pypto_tmpl.ir.verifier import control_flow, definitions, typing
+from pypto_tmpl.ir.verifier.diagnostics import (
+    Diagnostic,
+    Findings,
+    IRProperty,
+    Severity,
+    VerificationError,
+)
+
+STRUCTURAL_PROPERTIES: tuple[IRProperty, ...] = (
+    IRProperty.TypeChecked,
+    IRProperty.BreakContinueValid,
+    IRProperty.NoRedundantBlocks,
+    IRProperty.UseAfterDef,
+    IRProperty.OutParamNotShadowed,
+    IRProperty.NoNestedInCore,
+    IRProperty.InOutUseValid,
+    IRProperty.PipelineLoopValid,
+    IRProperty.ArrayNotEscaped,
+    IRProperty.ManualDepsOnSubmitOnly,
+    IRProperty.AtomicAddDtypeValid,
+)
+"""Properties that hold after every pass."""
+
+DEFAULT_PROPERTIES: tuple[IRProperty, ...] = (
+    IRProperty.SSAForm,
+    IRProperty.TypeChecked,
+    IRProperty.NoNestedCalls,
+    IRProperty.BreakContinueValid,
+    IRProperty.NoRedundantBlocks,
+    IRProperty.UseAfterDef,
+    IRProperty.OutParamNotShadowed,
+    IRProperty.NoNestedInCore,
+    IRProperty.TileTypeCoherence,
+    IRProperty.ArrayNotEscaped,
+)
+"""Properties that upstream checks in an explicit run; the first ones hold only once passes made them so."""
+
+_Check = Callable[[Function, Findings], None]
+_CHECKS: dict[IRProperty, tuple[str, _Check]] = {
+    IRProperty.SSAForm: ("SSAVerify", definitions.ssa_form),
+    IRProperty.TypeChecked: ("TypeCheck", typing.type_checked),
+    IRProperty.NoNestedCalls: ("NoNestedCall", control_flow.no_nested_calls),
+    IRProperty.NoRedundantBlocks: ("NoRedundantBlocks", control_flow.no_redundant_blocks),
+    IRProperty.BreakContinueValid: ("BreakContinueCheck", control_flow.break_continue_valid),
+    IRProperty.UseAfterDef: ("UseAfterDefCheck", definitions.use_after_def),
+    IRProperty.OutParamNotShadowed: ("OutParamNotShadowed", definitions.out_param_not_shadowed),
+    IRProperty.NoNestedInCore: ("NoNestedInCore", control_flow.no_nested_incore),
+    IRProperty.PipelineLoopValid: ("PipelineLoopValid", control_flow.pipeline_loop_valid),
+    IRProperty.TileTypeCoherence: ("TileTypeCoherence", typing.tile_type_coherence),
+    IRProperty.ArrayNotEscaped: ("ArrayNotEscaped", typing.array_not_escaped),
+    IRProperty.ManualDepsOnSubmitOnly: ("ManualDepsOnSubmitOnly", typing.manual_deps_on_submit_only),
+    IRProperty.AtomicAddDtypeValid: ("AtomicAddDtypeValid", typing.atomic_add_dtype_valid),
+}
+
+
+def verify(
+    node: Program | Function, properties: Iterable[IRProperty] = STRUCTURAL_PROPERTIES
+) -> list[Diagnostic]:
+    """Violations of the given properties, function by function, in the order of the properties."""
+    program = node if isinstance(node, Program) else None
+    found: list[Diagnostic] = []
+    chosen = list(properties)
+    for function in node.functions.values() if isinstance(node, Program) else [node]:
+        for wanted in chosen:
+            if wanted is IRProperty.InOutUseValid:
+                findings = Findings("InOutUseValid", function.name)
+                definitions.in_out_use_valid(function, findings, program)
+            else:
+                rule_name, check = _CHECKS[wanted]
+                findings = Findings(rule_name, function.name)
+                check(function, findings)
+            found += findings.found
+    return found
+
+
+def verify_or_throw(
+    node: Program | Function, properties: Iterable[IRProperty] = STRUCTURAL_PROPERTIES
+) -> None:
+    """Raise VerificationError with a report if a property is violated."""
+    found = verify(node, properties)
+    if any(item.severity is Severity.ERROR for item in found):
+        raise VerificationError(found)
+
+
+__all__ = [
+    "DEFAULT_PROPERTIES",
+    "STRUCTURAL_PROPERTIES",
+    "Diagnostic",
+    "IRProperty",
+    "Severity",
+    "VerificationError",
+    "verify",
+    "verify_or_throw",
+]

@@ -1,0 +1,75 @@
+"""What a verifier finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.ir.span import Span
+
+
+class IRProperty(Enum):
+    """Named checks over a program; the values are upstream's bit positions (spec: IR, 13.2)."""
+
+    SSAForm = 0
+    TypeChecked = 1
+    NoNestedCalls = 2
+    NoRedundantBlocks = 4
+    BreakContinueValid = 13
+    UseAfterDef = 14
+    OutParamNotShadowed = 18
+    NoNestedInCore = 19
+    InOutUseValid = 20
+    PipelineLoopValid = 21
+    TileTypeCoherence = 24
+    ArrayNotEscaped = 28
+    ManualDepsOnSubmitOnly = 33
+    AtomicAddDtypeValid = 40
+
+
+class Severity(Enum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One violation: the rule, upstream's code for it, what is wrong and where."""
+
+    rule_name: str
+    error_code: int
+    message: str
+    span: Span
+    function: str
+    severity: Severity = Severity.ERROR
+
+    def __str__(self) -> str:
+        where = f" [{self.span}]" if self.span.is_valid() else ""
+        return f"{self.severity.value}: {self.rule_name} {self.error_code}: {self.message}{where}"
+
+
+class VerificationError(PyptoTmplError, ValueError):
+    """A program violates properties it should have; ``diagnostics`` lists them all."""
+
+    slug = "verification"
+
+    def __init__(self, diagnostics: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(
+            f"{len(diagnostics)} violation(s) of the IR's rules",
+            notes=[f"{item} (function {item.function!r})" for item in diagnostics],
+        )
+        self.diagnostics = tuple(diagnostics)
+
+
+class Findings:
+    """Collects the violations of one rule in one function."""
+
+    def __init__(self, rule_name: str, function: str) -> None:
+        self.rule_name = rule_name
+        self.function = function
+        self.found: list[Diagnostic] = []
+
+    def add(self, code: int, message: str, span: Span) -> None:
+        self.found.append(Diagnostic(self.rule_name, code, message, span, self.function))
