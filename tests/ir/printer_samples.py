@@ -20,6 +20,12 @@ TENSOR = ir.TensorType([16, 64], FP32)
 TILE = ir.TileType([16, 64], FP32, memory_space=ir.MemorySpace.Vec)
 
 
+def operators(base: type) -> list[type]:
+    """The operator classes below ``base``; other tests may have made further ones."""
+    found = (cls for cls in vars(ir).values() if isinstance(cls, type) and issubclass(cls, base))
+    return [cls for cls in found if cls is not base]
+
+
 def scalar(name: str, dtype: ir.DataType = INDEX) -> ir.Var:
     return ir.Var(name, ir.ScalarType(dtype), NOWHERE)
 

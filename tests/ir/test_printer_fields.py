@@ -29,6 +29,7 @@ from ir.printer_samples import (
     function,
     integer,
     loop,
+    operators,
     program,
     real,
     returns,
@@ -109,10 +110,7 @@ SCOPE_ATTRS = {"manual_dep_edges": [T0]}
 
 # Instances of every class, and what they are printed as a part of.
 SAMPLES: list[tuple[Any, Embed]] = [
-    *(
-        (operator(kind), as_it_is)
-        for kind in (*ir.BinaryExpr.__subclasses__(), *ir.UnaryExpr.__subclasses__())
-    ),
+    *((operator(kind), as_it_is) for kind in (*operators(ir.BinaryExpr), *operators(ir.UnaryExpr))),
     (scalar("x"), as_parameter),
     (carry("c", X), as_carry),
     (MEMREF, as_memref),
