@@ -47,7 +47,7 @@ class VariableEmitter:
         self.script.unsupported.append(Unsupported(what, self.function.name, variable, where))
 
     def check_dtype(self, node: ir.Expr) -> bool:
-        """Whether a script can hold the values of ``node``; if not, its dtype is reported, once a function."""
+        """Whether a script can hold what ``node`` is; if not, its dtype is reported, once a function."""
         type_ = node.type
         if isinstance(type_, ir.ShapedType):
             is_known = type_.dtype.name in self.script.carriers

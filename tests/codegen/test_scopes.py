@@ -1,0 +1,645 @@
+"""Scopes and launches: every kind of scope, calls with blocks and conditions, submits."""
+
+import pytest
+import torch
+from codegen.builders import (
+    AIV,
+    FP32,
+    INDEX,
+    TASK,
+    Acc,
+    InCore,
+    Inline,
+    InOut,
+    Mat,
+    Orchestration,
+    Out,
+    Spmd,
+    U,
+    as_expr,
+    assign,
+    binary,
+    body_text,
+    call,
+    carry,
+    evaluate,
+    evaluate_body,
+    for_loop,
+    function,
+    if_,
+    load,
+    numbers,
+    op,
+    program,
+    ret,
+    scalar,
+    script,
+    seq,
+    store,
+    submit,
+    tensor,
+    tensor_type,
+    tile,
+    unary,
+    yields,
+)
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
+from pypto_tmpl.debug import torch_codegen
+
+i, n = scalar("i"), scalar("n")
+x, out = tensor("x", [4, 8]), tensor("out", [4, 8])
+
+
+def problems(*functions: ir.Function) -> list[str]:
+    with pytest.raises(UnsupportedProgramError) as caught:
+        torch_codegen(program(*functions))
+    return [item.what for item in caught.value.found]
+
+
+# Scopes that run their body in place
+
+IN_PLACE = {
+    "runtime": lambda body: ir.RuntimeScopeStmt(body=body, span=U),
+    "manual": lambda body: ir.RuntimeScopeStmt(True, "tasks", body, U),
+    "hierarchy": lambda body: ir.HierarchyScopeStmt(ir.Level.CHIP, ir.Role.SubWorker, "", body, U),
+    "cluster of other code": lambda body: ir.ClusterScopeStmt("", body, U),
+    "incore": lambda body: ir.InCoreScopeStmt(body=body, span=U),
+    "incore, split": lambda body: ir.InCoreScopeStmt(ir.SplitMode.UP_DOWN, "k", body, U),
+    "communication": lambda body: ir.CommDomainScopeStmt(
+        [0, 1], [ir.WindowBuffer(ir.Var("base", ir.PtrType(), U), 64)], "", body, U
+    ),
+}
+
+
+@pytest.mark.parametrize("scope", IN_PLACE.values(), ids=IN_PLACE.keys())
+def test_a_scope_runs_its_body_once_and_hides_no_name(scope):
+    a, b = scalar("a"), scalar("b")
+    body = seq(assign(a, n + 1), assign(b, a * 10))
+    assert evaluate_body(scope(body), ret(a, b), args=[(n, 4)]) == (5, 50)
+    assert body_text(scope(body), ret(b), params=[n]) == "a = n + 1\nb = a * 10\nreturn b"
+
+
+def test_scopes_in_scopes():
+    a = scalar("a")
+    body = assign(a, a * 2)
+    for scope in IN_PLACE.values():
+        body = seq(scope(body), assign(a, a + 1))
+    assert evaluate_body(assign(a, 1), body, ret(a)) == 2 + len(IN_PLACE)
+
+
+def test_a_yield_in_a_scope_is_the_loop_s():
+    a, r = carry("a", 1), scalar("r")
+    loop = for_loop(i, 4, ir.RuntimeScopeStmt(body=yields(a * 2), span=U), carries=[a], results=[r])
+    assert evaluate_body(loop, ret(r)) == 16
+
+
+def test_a_return_in_a_runtime_scope():
+    assert evaluate_body(ir.RuntimeScopeStmt(body=ret(n), span=U), args=[(n, 3)]) == 3
+
+
+def test_slices_copy_in_kernel_code_and_alias_in_orchestration():
+    part = tensor("part", [2, 8])
+    cut = assign(part, op("tensor.slice", [x, [2, 8], [1, 0]], part.type))
+    source = numbers(4, 8)
+    alias = evaluate_body(cut, ret(part), args=[(x, source)])
+    copy = evaluate_body(ir.InCoreScopeStmt(body=cut, span=U), ret(part), args=[(x, source)])
+    assert alias.data_ptr() == source[1].data_ptr()
+    assert copy.untyped_storage().data_ptr() != source.untyped_storage().data_ptr()
+    assert torch.equal(alias, copy)
+    # After the scope the code is orchestration again.
+    after = tensor("after", [2, 8])
+    both = [
+        ir.InCoreScopeStmt(body=cut, span=U),
+        assign(after, op("tensor.slice", [x, [2, 8], [1, 0]], part.type)),
+    ]
+    assert evaluate_body(*both, ret(after), args=[(x, source)]).data_ptr() == source[1].data_ptr()
+
+
+def test_an_inline_function_is_kernel_code_if_only_kernels_call_it():
+    part = tensor("part", [2, 8])
+    helper = function(
+        "helper",
+        [x],
+        assign(part, op("tensor.slice", [x, [2, 8], [1, 0]], part.type)),
+        ret(part),
+        type=Inline,
+    )
+    kernel = function("kernel", [x], ret(call("helper", [x], part.type)), type=InCore)
+    assert "_tensor_slice" in torch_codegen(program(helper, kernel))
+    scope = ir.InCoreScopeStmt(body=evaluate(call("helper", [x], part.type)), span=U)
+    assert "_tensor_slice" in torch_codegen(program(helper, kernel, function("main", [x], scope)))
+    main = function("main", [x], ret(call("helper", [x], part.type)), type=Orchestration)
+    assert "_tensor_window" in torch_codegen(program(helper, kernel, main))
+
+
+# Attributes of scopes
+
+
+def test_a_scope_s_task_id():
+    task = ir.Var("task", TASK, U)
+    a = scalar("a")
+    scope = ir.InCoreScopeStmt(body=assign(a, n), span=U, attrs={"task_id_var": task})
+    assert evaluate_body(scope, ret(a, task), args=[(n, 7)]) == (7, 0)
+
+
+@pytest.mark.parametrize(("value", "expected"), [(1, 99), (0, 5)])
+def test_a_predicated_scope(value, expected):
+    a, task = scalar("a"), ir.Var("task", TASK, U)
+    scope = ir.SpmdScopeStmt(
+        1, body=assign(a, 99), span=U, attrs={"predicate": ir.gt(n, 0), "task_id_var": task}
+    )
+    assert evaluate_body(assign(a, 5), scope, ret(a, task), args=[(n, value)]) == (expected, 0)
+
+
+def test_a_predicated_scope_in_ssa_form_leaves_its_outputs_as_they_were():
+    """What is written gets a new name in the scope: the same storage, written or not."""
+    o1, o2, o3 = (tensor(f"o{k}", [4, 8]) for k in (1, 2, 3))
+    t = tile("t", [4, 8])
+    kernel = function(
+        "kernel",
+        [x, (out, Out)],
+        assign(t, load(x, [0, 0], [4, 8])),
+        ret(store(t, [0, 0], out)),
+        type=AIV,
+        returns=[out.type],
+    )
+    u = tile("u", [4, 8])
+    a = carry("a", o1)
+    body = seq(
+        assign(o1, call("kernel", [x, out], out.type)),
+        for_loop(i, 2, yields(a), carries=[a], results=[o2]),
+        assign(u, load(x, [0, 0], [4, 8])),
+        assign(o3, store(binary("tile.add", u, u), [0, 0], o2)),
+    )
+    scope = ir.InCoreScopeStmt(body=body, span=U, attrs={"predicate": ir.gt(n, 0)})
+    main = function("main", [x, out, n], scope, ret(o3))
+    namespace = script(kernel, main)
+    target = torch.full((4, 8), -1.0)
+    assert namespace["main"](numbers(4, 8), target, 0) is target
+    assert torch.equal(target, torch.full((4, 8), -1.0))
+    assert namespace["main"](numbers(4, 8), target, 1) is target
+    assert torch.equal(target, 2 * numbers(4, 8))
+
+
+def test_a_value_of_a_predicated_scope_that_has_none_before_it():
+    a = scalar("a")
+    scope = ir.InCoreScopeStmt(body=assign(a, n + 1), span=U, attrs={"predicate": ir.gt(n, 0)})
+    assert problems(function("f", [n], scope, ret(a))) == [
+        "a value of a predicated scope that is used after it"
+    ]
+    assert evaluate_body(scope, ret(n), args=[(n, 0)]) == 0
+
+
+# SPMD
+
+
+def note_block(target):
+    """Write 10 * block + number of blocks into the block's row of ``target``."""
+    block, value = scalar("block"), scalar("value", FP32)
+    return [
+        assign(block, op("tile.get_block_idx", [], ir.ScalarType(INDEX))),
+        assign(value, ir.cast(block * 10 + 1, FP32)),
+        evaluate(
+            op(
+                "tensor.assemble",
+                [target, op("tensor.full", [[1, 8], value], tensor_type([1, 8]), dtype=FP32), [block, 0]],
+                target.type,
+            )
+        ),
+    ]
+
+
+def test_an_spmd_scope_runs_its_body_for_every_block():
+    target = torch.zeros(4, 8)
+    scope = ir.SpmdScopeStmt(n, body=seq(*note_block(out)), span=U)
+    evaluate_body(scope, args=[(out, target), (n, 3)])
+    assert target[:, 0].tolist() == [1.0, 11.0, 21.0, 0.0]
+
+
+def test_spmd_scopes_in_each_other_restore_the_block():
+    target = torch.zeros(4, 8)
+    inner = ir.SpmdScopeStmt(1, body=evaluate(op("tile.get_block_idx", [], ir.ScalarType(INDEX))), span=U)
+    evaluate_body(ir.SpmdScopeStmt(4, True, "", seq(inner, *note_block(out)), U), args=[(out, target)])
+    assert target[:, 0].tolist() == [1.0, 11.0, 21.0, 31.0]
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 4])
+def test_a_call_with_a_block_count(blocks):
+    kernel = function("kernel", [out], *note_block(out), ret(out), type=AIV, returns=[out.type])
+    main = function("main", [out, n], ret(call("kernel", [out], out.type, core_num=n)))
+    target = torch.zeros(4, 8)
+    script(kernel, main)["main"](target, blocks)
+    assert target[:, 0].tolist() == [10.0 * k + 1 if k < blocks else 0.0 for k in range(4)]
+
+
+def test_an_spmd_function():
+    kernel = function("kernel", [out], *note_block(out), ret(out), type=AIV, returns=[out.type])
+    wrapper = function("wrapper", [out], ret(call("kernel", [out], out.type)), type=Spmd, returns=[out.type])
+    main = function("main", [out], ret(call("wrapper", [out], out.type, core_num=4)), type=Orchestration)
+    target = torch.zeros(4, 8)
+    assert script(kernel, wrapper, main)["main"](target) is target
+    assert target[:, 0].tolist() == [1.0, 11.0, 21.0, 31.0]
+
+
+def test_an_spmd_function_that_states_its_block_count_itself():
+    blocks = scalar("blocks")
+    for core_num, params, args in [(as_expr(3), [out], [out]), (blocks, [out, blocks], [out, n])]:
+        wrapper = function(
+            "wrapper", params, *note_block(out), ret(out), type=Spmd, returns=[out.type], core_num=core_num
+        )
+        main = function("main", [out, n], ret(call("wrapper", args, out.type)))
+        target = torch.zeros(4, 8)
+        script(wrapper, main)["main"](target, 3)
+        assert target[:, 0].tolist() == [1.0, 11.0, 21.0, 0.0]
+
+
+def test_jumps_do_not_leave_a_block():
+    for jump, what in [(ir.BreakStmt(U), "a break"), (ir.ContinueStmt(U), "a continue")]:
+        scope = ir.SpmdScopeStmt(2, body=jump, span=U)
+        assert problems(function("f", [], for_loop(i, 2, scope))) == [f"{what} outside any loop"]
+    scope = ir.SpmdScopeStmt(2, body=ret(1), span=U)
+    assert problems(function("f", [], scope)) == ["a return inside a split-AIV or SPMD region"]
+    inner = for_loop(i, 5, if_(ir.gt(i, 1), ir.BreakStmt(U)))
+    assert evaluate_body(ir.SpmdScopeStmt(2, body=inner, span=U), ret(i)) == 2
+
+
+# Conditions of calls
+
+
+def copying_kernel(direction=Out, returns=True):
+    t = tile("t", [4, 8])
+    body = [
+        assign(t, load(x, [0, 0], [4, 8])),
+        assign(out, store(t, [0, 0], out)),
+        *([ret(out)] if returns else []),
+    ]
+    return function("kernel", [x, (out, direction)], *body, type=AIV, returns=[out.type] if returns else [])
+
+
+@pytest.mark.parametrize("direction", [Out, InOut])
+@pytest.mark.parametrize("returns", [True, False])
+@pytest.mark.parametrize("flag", [0, 1])
+def test_a_predicated_call(direction, returns, flag):
+    launch = call("kernel", [x, out], out.type if returns else None, predicate=ir.gt(n, 0))
+    main = function("main", [x, out, n], ret(launch) if returns else evaluate(launch))
+    target = torch.full((4, 8), -1.0)
+    found = script(copying_kernel(direction, returns), main)["main"](numbers(4, 8), target, flag)
+    assert found is (target if returns else None)
+    assert torch.equal(target, numbers(4, 8) if flag else torch.full((4, 8), -1.0))
+
+
+def test_a_predicated_call_with_two_results():
+    a, b = tensor("a", [2]), tensor("b", [2])
+    kernel = function("kernel", [(a, Out), (b, InOut)], ret(a, b), type=AIV, returns=[a.type, b.type])
+    pair = ir.Var("pair", ir.TupleType([a.type, b.type]), U)
+    launch = assign(pair, call("kernel", [a, b], pair.type, predicate=ir.gt(n, 0)))
+    main = function(
+        "main", [a, b, n], launch, ret(ir.TupleGetItemExpr(pair, 1, U), ir.TupleGetItemExpr(pair, 0, U))
+    )
+    first, second = torch.zeros(2), torch.ones(2)
+    for flag in (0, 1):
+        found = script(kernel, main)["main"](first, second, flag)
+        assert found[0] is second
+        assert found[1] is first
+
+
+def test_a_predicated_call_that_returns_more_than_its_outputs():
+    kernel = function("kernel", [x], ret(x), type=AIV, returns=[x.type])
+    main = function("main", [x, n], ret(call("kernel", [x], x.type, predicate=ir.gt(n, 0))))
+    assert problems(kernel, main) == ["a predicated launch of 'kernel', which returns more than its outputs"]
+
+
+def test_a_predicated_call_with_blocks():
+    kernel = function("kernel", [(out, InOut)], *note_block(out), ret(out), type=AIV, returns=[out.type])
+    launch = call("kernel", [out], out.type, predicate=ir.gt(n, 0), core_num=2)
+    namespace = script(kernel, function("main", [out, n], ret(launch)))
+    for flag, expected in [(0, 0.0), (1, 11.0)]:
+        target = torch.zeros(4, 8)
+        assert namespace["main"](target, flag) is target
+        assert target[1, 0] == expected
+
+
+# Submits
+
+
+def tuple_of(*types):
+    return ir.Var("result", ir.TupleType([*types, TASK]), U)
+
+
+def item(value, index):
+    return ir.TupleGetItemExpr(value, index, U)
+
+
+def test_a_submit_without_results_is_its_task_id():
+    task = ir.Var("task", TASK, U)
+    main = function("main", [x, out], assign(task, submit("kernel", [x, out])), ret(task))
+    target = torch.zeros(4, 8)
+    assert script(copying_kernel(returns=False), main)["main"](numbers(4, 8), target) == 0
+    assert torch.equal(target, numbers(4, 8))
+
+
+def test_a_submit_with_one_result():
+    result = tuple_of(out.type)
+    main = function(
+        "main",
+        [x, out],
+        assign(result, submit("kernel", [x, out], result.type)),
+        ret(item(result, 0), item(result, 1)),
+    )
+    target = torch.zeros(4, 8)
+    found, task = script(copying_kernel(), main)["main"](numbers(4, 8), target)
+    assert found is target
+    assert task == 0
+    assert torch.equal(target, numbers(4, 8))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_submit_with_more_results(count):
+    values = [scalar(f"v{k}") for k in range(count)]
+    kernel = function(
+        "kernel", values, ret(*(v * 2 for v in values)), type=AIV, returns=[v.type for v in values]
+    )
+    result = tuple_of(*(v.type for v in values))
+    launch = assign(result, submit("kernel", list(range(1, count + 1)), result.type))
+    main = function("main", [], launch, ret(*(item(result, k) for k in range(count + 1))))
+    assert script(kernel, main)["main"]() == (*range(2, 2 * count + 1, 2), 0)
+
+
+def test_a_submit_as_a_statement_is_a_plain_call():
+    main = function("main", [x, out], evaluate(submit("kernel", [x, out], tuple_of(out.type).type)))
+    text = torch_codegen(program(copying_kernel(), main))
+    assert text.endswith("    kernel(x, out)\n")
+
+
+def test_dependent_submits_run_in_order():
+    first, second = ir.Var("first", TASK, U), ir.Var("second", TASK, U)
+    doubled = function(
+        "double", [out], evaluate(op("tensor.assemble", [out, out, [0, 0]], out.type, atomic=1)), type=AIV
+    )
+    main = function(
+        "main",
+        [x, out],
+        assign(first, submit("kernel", [x, out])),
+        assign(second, submit("double", [out], deps=[first])),
+    )
+    target = torch.zeros(4, 8)
+    script(copying_kernel(returns=False), doubled, main)["main"](numbers(4, 8), target)
+    assert torch.equal(target, 2 * numbers(4, 8))
+
+
+def test_a_submit_with_blocks():
+    kernel = function("kernel", [out], *note_block(out), type=AIV)
+    main = function(
+        "main",
+        [out],
+        evaluate(submit("kernel", [out], core_num=3, sync_start=True, allow_early_resolve=True)),
+    )
+    target = torch.zeros(4, 8)
+    script(kernel, main)["main"](target)
+    assert target[:, 0].tolist() == [1.0, 11.0, 21.0, 0.0]
+
+
+@pytest.mark.parametrize("flag", [0, 1])
+def test_a_predicated_submit(flag):
+    result = tuple_of(out.type)
+    launch = submit("kernel", [x, out], result.type, predicate=ir.gt(n, 0))
+    main = function("main", [x, out, n], assign(result, launch), ret(item(result, 0), item(result, 1)))
+    target = torch.full((4, 8), -1.0)
+    found, task = script(copying_kernel(), main)["main"](numbers(4, 8), target, flag)
+    assert found is target
+    assert task == 0
+    assert torch.equal(target, numbers(4, 8) if flag else torch.full((4, 8), -1.0))
+
+
+@pytest.mark.parametrize("flag", [0, 1])
+def test_a_predicated_submit_without_results(flag):
+    task = ir.Var("task", TASK, U)
+    launch = submit("kernel", [x, out], predicate=ir.gt(n, 0))
+    main = function("main", [x, out, n], assign(task, launch), evaluate(launch), ret(task))
+    target = torch.full((4, 8), -1.0)
+    assert script(copying_kernel(returns=False), main)["main"](numbers(4, 8), target, flag) == 0
+    assert torch.equal(target, numbers(4, 8) if flag else torch.full((4, 8), -1.0))
+
+
+def test_a_submit_gets_the_outputs_that_it_leaves_out():
+    result = tuple_of(out.type)
+    main = function("main", [x], assign(result, submit("kernel", [x], result.type)), ret(item(result, 0)))
+    assert torch.equal(script(copying_kernel(), main)["main"](numbers(4, 8)), numbers(4, 8))
+
+
+def test_left_out_outputs_stand_before_the_communication_contexts():
+    rows, context = scalar("rows"), ir.Var("context", ir.CommCtxType(), U)
+    source, target = tensor("source", [rows, 8]), tensor("target", [rows, 8], ir.DataType.BF16)
+    kernel = function(
+        "kernel",
+        [source, (target, Out), context],
+        ret(target, context),
+        type=AIV,
+        returns=[target.type, context.type],
+    )
+    result = tuple_of(target.type, context.type)
+    c = ir.Var("c", ir.CommCtxType(), U)
+    main = function(
+        "main",
+        [x, c],
+        assign(result, submit("kernel", [x, c], result.type)),
+        ret(item(result, 0), item(result, 1)),
+    )
+    found, passed = script(kernel, main)["main"](numbers(4, 8), "the context")
+    assert passed == "the context"
+    assert found.dtype == torch.bfloat16
+    assert found.shape == (4, 8)
+
+
+def test_a_parameter_that_nobody_gives():
+    rows = scalar("rows")
+    a, b = tensor("a", [4, 8]), tensor("b", [rows, 8])
+    kernel = function("kernel", [x, a, (b, Out), (n, Out)], type=AIV)
+    assert problems(kernel, function("main", [x], evaluate(submit("kernel", [x])))) == [
+        "a submit of 'kernel' without its parameter 'a'",
+        "a submit of 'kernel' without its parameter 'b'",
+        "a submit of 'kernel' without its parameter 'n'",
+    ]
+
+
+# Two lanes over one body
+
+
+def lane_index():
+    return op("tile.get_subblock_idx", [], ir.ScalarType(INDEX))
+
+
+def split_region(*body, split=ir.SplitMode.NONE, name=""):
+    return ir.SplitAivScopeStmt(split, 2, name, seq(*body), U)
+
+
+def test_a_split_region_runs_on_both_lanes():
+    lane, t = scalar("lane"), tile("t", [2, 8])
+    region = split_region(
+        assign(lane, lane_index()),
+        assign(t, load(x, [lane * 2, 0], [2, 8])),
+        assign(t, unary("tile.neg", t)),
+        assign(out, store(t, [lane * 2, 0], out)),
+        split=ir.SplitMode.UP_DOWN,
+    )
+    target = torch.zeros(4, 8)
+    main = function("main", [x, out], region, ret(out), type=InCore)
+    assert script(main)["main"](numbers(4, 8), target) is target
+    assert torch.equal(target, -numbers(4, 8))
+
+
+def test_a_region_that_rebinds_a_parameter_and_ends_the_function():
+    """Nothing after the region reads the parameter, but the region reads it before it rebinds it."""
+    a = scalar("a")
+    region = split_region(assign(a, a + 1), assign(a, a * 2))
+    assert evaluate_body(region, args=[(a, 5)]) is None
+
+
+def test_names_of_a_region_live_on():
+    a, b, c = scalar("a"), scalar("b"), scalar("c")
+    region = split_region(assign(b, a + 1), assign(c, b * 2), assign(a, c))
+    assert evaluate_body(region, ret(a, c), args=[(a, 5)]) == (12, 12)
+    assert evaluate_body(assign(b, 0), for_loop(i, 3, split_region(assign(b, b + i))), ret(b)) == 3
+
+
+def test_a_region_yields_to_the_loop_around_it():
+    a, r = carry("a", 1), scalar("r")
+    loop = for_loop(i, 5, split_region(yields(a * 3)), carries=[a], results=[r])
+    assert evaluate_body(loop, ret(r)) == 243
+    p, q, s, t = carry("p", 1), carry("q", 2), scalar("s"), scalar("t")
+    swap = for_loop(i, 3, split_region(yields(q, p)), carries=[p, q], results=[s, t])
+    assert evaluate_body(swap, ret(s, t)) == (2, 1)
+
+
+def test_loops_and_branches_in_a_region():
+    a, r, v = carry("a", 0), scalar("r"), scalar("v")
+    region = split_region(
+        for_loop(i, 4, if_(ir.eq(i, 3), ir.BreakStmt(U)), yields(a + i), carries=[a], results=[r]),
+        if_(ir.gt(r, 2), yields(r * 10), yields(0), results=[v]),
+    )
+    # The break comes before the last yield: 0 + 0 + 1 + 2.
+    assert evaluate_body(region, ret(v)) == 30
+
+
+def test_jumps_do_not_leave_a_region():
+    assert problems(function("f", [], for_loop(i, 2, split_region(ir.BreakStmt(U))))) == [
+        "a break outside any loop"
+    ]
+    assert problems(function("f", [], split_region(ret(1)))) == ["a return inside a split-AIV or SPMD region"]
+
+
+def test_shards_and_gathers_meet_between_the_lanes():
+    whole, half, doubled, joined = (
+        tile("whole", [4, 8], memory=Acc),
+        tile("half", [2, 8]),
+        tile("doubled", [2, 8]),
+        tile("joined", [4, 8], memory=Mat),
+    )
+    region = split_region(
+        assign(whole, load(x, [0, 0], [4, 8], memory=Acc)),
+        assign(half, op("tile.aiv_shard", [whole], half.type, split=1)),
+        assign(doubled, binary("tile.add", half, half)),
+        assign(joined, op("tile.aic_gather", [doubled], joined.type, split=1)),
+        assign(out, op("tile.store", [joined, [0, 0], out], out.type, atomic=1)),
+        split=ir.SplitMode.UP_DOWN,
+    )
+    target = torch.ones(4, 8)
+    script(function("main", [x, out], region, type=InCore))["main"](numbers(4, 8), target)
+    assert torch.equal(target, 2 * numbers(4, 8) + 1)  # a cube-side store lands once
+
+
+def test_work_that_is_not_lowered_yet_lands_once():
+    """Without lane operators in a halving region both lanes compute all of it: its stores count once."""
+    t = tile("t", [4, 8])
+    add = op("tile.store", [t, [0, 0], out], out.type, atomic=1)
+    for split, expected in [(ir.SplitMode.UP_DOWN, 1.0), (ir.SplitMode.NONE, 2.0)]:
+        region = split_region(assign(t, load(x, [0, 0], [4, 8])), evaluate(add), split=split)
+        target = torch.zeros(4, 8)
+        script(function("main", [x, out], region, type=InCore))["main"](torch.ones(4, 8), target)
+        assert torch.equal(target, torch.full((4, 8), expected))
+
+
+def test_a_function_on_two_lanes():
+    lane, t = scalar("lane"), tile("t", [2, 8])
+    kernel = function(
+        "kernel",
+        [x, out],
+        assign(lane, lane_index()),
+        assign(t, load(x, [lane * 2, 0], [2, 8])),
+        assign(out, store(binary("tile.add", t, t), [lane * 2, 0], out)),
+        ret(out),
+        type=InCore,
+        returns=[out.type],
+        split=1,
+        split_aiv=True,
+    )
+    target = torch.zeros(4, 8)
+    main = function("main", [x, out], ret(call("kernel", [x, out], out.type)))
+    assert script(kernel, main)["main"](numbers(4, 8), target) is target
+    assert torch.equal(target, 2 * numbers(4, 8))
+
+
+def test_replayed_lanes_return_from_both_branches():
+    """Lane 1 only keeps the pipes moving; the function's value is lane 0's."""
+    lane, t = scalar("lane"), tile("t", [4, 8])
+    kernel = function(
+        "kernel",
+        [x, out],
+        assign(lane, lane_index()),
+        if_(
+            ir.eq(lane, 0),
+            seq(assign(t, load(x, [0, 0], [4, 8])), ret(store(t, [0, 0], out))),
+            ret(out),
+        ),
+        type=AIV,
+        returns=[out.type],
+        dual_aiv_dispatch=True,
+    )
+    main = function("main", [x, out], ret(call("kernel", [x, out], out.type)))
+    target = torch.zeros(4, 8)
+    namespace = script(kernel, main)
+    assert namespace["_GROUP_META"]["kernel"] == {
+        "aic": None,
+        "aiv": "kernel",
+        "split": 0,
+        "dual_aiv_dispatch": True,
+        "lane1_writes": True,
+    }
+    assert namespace["main"](numbers(4, 8), target) is target
+    assert torch.equal(target, numbers(4, 8))
+
+
+# Other nodes in scripts
+
+
+def test_memory_references_in_types_change_nothing():
+    base = ir.Var("mem_vec_0", ir.PtrType(), U)
+    memref = ir.MemRef(base, 0, 128, span=U)
+    t = ir.Var("t", ir.TileType([4, 8], FP32, memref, None, ir.MemorySpace.Vec), U)
+    allocate = assign(base, op("tile.alloc", [int(ir.MemorySpace.Vec.value), 128], ir.PtrType()))
+    target = torch.zeros(4, 8)
+    evaluate_body(
+        allocate,
+        assign(t, load(x, [0, 0], [4, 8])),
+        evaluate(store(t, [0, 0], out)),
+        args=[(x, numbers(4, 8)), (out, target)],
+    )
+    assert torch.equal(target, numbers(4, 8))
+
+
+def test_windows_of_other_ranks_are_tensors():
+    window = ir.WindowBuffer(ir.Var("base", ir.PtrType(), U), 128)
+    remote = ir.Var("remote", ir.DistributedTensorType([4, 8], FP32, window), U)
+    t = tile("t", [4, 8])
+    body = ir.CommDomainScopeStmt([], [window], "", assign(t, load(remote, [0, 0], [4, 8])), U)
+    target = torch.zeros(4, 8)
+    evaluate_body(body, evaluate(store(t, [0, 0], out)), args=[(remote, numbers(4, 8)), (out, target)])
+    assert torch.equal(target, numbers(4, 8))
+
+
+def test_a_graph_function():
+    graph = function("graph", [n], ret(n + 1), type=ir.FunctionType.Graph)
+    main = function("main", [n], ret(call("graph", [n], ir.ScalarType(INDEX)) * 2))
+    assert script(graph, main)["main"](4) == 10
