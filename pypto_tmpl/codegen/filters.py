@@ -27,13 +27,14 @@ class FilterError(PyptoTmplError, ValueError):
 
 
 def py_literal(value: Any) -> str:
-    """The Python literal of plain data; infinities and NaN, which have none, as ``float("inf")``."""
+    """The Python literal of plain data, as black writes it; infinities and NaN as ``float("inf")``."""
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if value is None or type(value) in (bool, int, float):
         return repr(value)
     if isinstance(value, str):
-        return repr(str(value))
+        text = repr(str(value))
+        return text if '"' in text else f'"{text[1:-1]}"'
     if isinstance(value, list | tuple):
         items = [py_literal(item) for item in value]
         if isinstance(value, list):
