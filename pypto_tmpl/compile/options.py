@@ -1,0 +1,100 @@
+"""``compile_cfg``: the knobs of a compilation, in the names of ``ir.compile`` and of ``RunConfig``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from pypto_tmpl.compile.levels import PassDumpLevel, dump_level
+from pypto_tmpl.runtime.config import RunConfig
+from pypto_tmpl.runtime.dfx import OLD_DFX_FLAGS
+from pypto_tmpl.runtime.options import MultiCardError, refuse_unknown
+from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, find_platform
+
+# Knobs of the passes and of the assembler are taken as they are: those streams look at them.
+COMPILE_KNOBS = (
+    "output_dir",
+    "strategy",
+    "dump_passes",
+    "backend_type",
+    "skip_ptoas",
+    "verification_level",
+    "diagnostic_phase",
+    "disabled_diagnostics",
+    "memory_planner",
+    "enable_pypto_l0c_double_buffer",
+    "profiling",
+    "platform",
+    "distributed_config",
+    "analyze_auto_scopes_for_deps",
+    "emit_source_loc",
+    "dump_ptoas_passes",
+    "runtime",
+    "block_dim",
+)
+# What RunConfig calls otherwise.
+_RUN_CONFIG_NAMES = {"save_kernels_dir": "output_dir", "compile_profiling": "profiling"}
+JIT_COMPILE_KNOBS = tuple(
+    dict.fromkeys((*COMPILE_KNOBS, *(field.name for field in fields(RunConfig)), *OLD_DFX_FLAGS))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """Checked ``compile_cfg``; ``passes`` are the knobs that only passes and later streams look at."""
+
+    platform: Platform
+    output_dir: Path | None
+    dump_passes: PassDumpLevel
+    profiling: bool
+    passes: Mapping[str, Any]
+
+
+def compile_options(
+    cfg: Mapping[str, object] | None, run_platform: object = None, *, is_jit: bool = False
+) -> CompileOptions:
+    """The options of a ``compile_cfg``.
+
+    ``run_platform`` is the platform of the run: for ``run`` the default of the knob ``platform``, for
+    ``run_jit`` it goes before the knob. With ``is_jit`` the fields of RunConfig are knobs too.
+    Raises KnobError (a TypeError) for a knob that does not exist, ValueError or TypeError for a value that
+    a knob does not take.
+    """
+    found = dict(cfg or {})
+    refuse_unknown("compile_cfg", found, JIT_COMPILE_KNOBS if is_jit else COMPILE_KNOBS)
+    for theirs, ours in _RUN_CONFIG_NAMES.items():
+        value = found.pop(theirs, None)
+        if value is not None:
+            found.setdefault(ours, value)
+    if found.get("distributed_config") is not None:
+        raise MultiCardError(
+            "compile_cfg names a distributed_config", notes=["programs run on one simulated card"]
+        )
+    output_dir = found.get("output_dir")
+    if output_dir is not None and not isinstance(output_dir, str | Path):
+        raise TypeError(f"output_dir must be a str or Path, got {type(output_dir).__name__}")
+    return CompileOptions(
+        platform=_platform(found, run_platform, is_jit),
+        output_dir=None if output_dir is None else Path(output_dir),
+        dump_passes=dump_level(found.get("dump_passes", True)),
+        profiling=bool(found.get("profiling", False)),
+        passes={name: found[name] for name in COMPILE_KNOBS if name in found},
+    )
+
+
+def _platform(cfg: Mapping[str, object], run_platform: object, is_jit: bool) -> Platform:
+    own = cfg.get("platform")
+    wanted = run_platform if own is None or (is_jit and run_platform is not None) else own
+    if wanted is not None:
+        return find_platform(wanted)
+    backend = cfg.get("backend_type")
+    if backend is None:
+        return PLATFORMS[DEFAULT_PLATFORM]
+    name = getattr(backend, "name", backend)
+    for platform in PLATFORMS.values():
+        if platform.backend == name and platform.is_simulated:
+            return platform
+    names = sorted({platform.backend for platform in PLATFORMS.values()})
+    raise ValueError(f"backend_type must be one of {', '.join(names)}, got {backend!r}")

@@ -1,0 +1,77 @@
+"""Times of the stages of a compilation, as ``report/pipeline_profile.json`` and ``.txt``."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pypto_tmpl.debug.files import write_text
+
+TITLE = "Compile pipeline time"
+STEM = "pipeline_profile"
+
+
+@dataclass(slots=True)
+class Stage:
+    """A stage, its seconds and the stages within it."""
+
+    name: str
+    seconds: float = 0.0
+    children: list[Stage] = field(default_factory=list)
+
+    def as_data(self) -> dict[str, Any]:
+        """The stage in the form of the JSON file."""
+        children = [child.as_data() for child in self.children]
+        return {"name": self.name, "seconds": round(self.seconds, 6), "children": children}
+
+    def rows(self, depth: int = 0) -> Iterator[tuple[int, Stage]]:
+        """The stage and those within it, with their depths."""
+        yield depth, self
+        for child in self.children:
+            yield from child.rows(depth + 1)
+
+
+class Profiler:
+    """Records nested stages."""
+
+    def __init__(self) -> None:
+        self._root = Stage("")
+        self._open = [self._root]
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time what happens inside, an exception included."""
+        stage = Stage(name)
+        self._open[-1].children.append(stage)
+        self._open.append(stage)
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            stage.seconds = time.perf_counter() - began
+            self._open.pop()
+
+    def write(self, folder: Path) -> tuple[str, str]:
+        """Write both files into a folder; return their names."""
+        stages = self._root.children
+        total = sum(stage.seconds for stage in stages)
+        data = {"total_seconds": round(total, 6), "stages": [stage.as_data() for stage in stages]}
+        write_text(folder / f"{STEM}.json", json.dumps(data, indent=2) + "\n")
+        lines = [TITLE, "=" * 22, f"Total: {_time_text(total)}", ""]
+        for depth, stage in (row for root in stages for row in root.rows()):
+            name = f"{'  ' * depth}{stage.name:<28}"
+            share = 100 * stage.seconds / total if total else 0.0
+            lines.append(f"{name}{_time_text(stage.seconds):>10}  ({share:5.1f}%)")
+        write_text(folder / f"{STEM}.txt", "\n".join(lines) + "\n")
+        return f"{STEM}.json", f"{STEM}.txt"
+
+
+def _time_text(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.1f}us"
+    return f"{seconds * 1e3:.1f}ms" if seconds < 1 else f"{seconds:.3f}s"

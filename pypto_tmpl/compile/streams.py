@@ -1,0 +1,46 @@
+"""What is generated from a compiled program, stream by stream.
+
+A stream gets the program after the last pass and writes its own files. Today there is one, the PyTorch
+script; the kernels' ``.pto`` text and the orchestration are streams of the same shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.formatting import format_script
+from pypto_tmpl.codegen.script import ScriptBuilder, generator
+from pypto_tmpl.runtime.manifest import Entry
+
+TORCH_FOLDER = "torch"
+
+
+class Stream(Protocol):
+    """One kind of generated files."""
+
+    @property
+    def name(self) -> str:
+        """What the stream is called in the times of a compilation."""
+
+    def emit(self, program: ir.Program, knobs: Mapping[str, Any]) -> Mapping[str, str]:
+        """Texts by their paths in the build directory; ``knobs`` are those that were given."""
+
+
+@dataclass(frozen=True, slots=True)
+class TorchScript:
+    """The generated script, and the name that the entry has in it."""
+
+    path: str
+    entry: str
+    text: str
+
+
+def torch_script(program: ir.Program, entry: Entry) -> TorchScript:
+    """The script of a program. Raises UnsupportedProgramError listing all that has no meaning here."""
+    builder = ScriptBuilder(generator(), program, check_shapes=False)
+    text = format_script(builder.build("used"))
+    name = builder.function_names[entry.function]
+    return TorchScript(f"{TORCH_FOLDER}/{name}.py", name, text)

@@ -1,0 +1,132 @@
+"""Walking two tensors of one shape a part at a time, so that comparing huge ones needs little memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+PART = 1 << 18  # elements a part
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Elements ``start`` and following of both tensors, flat, in row-major order."""
+
+    start: int
+    actual: torch.Tensor
+    expected: torch.Tensor
+
+    def as_float32(self) -> Part:
+        """The part with both sides in float32."""
+        return Part(self.start, self.actual.to(torch.float32), self.expected.to(torch.float32))
+
+
+def parts(actual: torch.Tensor, expected: torch.Tensor) -> Iterator[Part]:
+    """The elements of two tensors of one shape, in parts of a quarter million."""
+    start = 0
+    for one, other in _pieces(actual, expected):
+        yield Part(start, one, other)
+        start += one.numel()
+
+
+def _pieces(one: torch.Tensor, other: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    size = one.numel()
+    if one.is_contiguous() and other.is_contiguous():
+        yield from zip(*(torch.split(t.view(-1), PART) for t in (one, other)), strict=True)
+    elif size <= PART:
+        yield one.reshape(-1), other.reshape(-1)
+    elif size // one.shape[0] > PART:
+        for rows in zip(one, other, strict=True):
+            yield from _pieces(*rows)
+    else:
+        rows_a_part = PART // (size // one.shape[0])
+        for rows in zip(*(torch.split(t, rows_a_part) for t in (one, other)), strict=True):
+            yield rows[0].reshape(-1), rows[1].reshape(-1)
+
+
+@dataclass(slots=True)
+class NonFinite:
+    """Counts of NaN and infinite elements on both sides."""
+
+    actual_nan: int = 0
+    actual_inf: int = 0
+    expected_nan: int = 0
+    expected_inf: int = 0
+
+    def count(self, part: Part) -> None:
+        """Add the elements of a part."""
+        self.actual_nan += int(part.actual.isnan().sum())
+        self.actual_inf += int(part.actual.isinf().sum())
+        self.expected_nan += int(part.expected.isnan().sum())
+        self.expected_inf += int(part.expected.isinf().sum())
+
+    def __bool__(self) -> bool:
+        return any((self.actual_nan, self.actual_inf, self.expected_nan, self.expected_inf))
+
+    def __str__(self) -> str:
+        return (
+            f"actual: NaN={self.actual_nan} Inf={self.actual_inf}; "
+            f"expected: NaN={self.expected_nan} Inf={self.expected_inf}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element: its flat index and both values."""
+
+    index: int
+    actual: Any
+    expected: Any
+
+
+class Worst:
+    """The largest of the values it is shown, with its flat index; values that are NaN do not count."""
+
+    def __init__(self) -> None:
+        self.value = 0.0
+        self.index: int | None = None
+
+    def look(self, start: int, values: torch.Tensor) -> None:
+        """Look at the values of a part."""
+        if values.numel() == 0:
+            return
+        position = int(torch.where(values.isnan(), -1.0, values).argmax())
+        value = float(values[position])
+        if value > self.value:
+            self.value, self.index = value, start + position
+
+    def text(self, shape: Sequence[int]) -> str:
+        """``1.000e-02 at [3, 4]``."""
+        where = "" if self.index is None else f" at {list(position(self.index, shape))}"
+        return f"{self.value:.3e}{where}"
+
+
+def position(index: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The index along every dimension of a flat index."""
+    found = []
+    for extent in reversed(shape):
+        index, rest = divmod(index, extent)
+        found.append(rest)
+    return tuple(reversed(found))
+
+
+def first_elements(part: Part, chosen: torch.Tensor, limit: int) -> Iterator[Element]:
+    """The first chosen elements of a part."""
+    for at in chosen.nonzero().flatten()[: max(limit, 0)].tolist():
+        yield Element(part.start + at, part.actual[at].item(), part.expected[at].item())
+
+
+def shape_difference(actual: torch.Tensor, expected: torch.Tensor) -> str | None:
+    """How the shapes differ, shapes that would broadcast included, or None."""
+    if actual.shape == expected.shape:
+        return None
+    return f"shape mismatch: actual {tuple(actual.shape)}, expected {tuple(expected.shape)}"
+
+
+def byte_size(shape: Sequence[int], dtype: torch.dtype) -> int:
+    """Bytes of a tensor."""
+    return math.prod(shape) * dtype.itemsize

@@ -1,0 +1,207 @@
+"""The phases of one run, in order, and what becomes of an error in any of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from pypto_tmpl.compile.build import DATA, Build, compile_program
+from pypto_tmpl.compile.directory import make_build_directory
+from pypto_tmpl.compile.options import CompileOptions, compile_options
+from pypto_tmpl.compile.reuse import reuse_build
+from pypto_tmpl.golden.console import Console
+from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data, data_size
+from pypto_tmpl.golden.errors import HarnessError, failed_result
+from pypto_tmpl.golden.knobs import SAVE_LIMIT, Knobs, check_names
+from pypto_tmpl.golden.result import RunResult
+from pypto_tmpl.golden.sources import ProgramSource
+from pypto_tmpl.golden.validation import validate_golden
+from pypto_tmpl.golden.values import RunValues, from_data, generate
+from pypto_tmpl.runtime.execute import execute_build
+from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options
+from pypto_tmpl.runtime.platforms import require_simulated
+
+_NOT_SET = ("", "0", "false", "False")
+_SKIPPED = "validation skipped: no golden_fn or golden_data"
+
+
+class Harness:
+    """One call of ``run`` or ``run_jit``."""
+
+    def __init__(self, source: ProgramSource, knobs: Knobs) -> None:
+        self._source = source
+        self._knobs = knobs
+        self._console = Console()
+        self._began: float | None = None
+        self._work_dir: Path | None = None
+        self._data: DataWriter | None = None
+
+    def execute(self) -> RunResult:
+        """Go through the phases; an error of any of them becomes a failed result."""
+        try:
+            self._knobs.check_combination()
+            self._began = time.perf_counter()
+            note = self._phases()
+        except Exception as error:
+            return self._failed(error)
+        seconds = self._seconds()
+        self._console.line(f"PASS ({seconds:.2f}s{', ' if note else ''}{note})")
+        return RunResult(True, execution_time=seconds, work_dir=self._work_dir)
+
+    def _failed(self, error: Exception) -> RunResult:
+        phase = self._console.phase
+        with suppress(OSError):
+            self._note_result(f"failed: {phase}")
+        seconds = self._seconds() if self._began is not None else None
+        return failed_result(error, phase, seconds, self._work_dir)
+
+    def _seconds(self) -> float:
+        assert self._began is not None
+        return time.perf_counter() - self._began
+
+    def _phases(self) -> str:
+        """All phases; returns what the last line says beside the time."""
+        knobs = self._knobs
+        knobs.check_specs()
+        options = runtime_options(knobs.runtime_cfg)
+        compile_opts = compile_options(
+            knobs.compile_cfg, (knobs.runtime_cfg or {}).get("platform"), is_jit=self._source.is_jit
+        )
+        if knobs.golden_only:
+            return self._only_goldens(compile_opts)
+        if not knobs.compile_only:
+            require_simulated(options.platform)
+        build = self._compile(compile_opts) if knobs.runtime_dir is None else self._reuse(knobs.runtime_dir)
+        if knobs.compile_only:
+            return ""
+        check_names(
+            knobs.specs,
+            [param.name for param in build.manifest.entry.params],
+            build.manifest.entry.function,
+        )
+        values = self._values()
+        self._run(build, values, options)
+        return self._validated(values)
+
+    # Compiling
+
+    def _compile(self, options: CompileOptions) -> Build:
+        with self._console.stage("compile"):
+            program = self._source.program()
+            self._work_dir = make_build_directory(program.name, options.output_dir)
+            return compile_program(program, self._work_dir, options)
+
+    def _reuse(self, runtime_dir: Path) -> Build:
+        self._console.phase = "runtime_dir"
+        if not runtime_dir.is_dir():
+            raise HarnessError(f"runtime_dir does not exist: {runtime_dir}")
+        self._work_dir = runtime_dir.resolve()
+        what = "JIT compile" if self._source.is_jit else "compile"
+        self._console.line(f"runtime_only: skipping {what}, using {runtime_dir}")
+        reused = reuse_build(self._work_dir)
+        findings = [*map(str, reused.findings), *map(str, self._stale_data())]
+        for finding in findings:
+            self._console.detail(finding)
+        if not findings:
+            self._console.detail(
+                f"nothing is missing or was edited: {len(reused.build.manifest.files)} files"
+            )
+        return reused.build
+
+    def _stale_data(self) -> list[object]:
+        """Saved data of the reused build that is not as it was; data that is read is told of when it is."""
+        assert self._work_dir is not None
+        folder = self._work_dir / DATA
+        given = self._knobs.golden_data
+        return [] if given is not None and given.resolve() == folder else list(changed_data(folder))
+
+    # Inputs and goldens
+
+    def _values(self) -> RunValues:
+        knobs = self._knobs
+        if knobs.golden_data is not None:
+            return self._replayed(knobs.golden_data)
+        with self._console.stage("generate inputs"):
+            values = generate(knobs.specs)
+            self._start_saving()
+            if self._data is not None:
+                self._data.inputs(values.values)
+        if knobs.golden_fn is not None:
+            with self._console.stage("compute golden"):
+                values.compute_golden(knobs.golden_fn)
+                if self._data is not None and values.expected is not None:
+                    self._data.goldens(values.expected, knobs.golden_fn, finished=knobs.golden_only)
+        return values
+
+    def _replayed(self, folder: Path) -> RunValues:
+        with self._console.stage("generate inputs"):
+            self._console.detail(f"cache hit: {folder / 'in'}")
+            data = DataReader(folder).load(self._knobs.specs, self._knobs.golden_fn)
+            values = from_data(self._knobs.specs, data.inputs)
+            for note in data.notes:
+                self._console.detail(note)
+        with self._console.stage("compute golden"):
+            self._console.detail(f"cache hit: {folder / 'out'}")
+            values.expect(data.goldens)
+        return values
+
+    def _start_saving(self) -> None:
+        """Decide whether data is saved, which takes a line where it is not for its size."""
+        knobs = self._knobs
+        assert self._work_dir is not None
+        wanted = knobs.save_data
+        if wanted is None and not knobs.golden_only:
+            size = data_size(knobs.specs, knobs.golden_fn is not None)
+            wanted = size <= SAVE_LIMIT
+            if not wanted:
+                self._console.detail(
+                    f"data not saved: {size / SAVE_LIMIT:.2f} GiB is above 1 GiB; save_data=True saves it"
+                )
+        if wanted or knobs.golden_only:
+            self._data = DataWriter(self._work_dir / DATA, self._source.name, knobs.specs)
+
+    def _only_goldens(self, options: CompileOptions) -> str:
+        runtime_dir = self._knobs.runtime_dir
+        if runtime_dir is not None and not runtime_dir.is_dir():
+            raise HarnessError(f"runtime_dir does not exist: {runtime_dir}")
+        self._work_dir = make_build_directory(self._source.name, runtime_dir or options.output_dir)
+        self._values()
+        return f"golden only: {self._work_dir / DATA}"
+
+    # Running and comparing
+
+    def _run(self, build: Build, values: RunValues, options: RuntimeOptions) -> None:
+        with self._console.stage("runtime"):
+            values.assert_apart()
+            execute_build(build.directory, build.manifest, values.arguments(), options)
+        if os.environ.get("PYPTO_BENCH", "") not in _NOT_SET:
+            with self._console.stage("benchmark"):
+                why = "no device-domain spans (sim platform or non-profiling build)"
+                text = f"effective_us unavailable: {why}"
+                if self._knobs.runtime_dir is not None:
+                    text = "benchmark skipped: no live CompiledProgram (runtime_dir replay)"
+                self._console.detail(text)
+
+    def _validated(self, values: RunValues) -> str:
+        if values.expected is None:
+            return _SKIPPED
+        knobs = self._knobs
+        with self._console.stage("validate"):
+            values.assert_apart()
+            validate_golden(
+                values.outputs(),
+                values.expected,
+                knobs.rtol,
+                knobs.atol,
+                knobs.compare_fn,
+                values.inputs(),
+                equal_nan=knobs.equal_nan,
+            )
+        self._note_result("passed")
+        return ""
+
+    def _note_result(self, text: str) -> None:
+        if self._data is not None:
+            self._data.result(text)

@@ -1,0 +1,96 @@
+"""The knobs of a run, and which of them go together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.golden.comparators import Comparator
+from pypto_tmpl.golden.errors import HarnessError
+from pypto_tmpl.golden.spec import ScalarSpec, TensorSpec
+
+Spec: TypeAlias = TensorSpec | ScalarSpec
+GoldenFn: TypeAlias = Callable[[dict[str, Any]], object]
+PathLike: TypeAlias = str | os.PathLike[str]
+
+SAVE_LIMIT = 1 << 30  # bytes that are saved without being asked to
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """What ``run`` and ``run_jit`` were called with, but for the program."""
+
+    specs: Sequence[Spec]
+    golden_fn: GoldenFn | None
+    golden_data: Path | None
+    compile_cfg: Mapping[str, Any] | None
+    runtime_cfg: Mapping[str, Any] | None
+    rtol: float
+    atol: float
+    compare_fn: Mapping[str, Comparator] | None
+    compile_only: bool
+    runtime_dir: Path | None
+    save_data: bool | None
+    golden_only: bool
+    equal_nan: bool
+
+    @property
+    def tensors(self) -> list[TensorSpec]:
+        return [spec for spec in self.specs if isinstance(spec, TensorSpec)]
+
+    @property
+    def outputs(self) -> list[TensorSpec]:
+        return [spec for spec in self.tensors if spec.is_output]
+
+    def check_combination(self) -> None:
+        """Raise HarnessError for knobs that exclude each other."""
+        for name, value in (("rtol", self.rtol), ("atol", self.atol)):
+            if not value >= 0:
+                raise HarnessError(f"{name} must be 0 or more, got {value!r}")
+        if self.compile_only and self.runtime_dir is not None:
+            raise HarnessError("runtime_dir is incompatible with compile_only")
+        if not self.golden_only:
+            return
+        for name, is_set in (
+            ("compile_only", self.compile_only),
+            ("golden_data", self.golden_data is not None),
+            ("save_data=False", self.save_data is False),
+        ):
+            if is_set:
+                raise HarnessError(f"{name} is incompatible with golden_only")
+        if self.golden_fn is None:
+            raise HarnessError("golden_only needs a golden_fn")
+
+    def check_specs(self) -> None:
+        """Raise HarnessError for specs that are none, that share a name, or whose name is no file name."""
+        seen = set()
+        for position, spec in enumerate(self.specs):
+            if not isinstance(spec, TensorSpec | ScalarSpec):
+                raise HarnessError(
+                    f"specs[{position}] is a {type(spec).__module__}.{type(spec).__name__}",
+                    notes=["specs: golden.TensorSpec, golden.ScalarSpec"],
+                )
+            if spec.name in seen:
+                raise HarnessError(f"two specs are named {spec.name!r}")
+            if spec.name in ("", ".", "..") or Path(spec.name).name != spec.name:
+                raise HarnessError(f"spec name {spec.name!r} is no name of a parameter")
+            seen.add(spec.name)
+
+
+def check_names(specs: Sequence[Spec], params: Sequence[str], function: str) -> None:
+    """Raise HarnessError for specs that are not as many as the parameters, or in another order than they."""
+    names = [spec.name for spec in specs]
+    if len(names) != len(params):
+        raise HarnessError(
+            f"entry {function!r} has {len(params)} parameters, there are {len(names)} specs",
+            notes=[f"parameters: {', '.join(params)}", f"specs: {', '.join(names)}"],
+        )
+    if names != list(params) and sorted(names) == sorted(params):
+        raise HarnessError(
+            f"the specs are not in the order of the parameters of {function!r}",
+            notes=[allowed_note("parameters", list(params)), f"specs: {', '.join(names)}"],
+        )

@@ -1,0 +1,97 @@
+"""``run`` and ``run_jit``: compile a kernel, run it on generated inputs, compare it with its golden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.golden.comparators import Comparator
+from pypto_tmpl.golden.errors import failed_result
+from pypto_tmpl.golden.harness import Harness
+from pypto_tmpl.golden.knobs import GoldenFn, Knobs, PathLike, Spec
+from pypto_tmpl.golden.result import RunResult
+from pypto_tmpl.golden.sources import (
+    GivenProgram,
+    HasProgram,
+    JitFunction,
+    Lowers,
+    ProgramSource,
+    Specializes,
+)
+
+
+def run(
+    program: ir.Program | HasProgram | PathLike,
+    specs: Sequence[Spec],
+    golden_fn: GoldenFn | None = None,
+    golden_data: PathLike | None = None,
+    compile_cfg: Mapping[str, Any] | None = None,
+    runtime_cfg: Mapping[str, Any] | None = None,
+    rtol: float = 1e-5,
+    atol: float = 1e-5,
+    compare_fn: Mapping[str, Comparator] | None = None,
+    compile_only: bool = False,
+    runtime_dir: PathLike | None = None,
+    save_data: bool | None = None,
+    *,
+    golden_only: bool = False,
+    equal_nan: bool = False,
+) -> RunResult:
+    """Compile a program, generate its inputs, compute the golden, run it and validate its outputs.
+
+    ``program`` is an ``ir.Program``, an object with ``as_ir()``, or the path of a dump; ``specs`` are in the
+    order of the entry's parameters. Each stage prints its ``[RUN]`` lines. Nothing is raised: a failure of
+    any stage is a result with ``passed=False``, the phase, the error and its traceback.
+
+    golden_fn: called with clones of the inputs by name, fills in the outputs; golden_data: folder whose
+        ``in/`` and ``out/`` are used instead of generated inputs and of ``golden_fn``.
+    compile_cfg, runtime_cfg: knobs of the compilation and of the run; an unknown one is an error.
+    rtol, atol, equal_nan: the default rule; compare_fn: comparators of single outputs.
+    compile_only: stop after compiling; golden_only: write the goldens and run nothing.
+    runtime_dir: run this earlier build instead of compiling.
+    save_data: write inputs and goldens to ``data/``; None does so up to 1 GiB.
+    """
+    return _run(lambda knobs: GivenProgram(program), locals())
+
+
+def run_jit(
+    fn: Specializes | Lowers,
+    specs: Sequence[Spec],
+    golden_fn: GoldenFn | None = None,
+    golden_data: PathLike | None = None,
+    compile_cfg: Mapping[str, Any] | None = None,
+    runtime_cfg: Mapping[str, Any] | None = None,
+    rtol: float = 1e-5,
+    atol: float = 1e-5,
+    compare_fn: Mapping[str, Comparator] | None = None,
+    compile_only: bool = False,
+    runtime_dir: PathLike | None = None,
+    save_data: bool | None = None,
+    *,
+    golden_only: bool = False,
+    equal_nan: bool = False,
+) -> RunResult:
+    """Do what ``run`` does for a ``@pl.jit`` function, which is specialised for the specs.
+
+    Scalars of the specs are baked into the program. ``compile_cfg`` may also hold fields of ``RunConfig``,
+    and the platform of ``runtime_cfg`` goes before the one in ``compile_cfg``.
+    """
+    return _run(lambda knobs: JitFunction(fn, knobs.specs), locals())
+
+
+def _run(source: Callable[[Knobs], ProgramSource], given: Mapping[str, Any]) -> RunResult:
+    try:
+        knobs = _knobs(given)
+    except Exception as error:
+        return failed_result(error, "arguments")
+    return Harness(source(knobs), knobs).execute()
+
+
+def _knobs(given: Mapping[str, Any]) -> Knobs:
+    """The knobs among the arguments of ``run`` or ``run_jit``."""
+    found = {name: given[name] for name in Knobs.__dataclass_fields__}
+    for name in ("golden_data", "runtime_dir"):
+        found[name] = None if found[name] is None else Path(found[name])
+    return Knobs(**found | {"specs": tuple(found["specs"])})

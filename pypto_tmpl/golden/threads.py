@@ -1,0 +1,39 @@
+"""How many threads torch has while a golden function runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+VARIABLE = "PYPTO_GOLDEN_NUM_THREADS"
+DEFAULT_LIMIT = 16  # goldens are many small operations: more threads than this only cost
+
+
+@contextmanager
+def golden_threads() -> Iterator[None]:
+    """Give torch the number of threads that PYPTO_GOLDEN_NUM_THREADS says, and the former number after.
+
+    Unset, at most 16 of those there are. Raises ValueError for anything but a positive integer.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(_wanted(before))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _wanted(before: int) -> int:
+    raw = os.environ.get(VARIABLE)
+    if raw is None:
+        return min(before, DEFAULT_LIMIT)
+    try:
+        number = int(raw)
+    except ValueError:
+        number = 0
+    if number <= 0:
+        raise ValueError(f"{VARIABLE} must be a positive integer, got {raw!r}")
+    return number

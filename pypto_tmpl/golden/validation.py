@@ -1,0 +1,138 @@
+"""Comparing outputs with their goldens: all of them, before anything is raised."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import torch
+
+from pypto_tmpl.golden.closeness import compare_close
+from pypto_tmpl.golden.comparators import (
+    Comparator,
+    Verdict,
+    error_distribution,
+    mapped_pool_ratio_allclose,
+    ratio_allclose,
+    ratio_reldiff,
+    topk_pair_compare,
+)
+from pypto_tmpl.golden.errors import ValidationError
+
+__all__ = [
+    "ValidationError",
+    "error_distribution",
+    "mapped_pool_ratio_allclose",
+    "ratio_allclose",
+    "ratio_reldiff",
+    "topk_pair_compare",
+    "validate_golden",
+]
+
+Tensors = Mapping[str, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """One output's verdict; ``measured`` are lines for the console alone."""
+
+    passed: bool
+    label: str | None
+    message: str
+    measured: Iterable[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What the outputs of one run are compared by."""
+
+    outputs: Tensors
+    golden: Tensors
+    inputs: Tensors
+    rtol: float
+    atol: float
+    equal_nan: bool
+
+
+def validate_golden(
+    outputs: Tensors,
+    golden: Tensors,
+    rtol: float = 1e-5,
+    atol: float = 1e-5,
+    compare_fn: Mapping[str, Comparator] | None = None,
+    inputs: Tensors | None = None,
+    *,
+    equal_nan: bool = False,
+) -> None:
+    """Compare every output with its golden and print a line for each.
+
+    An output with an entry in ``compare_fn`` is judged by that, called as ``compare(actual, expected, *,
+    actual_outputs, expected_outputs, inputs, rtol, atol) -> (ok, message)``; any other by the default rule
+    ``|actual - expected| <= atol + rtol * |expected|``, shapes and dtypes being equal.
+
+    Raises: ValidationError (an AssertionError) that names all outputs that differ, KeyError for outputs
+    without golden.
+    """
+    missing = [name for name in outputs if name not in golden]
+    if missing:
+        raise KeyError(f"no golden for output(s) {missing}; goldens: {sorted(golden)}")
+    context = _Context(_on_cpu(outputs), _on_cpu(golden), inputs or {}, rtol, atol, equal_nan)
+    blocks = {}
+    for name, actual in context.outputs.items():
+        comparator = (compare_fn or {}).get(name)
+        check = _by_default(name, context) if comparator is None else _by(comparator, name, context)
+        verdict, facts = (
+            "PASS" if check.passed else "FAIL",
+            f"shape={tuple(actual.shape)} dtype={actual.dtype}",
+        )
+        label = f" ({check.label})" if check.label is not None else ""
+        print(f"[RUN]   {name!r} {verdict}  {facts}{label}")
+        for line in check.measured:
+            print(f"          {line}")
+        if not check.passed:
+            blocks[name] = f"  {name!r} FAIL{label}  {facts}\n{check.message}".rstrip("\n")
+    if blocks:
+        heading = f"Output(s) does not match golden: {list(blocks)}"
+        raise ValidationError("\n".join([heading, *blocks.values()]))
+
+
+def _on_cpu(tensors: Tensors) -> dict[str, torch.Tensor]:
+    return {name: tensor.detach().cpu() for name, tensor in tensors.items()}
+
+
+def _by_default(name: str, context: _Context) -> _Check:
+    found = compare_close(
+        context.outputs[name], context.golden[name], context.rtol, context.atol, context.equal_nan
+    )
+    return _Check(found.passed, None, found.message(), list(found.measured()))
+
+
+def _by(comparator: Comparator, name: str, context: _Context) -> _Check:
+    label = str(getattr(comparator, "__name__", "custom"))
+    try:
+        passed, message = _unpacked(
+            comparator(
+                context.outputs[name],
+                context.golden[name],
+                actual_outputs=context.outputs,
+                expected_outputs=context.golden,
+                inputs=context.inputs,
+                rtol=context.rtol,
+                atol=context.atol,
+            )
+        )
+    except Exception as error:
+        passed, message = False, _raised(error)
+    return _Check(passed, label, message, [f"tolerance of the run rtol={context.rtol} atol={context.atol}"])
+
+
+def _unpacked(answer: object) -> Verdict:
+    if isinstance(answer, tuple) and len(answer) == 2:
+        return bool(answer[0]), str(answer[1])
+    raise TypeError(f"a comparator returns (ok, message), this one returned {answer!r}")
+
+
+def _raised(error: Exception) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"    compare_fn raised {type(error).__name__}: {error}\n      at {last.filename}:{last.lineno}"

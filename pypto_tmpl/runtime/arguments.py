@@ -1,0 +1,102 @@
+"""The arguments of a call of an entry: checked against its parameters, scalars as Python numbers."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Sequence
+
+import torch
+
+from pypto_tmpl.codegen.filters import TORCH_NAMES
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.runtime.manifest import Entry, EntryParam
+
+_PACKED = "FP4"  # two elements in one of torch's
+
+
+class ArgumentError(PyptoTmplError, ValueError):
+    """Arguments that do not fit the parameters of the entry."""
+
+    slug = "argument"
+
+
+def bind_arguments(entry: Entry, args: Sequence[object]) -> list[torch.Tensor | int | float | bool]:
+    """The arguments as the entry takes them: tensors as they are, ctypes scalars as Python numbers.
+
+    Raises TypeError for an argument of another kind, ArgumentError (a ValueError) for a wrong number of
+    arguments, and for a tensor that is not contiguous, not on the CPU, or whose dtype, rank or extents are
+    not those of its parameter.
+    """
+    if len(args) != len(entry.params):
+        names = ", ".join(param.name for param in entry.params)
+        raise ArgumentError(
+            f"entry {entry.function!r} takes {len(entry.params)} arguments, got {len(args)}",
+            notes=[f"parameters: {names}"],
+        )
+    extents: dict[str, tuple[int, str]] = {}
+    return [
+        _argument(i, param, arg, extents)
+        for i, (param, arg) in enumerate(zip(entry.params, args, strict=True))
+    ]
+
+
+def _argument(
+    position: int, param: EntryParam, arg: object, extents: dict[str, tuple[int, str]]
+) -> torch.Tensor | int | float | bool:
+    if not isinstance(arg, torch.Tensor | ctypes._SimpleCData):
+        raise TypeError(
+            f"Argument at position {position} must be torch.Tensor, DeviceTensor or ctypes scalar, "
+            f"got {type(arg).__name__}"
+        )
+    is_tensor = isinstance(arg, torch.Tensor)
+    if is_tensor != (param.shape is not None):
+        kind = "scalar" if param.shape is None else "tensor"
+        raise TypeError(f"parameter {param.name!r} is a {kind}, got {type(arg).__name__}")
+    if isinstance(arg, torch.Tensor):
+        _check_tensor(param, arg, extents)
+        return arg
+    return _number(param, arg)
+
+
+def _check_tensor(param: EntryParam, arg: torch.Tensor, extents: dict[str, tuple[int, str]]) -> None:
+    if arg.device.type != "cpu":
+        raise ArgumentError(f"tensor {param.name!r} is on {arg.device}, not on the CPU")
+    if not arg.is_contiguous():
+        raise ArgumentError(f"tensor {param.name!r} is not contiguous", notes=["pass tensor.contiguous()"])
+    wanted = TORCH_NAMES.get(param.dtype)
+    if wanted is not None and arg.dtype is not getattr(torch, wanted):
+        raise ArgumentError(f"tensor {param.name!r} is {arg.dtype}, the parameter is torch.{wanted}")
+    shape = param.shape or ()
+    found = tuple(arg.shape)
+    if param.dtype == _PACKED and found:
+        found = (*found[:-1], found[-1] * 2)
+    if len(found) != len(shape):
+        raise ArgumentError(f"tensor {param.name!r} has shape {list(found)}, {_wanted(shape)}")
+    for size, extent in zip(found, shape, strict=True):
+        if isinstance(extent, int) and size != extent:
+            raise ArgumentError(f"tensor {param.name!r} has shape {list(found)}, {_wanted(shape)}")
+        if isinstance(extent, str):
+            known, other = extents.setdefault(extent, (size, param.name))
+            if known != size:
+                what = f"dimension {extent} is {known} in tensor {other!r}, and {size} in {param.name!r}"
+                raise ArgumentError(what)
+
+
+def _wanted(shape: Sequence[int | str | None]) -> str:
+    return f"the parameter has [{', '.join('?' if extent is None else str(extent) for extent in shape)}]"
+
+
+def _number(param: EntryParam, arg: object) -> int | float | bool:
+    """The value of a ctypes scalar; 16-bit floats come as the bits of their value."""
+    value = getattr(arg, "value", None)
+    if not isinstance(value, int | float):
+        raise TypeError(f"parameter {param.name!r} takes a number, got {type(arg).__name__}")
+    if param.dtype in ("FP16", "BF16") and isinstance(arg, ctypes.c_uint16):
+        if param.dtype == "FP16":
+            return float(struct.unpack("<e", struct.pack("<H", value))[0])
+        return float(struct.unpack("<f", struct.pack("<I", int(value) << 16))[0])
+    is_float = param.dtype in ("FP16", "BF16", "FP32")
+    if is_float != isinstance(value, float):
+        raise TypeError(f"scalar {param.name!r} is {param.dtype}, got {type(arg).__name__}")
+    return bool(value) if param.dtype == "BOOL" else value if is_float else int(value)

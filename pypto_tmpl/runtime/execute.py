@@ -1,0 +1,110 @@
+"""Running a build directory on a simulated platform, in this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.runtime.arguments import bind_arguments
+from pypto_tmpl.runtime.manifest import EntryParam, Manifest, read_manifest
+from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
+from pypto_tmpl.runtime.platforms import require_simulated
+from pypto_tmpl.runtime.script import load_entry
+
+_CPU = torch.device("cpu")
+
+
+class BackendMismatchError(PyptoTmplError, ValueError):
+    """A build for one backend is run on a platform of another."""
+
+    slug = "backend"
+
+
+def execute_compiled(work_dir: str | os.PathLike[str], args: Sequence[object], **runtime_cfg: Any) -> None:
+    """Run the program of a build directory; its outputs are written into the given tensors.
+
+    ``args`` are contiguous CPU tensors and ctypes scalars in the order of the entry's parameters.
+    ``runtime_cfg`` takes ``platform`` (default ``a2a3sim``), ``device_id``, ``torch_device`` (where the
+    simulated program computes, default ``cpu``), the diagnostic flags and the device's own options.
+
+    Raises: TypeError for an unknown option or an argument of another kind, HardwareNeededError for a
+    platform that is a device, ValueError for a directory that is no build and for arguments that do not fit;
+    and whatever the program raises, its frames being lines of the generated script.
+    """
+    options = runtime_options(runtime_cfg)
+    require_simulated(options.platform)
+    build = Path(work_dir)
+    execute_build(build, read_manifest(build), args, options)
+
+
+def execute_build(build: Path, manifest: Manifest, args: Sequence[object], options: RuntimeOptions) -> None:
+    """Run a build whose manifest has been read; see ``execute_compiled``."""
+    if manifest.backend != options.platform.backend:
+        raise BackendMismatchError(
+            f"the build is for {manifest.backend}, platform {options.platform.name!r} is"
+            f" {options.platform.backend}",
+            notes=[f"compile the program for platform {options.platform.name!r}"],
+        )
+    values = bind_arguments(manifest.entry, args)
+    entry = load_entry(build / manifest.script, manifest.script_entry)
+    warn_without_records(options.dfx)
+    call_apart(entry, manifest.entry.params, values, options.torch_device)
+
+
+def call_apart(
+    entry: Callable[..., object],
+    params: Sequence[EntryParam],
+    values: Sequence[torch.Tensor | int | float | bool],
+    device: torch.device = _CPU,
+) -> None:
+    """Call the entry as a device does, where no two arguments share memory; nothing else is copied.
+
+    An argument that is written and overlaps another one is run on a copy, as are all tensors on another
+    device than the CPU; what is written is copied back when the call returns, in order of the parameters.
+    """
+    apart = [
+        _staged(value, device, _overlaps(i, params, values)) if isinstance(value, torch.Tensor) else value
+        for i, value in enumerate(values)
+    ]
+    with torch.no_grad():
+        entry(*apart)
+        for param, value, used in zip(params, values, apart, strict=True):
+            if used is not value and param.is_written:
+                assert isinstance(value, torch.Tensor) and isinstance(used, torch.Tensor)
+                value.copy_(used)
+
+
+def _staged(value: torch.Tensor, device: torch.device, overlaps: bool) -> torch.Tensor:
+    return value.to(device, copy=overlaps)
+
+
+def _overlaps(
+    position: int, params: Sequence[EntryParam], values: Sequence[torch.Tensor | int | float | bool]
+) -> bool:
+    """True for a written argument that shares memory with another one."""
+    value = values[position]
+    if not params[position].is_written or not isinstance(value, torch.Tensor):
+        return False
+    return any(
+        share_memory(value, other)
+        for i, other in enumerate(values)
+        if i != position and isinstance(other, torch.Tensor)
+    )
+
+
+def share_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """True if the memory between the first and the last element of two tensors overlaps."""
+    if one.device != other.device or not one.numel() or not other.numel():
+        return False
+    first, second = _memory(one), _memory(other)
+    return first[0] < second[1] and second[0] < first[1]
+
+
+def _memory(tensor: torch.Tensor) -> tuple[int, int]:
+    steps = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.data_ptr(), tensor.data_ptr() + (steps + 1) * tensor.element_size()

@@ -1,0 +1,153 @@
+"""The manifest of a build directory: what it was made from, and the state of every file in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pypto_tmpl import __version__
+from pypto_tmpl.debug.files import write_text
+from pypto_tmpl.errors import PyptoTmplError
+
+NAME = "manifest.json"
+SCHEMA = 1
+
+
+class ManifestError(PyptoTmplError, ValueError):
+    """A directory that is no build, or whose manifest cannot be read."""
+
+    slug = "manifest"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryParam:
+    """A parameter of the entry.
+
+    ``shape`` is None for a scalar; an extent is a number, the name of a dynamic dimension, or None for
+    another expression.
+    """
+
+    name: str
+    direction: str
+    dtype: str
+    shape: tuple[int | str | None, ...] | None
+
+    @property
+    def is_written(self) -> bool:
+        return self.direction != "In"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The entry function of a program and its parameters, in order."""
+
+    function: str
+    params: tuple[EntryParam, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """Size and SHA-256 of a file as the build wrote it."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a build holds.
+
+    ``script`` is the generated script, in which the entry is called ``script_entry``; ``source`` the binary
+    dump it was made from, if the build has one. Paths are relative to the build, with slashes.
+    """
+
+    program: str
+    platform: str
+    backend: str
+    entry: Entry
+    script: str
+    script_entry: str
+    source: str | None
+    generator: str
+    files: dict[str, FileRecord]
+    tool: str = f"pypto_tmpl {__version__}"
+
+    def write(self, build: Path) -> None:
+        """Write the manifest into a build directory."""
+        params = [
+            {"name": p.name, "direction": p.direction, "dtype": p.dtype, "shape": p.shape and list(p.shape)}
+            for p in self.entry.params
+        ]
+        data = {
+            "schema": SCHEMA,
+            "tool": self.tool,
+            "generator": self.generator,
+            "program": self.program,
+            "platform": self.platform,
+            "backend": self.backend,
+            "entry": {"function": self.entry.function, "params": params},
+            "script": {"path": self.script, "entry": self.script_entry, "source": self.source},
+            "files": {
+                path: {"bytes": record.bytes, "sha256": record.sha256}
+                for path, record in sorted(self.files.items())
+            },
+        }
+        write_text(build / NAME, json.dumps(data, indent=2) + "\n")
+
+    def with_file(self, build: Path, path: str) -> Manifest:
+        """The manifest with a file's state as it is now."""
+        return replace(self, files=self.files | {path: file_record(build / path)})
+
+
+def read_manifest(build: Path) -> Manifest:
+    """The manifest of a build directory. Raises ManifestError for a directory that has none."""
+    path = build / NAME
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        what = f"{build} is no complete build: it has no {NAME}"
+        raise ManifestError(what, notes=["a build that failed or was interrupted leaves none"]) from None
+    except (OSError, ValueError) as error:
+        raise ManifestError(f"{path} cannot be read: {error}") from None
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        found = data.get("schema") if isinstance(data, dict) else None
+        raise ManifestError(f"{path} has schema {found!r}, expected {SCHEMA}: compile the program again")
+    try:
+        return _manifest(data)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ManifestError(f"{path} is damaged: {type(error).__name__} {error}") from None
+
+
+def _manifest(data: dict[str, Any]) -> Manifest:
+    params = tuple(
+        EntryParam(p["name"], p["direction"], p["dtype"], None if p["shape"] is None else tuple(p["shape"]))
+        for p in data["entry"]["params"]
+    )
+    return Manifest(
+        program=data["program"],
+        platform=data["platform"],
+        backend=data["backend"],
+        entry=Entry(data["entry"]["function"], params),
+        script=data["script"]["path"],
+        script_entry=data["script"]["entry"],
+        source=data["script"]["source"],
+        generator=data["generator"],
+        files={path: FileRecord(f["bytes"], f["sha256"]) for path, f in data["files"].items()},
+        tool=data["tool"],
+    )
+
+
+def file_record(path: Path) -> FileRecord:
+    """The state of a file now."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256")
+        return FileRecord(file.tell(), digest.hexdigest())
+
+
+def file_records(build: Path, paths: Iterable[str]) -> dict[str, FileRecord]:
+    """The states of files of a build."""
+    return {path: file_record(build / path) for path in paths}
