@@ -108,9 +108,9 @@ def test_show(templates: Path) -> None:
         f"\nmacro (T/ops/sums.py.jinja:1):\n{MACRO}"
         "\nsamples:\n"
         "  tile=FP32[16, 32] valid [8, 20], work=FP32[16, 32], mode=fast\n"
-        "      _add(torch.sum(tile, -1), 0, [8, 20], torch.float32, 'fast')\n"
+        '      _add(torch.sum(tile, -1), 0, [8, 20], torch.float32, "fast")\n'
         "  tile=BF16[4, 4], work=BF16[4, 4], start=1.0, mode=slow, axis=0, out_dtype=FP32\n"
-        "      _add(torch.sum(tile, 0), 1.0, None, torch.float32, \"slow\")\n"
+        '      _add(torch.sum(tile, 0), 1.0, None, torch.float32, "slow")\n'
     )
     assert output(templates, "show", "tile.old_total") == output(templates, "show", "tile.total")
 
