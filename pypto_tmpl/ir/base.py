@@ -67,14 +67,14 @@ class IRNode:
         """True when ``other`` is this very object."""
         return self is other
 
-    def as_python(self, prefix: str = "pl", concise: bool = False, format: bool = True) -> str:
+    def as_python(self, prefix: str = "pl", concise: bool = False, format: bool = False) -> str:
         """Text of the node in the language (``python_print``)."""
         from pypto_tmpl.ir.printer import python_print
 
         return python_print(self, prefix, concise, format)
 
     def __str__(self) -> str:
-        return self.as_python(format=False)
+        return self.as_python()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {self.span}>"
@@ -94,14 +94,14 @@ class Type:
 
         return structural_hash(self)
 
-    def as_python(self, prefix: str = "pl", concise: bool = False, format: bool = True) -> str:
+    def as_python(self, prefix: str = "pl", concise: bool = False, format: bool = False) -> str:
         """Text of the type in the language (``python_print``)."""
         from pypto_tmpl.ir.printer import python_print
 
         return python_print(self, prefix, concise, format)
 
     def __str__(self) -> str:
-        return self.as_python(format=False)
+        return self.as_python()
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))

@@ -57,7 +57,7 @@ def _line(node: object) -> str:
     if not isinstance(node, IRNode | Type):
         return repr(node)
     try:
-        text = python_print(node, format=False)
+        text = python_print(node)
     except (ValueError, TypeError, NotImplementedError):
         return repr(node)  # a part that no text stands for
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("#", "import"))]

@@ -1,5 +1,7 @@
 """Text of functions and programs (spec: DSL, 12.2 and 12.3)."""
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -271,8 +273,8 @@ def test_formatted_text() -> None:
     node = program(function("f", [A], branch(ir.not_(scalar("p", ir.DataType.BOOL)), yields(A)), [TENSOR]))
     ir.attach_leading_comments(node["f"].body, ["why"])
     assert (
-        ir.python_print(node)
-        == node.as_python()
+        ir.python_print(node, format=True)
+        == node.as_python(format=True)
         == (
             "# pypto.program: Sample\n"
             "import pypto.language as pl\n"
@@ -291,11 +293,20 @@ def test_formatted_text() -> None:
 
 def test_text_that_is_not_python_stays_as_it_is() -> None:
     node = ir.Xor(scalar("x"), scalar("y"), ir.DataType.BOOL, NOWHERE)
-    assert ir.python_print(node) == "x xor y"
+    assert ir.python_print(node, format=True) == "x xor y"
     deep: ir.Expr = scalar("x")
     for _ in range(5_000):
         deep = ir.Add(scalar("y"), deep, ir.DataType.INDEX, NOWHERE)
-    assert ir.python_print(deep) == text(deep)
+    assert ir.python_print(deep, format=True) == text(deep)
+
+
+@pytest.mark.parametrize(
+    "function", [ir.python_print, ir.python_print_type, ir.IRNode.as_python, ir.Type.as_python]
+)
+def test_text_is_upstreams_unless_formatting_is_asked_for(function: Callable[..., str]) -> None:
+    parameters = inspect.signature(function).parameters
+    assert parameters["prefix"].default == "pl"
+    assert parameters["format"].default is False
 
 
 def test_only_nodes_and_types_have_a_text() -> None:

@@ -42,7 +42,7 @@ def test_other_texts_of_a_dump_read_to_the_same_ir(dump: Dump, options: dict) ->
 @pytest.mark.parametrize("dump", SOME, ids=str)
 def test_formatted_text_reads_to_the_same_ir(dump: Dump) -> None:
     program = pl.loads(dump.path)
-    assert ir.structural_diff(pl.parse(ir.python_print(program)), program) is None
+    assert ir.structural_diff(pl.parse(ir.python_print(program, format=True)), program) is None
 
 
 @pytest.mark.parametrize("dump", SOME, ids=str)

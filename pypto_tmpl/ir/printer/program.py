@@ -178,7 +178,7 @@ def python_print(
     node: IRNode | Type,
     prefix: str = "pl",
     concise: bool = False,
-    format: bool = True,
+    format: bool = False,
     explicit_layout: bool = False,
 ) -> str:
     """Text of a node or type in the language; that of a Function or Program can be parsed again.
@@ -194,7 +194,7 @@ def python_print(
 
 
 def python_print_type(
-    node: Type, prefix: str = "pl", format: bool = True, explicit_layout: bool = False
+    node: Type, prefix: str = "pl", format: bool = False, explicit_layout: bool = False
 ) -> str:
     """Text of a type."""
     return python_print(node, prefix, format=format, explicit_layout=explicit_layout)
