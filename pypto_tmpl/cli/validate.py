@@ -1,0 +1,166 @@
+"""``pypto-tmpl validate``: run every stage of a pass dump and compare it with golden outputs."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pypto_tmpl.cli.group import Settings
+from pypto_tmpl.errors import PyptoTmplError, allowed_note
+
+if TYPE_CHECKING:
+    from pypto_tmpl.debug.results import ValidationResult
+    from pypto_tmpl.debug.stages import Stage
+    from pypto_tmpl.debug.validation import Validation
+
+TOLERANCE = 5e-2
+INTERRUPTED = 130
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  pypto-tmpl validate passes_dump --inputs data/in --expected data/out
+  pypto-tmpl validate passes_dump --inputs in --expected out --rtol 1e-3 --atol 1e-3 --keep-going
+  pypto-tmpl validate passes_dump --inputs in --expected out --tolerance idx=0,1
+  pypto-tmpl validate passes_dump/22_after_ExpandMixedKernel.py --inputs in --expected out --only out
+
+\b
+PATH is a folder with a file for each tensor (<name>.pt, .npy or .safetensors), or a file that holds
+several. A pure output that is not among the inputs starts as zeros.
+
+\b
+Exit codes: 0 every stage is as expected; 1 a stage computes something else, or its script fails;
+2 a stage cannot be read, or wrong usage; 130 interrupted.
+"""
+)
+@click.argument("dumps", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--inputs", required=True, metavar="PATH", type=click.Path(path_type=Path), help="The inputs.")
+@click.option(
+    "--expected", required=True, metavar="PATH", type=click.Path(path_type=Path), help="Golden outputs."
+)
+@click.option("--entry", metavar="NAME", help="The function to run, where it is not clear.")
+@click.option("--rtol", type=float, default=TOLERANCE, show_default=True, help="Relative, for floats.")
+@click.option("--atol", type=float, default=TOLERANCE, show_default=True, help="Absolute, for floats.")
+@click.option(
+    "--tolerance",
+    "tolerances",
+    multiple=True,
+    metavar="NAME=RTOL[,ATOL]",
+    help="Tolerance of one tensor, of any dtype. May be given several times.",
+)
+@click.option("--only", multiple=True, metavar="NAME", help="Compare only this tensor, or these.")
+@click.option("--equal-nan", is_flag=True, help="Take NaN as equal to NaN.")
+@click.option("--widen-dtypes", is_flag=True, help="Compare tensors of two dtypes by value.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes (default: the cores).")
+@click.option("--keep-going", is_flag=True, help="Check all stages, not only up to the first bad one.")
+@click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text")
+@click.option(
+    "--report", metavar="FILE.json", type=click.Path(path_type=Path), help="Write here what was found."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show only what is wrong, and the table.")
+@click.pass_context
+def validate(context: click.Context, /, **given: Any) -> None:
+    """Run each stage of the pass dump DIR (or one file of it) and compare what it computes with goldens."""
+    from pypto_tmpl.cli.validate_output import OUTPUTS, Progress
+    from pypto_tmpl.debug.results import ValidationResult
+
+    settings = context.obj if isinstance(context.obj, Settings) else Settings()
+    report: Path | None = given["report"]
+    if report is not None and report.suffix != ".json":
+        raise click.UsageError(f"--report writes a .json file, got {report.name!r}")
+    validation = _validation(settings, given)
+    output = OUTPUTS[given["style"]](lambda stage, tensor: _command(settings, given, stage, tensor))
+    result = ValidationResult(len(validation.stages))
+    interrupted = False
+    try:
+        with Progress(validation.stages) as progress, closing(validation.results()) as results:
+            for stage in results:
+                _raise_for_request(stage.failure)
+                result.stages.append(stage)
+                with progress.hidden():
+                    output.stage(stage, given["quiet"])
+                progress.advance()
+                if not (stage.passed or given["keep_going"]):
+                    break
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        if report is not None:
+            result.write(report)
+    output.finish(result, interrupted)
+    context.exit(INTERRUPTED if interrupted else _exit_code(result))
+
+
+def _raise_for_request(failure: Any) -> None:
+    """A wrong request is wrong for every stage: tell it alone."""
+    if failure is not None and failure.error is not None:
+        raise failure.error
+
+
+def _exit_code(result: ValidationResult) -> int:
+    failures = [stage.failure for stage in result.bad]
+    if not failures:
+        return 0
+    return 2 if all(failure is not None and failure.kind == "unreadable" for failure in failures) else 1
+
+
+def _validation(settings: Settings, given: dict[str, Any]) -> Validation:
+    from pypto_tmpl.debug.tensors_io import load_tensors
+    from pypto_tmpl.debug.validation import Options, Validation
+
+    inputs, expected = load_tensors(given["inputs"]), load_tensors(given["expected"])
+    for name in given["only"]:
+        if name not in expected:
+            note = allowed_note("expected tensors", list(expected), name)
+            raise click.UsageError(f"--only {name}: no such tensor; {note}")
+    if given["only"]:
+        expected = {name: expected[name] for name in given["only"]}
+    try:
+        options = Options(
+            rtol=given["rtol"],
+            atol=given["atol"],
+            entry=given["entry"],
+            tolerances=dict(map(_tolerance, given["tolerances"])),
+            equal_nan=given["equal_nan"],
+            widen_dtypes=given["widen_dtypes"],
+            jobs=given["jobs"],
+            template_dirs=settings.user_template_dirs,
+        )
+        return Validation(given["dumps"], inputs, expected, options)
+    except PyptoTmplError:
+        raise
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _tolerance(text: str) -> tuple[str, tuple[float, float]]:
+    name, _, values = text.partition("=")
+    rtol, _, atol = values.partition(",")
+    try:
+        return name, (float(rtol), float(atol or rtol))
+    except ValueError:
+        raise click.UsageError(f"--tolerance {text}: expected NAME=RTOL or NAME=RTOL,ATOL") from None
+
+
+def _command(settings: Settings, given: dict[str, Any], stage: Stage, tensor: str) -> str:
+    """The command that checks one tensor at one stage again."""
+    words = ["pypto-tmpl"]
+    for folder in settings.user_template_dirs:
+        words += ["--template-dir", str(folder)]
+    words += ["validate", str(stage.path), "--inputs", str(given["inputs"]), "--expected"]
+    words.append(str(given["expected"]))
+    for name in [tensor] if tensor else given["only"]:
+        words += ["--only", name]
+    if given["entry"] is not None:
+        words += ["--entry", given["entry"]]
+    for name in ("rtol", "atol"):
+        words += [f"--{name}", f"{given[name]:g}"] if given[name] != TOLERANCE else []
+    for text in given["tolerances"]:
+        words += ["--tolerance", text] if not tensor or text.startswith(f"{tensor}=") else []
+    words += [f"--{name.replace('_', '-')}" for name in ("equal_nan", "widen_dtypes") if given[name]]
+    return shlex.join(words)

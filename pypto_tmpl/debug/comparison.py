@@ -1,0 +1,122 @@
+"""Comparing a computed tensor with an expected one: a verdict for any two tensors, never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from pypto_tmpl.debug.differences import cell_differences
+from pypto_tmpl.debug.error_shape import ErrorShape
+from pypto_tmpl.debug.tolerance import Tolerance, exponent_text
+
+Tensors = Mapping[str, torch.Tensor]
+
+# Called as comparator(actual, expected, *, actual_outputs, expected_outputs, inputs, rtol, atol);
+# answers whether the two agree, and a text.
+Comparator = Callable[..., tuple[bool, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How tensors are compared.
+
+    ``default`` holds for floating-point tensors; bool and integer tensors are exact. A tensor named in
+    ``per_tensor`` has that tolerance, whatever its dtype. ``widen_dtypes`` compares tensors of different
+    dtypes by value instead of calling that a mismatch.
+    """
+
+    default: Tolerance = Tolerance(5e-2, 5e-2)
+    per_tensor: Mapping[str, Tolerance] = field(default_factory=dict)
+    equal_nan: bool = False
+    widen_dtypes: bool = False
+
+    def tolerance(self, name: str, *dtypes: torch.dtype) -> Tolerance:
+        """The tolerance that holds for a tensor of these dtypes."""
+        if name in self.per_tensor:
+            return self.per_tensor[name]
+        inexact = any(dtype.is_floating_point or dtype.is_complex for dtype in dtypes)
+        return self.default if inexact else Tolerance(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorVerdict:
+    """Whether one tensor is as expected; ``details`` say why it is not."""
+
+    name: str
+    passed: bool
+    max_abs_diff: float
+    tolerance: Tolerance
+    reason: str = ""
+    shape: ErrorShape | None = None
+    comparator: str = ""
+
+    def line(self) -> str:
+        """The one-line verdict."""
+        text = (
+            f"validate tensor: {self.name!r}, max_abs_diff: {self.max_abs_diff:.6e}, pass: {self.passed}, "
+            f"rtol: {exponent_text(self.tolerance.rtol)}, atol: {exponent_text(self.tolerance.atol)}"
+        )
+        return f"{text}, comparator: {self.comparator}" if self.comparator else text
+
+    def details(self) -> Iterator[str]:
+        """What is wrong, line by line; nothing for a tensor that passed."""
+        if self.passed:
+            return
+        yield from self.reason.splitlines()
+        if self.shape is not None:
+            yield from self.shape.lines()
+
+
+def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rules: Rules) -> TensorVerdict:
+    """The verdict on one tensor."""
+    tolerance = rules.tolerance(name, actual.dtype, expected.dtype)
+    actual, expected = actual.detach().cpu(), expected.detach().cpu()
+    if actual.shape != expected.shape:
+        reason = f"shape {list(actual.shape)}, expected {list(expected.shape)}"
+        if _would_broadcast(actual, expected):
+            reason += ": they would broadcast, which is no match"
+        return TensorVerdict(name, False, float("nan"), tolerance, reason)
+    try:
+        differences = cell_differences(actual, expected, tolerance, rules.equal_nan)
+    except (RuntimeError, NotImplementedError):  # packed and quantized dtypes
+        reason = f"torch cannot compare {actual.dtype} with {expected.dtype}"
+        return TensorVerdict(name, False, float("nan"), tolerance, reason)
+    bad = bool(differences.bad.any())
+    reason = ""
+    if actual.dtype != expected.dtype and not rules.widen_dtypes:
+        values = "the values differ too" if bad else "the values agree"
+        reason = f"dtype {actual.dtype}, expected {expected.dtype}: {values}"
+    elif bad and differences.only_nan_pairs():
+        reason = "every bad cell is NaN on both sides; with equal_nan these are right"
+    shape = differences.shape() if bad else None
+    return TensorVerdict(name, not bad and not reason, differences.max_abs, tolerance, reason, shape)
+
+
+def _would_broadcast(actual: torch.Tensor, expected: torch.Tensor) -> bool:
+    pairs = zip(reversed(actual.shape), reversed(expected.shape), strict=False)
+    return all(left == right or 1 in (left, right) for left, right in pairs)
+
+
+def compare_by(
+    comparator: Comparator, name: str, actual: Tensors, expected: Tensors, inputs: Tensors, rules: Rules
+) -> TensorVerdict:
+    """The verdict of a comparator; how far the cells are apart is told in any case."""
+    plain = compare_tensors(name, actual[name], expected[name], rules)
+    title = str(getattr(comparator, "__name__", type(comparator).__name__))
+    try:
+        answer: Any = comparator(
+            actual[name],
+            expected[name],
+            actual_outputs=actual,
+            expected_outputs=expected,
+            inputs=inputs,
+            rtol=plain.tolerance.rtol,
+            atol=plain.tolerance.atol,
+        )
+        passed, text = answer if isinstance(answer, tuple) else (answer, "")
+    except Exception as error:
+        passed, text = False, f"the comparator raised {type(error).__name__}: {error}"
+    return replace(plain, passed=bool(passed), reason=str(text).strip("\n"), comparator=title)

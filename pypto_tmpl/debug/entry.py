@@ -1,0 +1,121 @@
+"""The function of a stage that is run, and how its parameters meet the tensors by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from pypto_tmpl import ir
+from pypto_tmpl.errors import PyptoTmplError, allowed_note
+
+_SSA_SUFFIX = re.compile(r"__(?:ssa|iter|rv|phi|idx|tmp)_v\d+$")
+
+
+class EntryError(PyptoTmplError, ValueError):
+    """It is not clear which function to run."""
+
+    slug = "entry"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of the entry; ``name`` is the user's, without the suffix that SSA form gives it."""
+
+    name: str
+    is_scalar: bool
+    is_pure_output: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function to run: its name in the IR and in the script, its parameters, the names it returns."""
+
+    name: str
+    script_name: str
+    parameters: tuple[Parameter, ...]
+    returned: tuple[str, ...]
+
+
+def base_name(name: str) -> str:
+    """The user's name of an SSA variable: ``attn__ssa_v0`` is ``attn``."""
+    return _SSA_SUFFIX.sub("", name)
+
+
+def functions_of(node: ir.Program | ir.Function) -> list[ir.Function]:
+    """The functions of a program, or the one function."""
+    return list(node.functions.values()) if isinstance(node, ir.Program) else [node]
+
+
+def select_entry(
+    node: ir.Program | ir.Function, tensors: Collection[str], wanted: str | None = None
+) -> ir.Function:
+    """The function to run: ``wanted``, else the first of these rules that singles one out.
+
+    The only Orchestration function; the only function that no other calls; the only one whose parameters
+    are all among ``tensors``, uncalled functions first. Raises EntryError with the candidates.
+    """
+    functions = functions_of(node)
+    if wanted is not None:
+        return _named(functions, wanted)
+    orchestrations = [f for f in functions if f.func_type is ir.FunctionType.Orchestration]
+    if len(orchestrations) == 1:
+        return orchestrations[0]
+    called = _called(functions)
+    uncalled = [function for function in functions if function.name not in called]
+    if len(uncalled) == 1:
+        return uncalled[0]
+    known = {base_name(name) for name in tensors}
+    for candidates in (uncalled, functions):
+        matching = [f for f in candidates if all(base_name(p.name_hint) in known for p in f.params)]
+        if len(matching) == 1:
+            return matching[0]
+    raise EntryError(
+        f"which of {len(functions)} functions is the entry is not clear; name it by entry=...",
+        notes=["candidates:", *(f"  {_signature(f)}" for f in uncalled or functions)],
+    )
+
+
+def _named(functions: list[ir.Function], wanted: str) -> ir.Function:
+    for function in functions:
+        if function.name == wanted:
+            return function
+    names = [function.name for function in functions]
+    raise EntryError(f"there is no function {wanted!r}", notes=[allowed_note("functions", names, wanted)])
+
+
+def _called(functions: Iterable[ir.Function]) -> set[str]:
+    """Names of the functions that another one calls or launches."""
+    return {
+        node.op.name
+        for function in functions
+        for node in ir.walk(function)
+        if isinstance(node, ir.Call | ir.Submit) and node.op.name != function.name
+    }
+
+
+def _signature(function: ir.Function) -> str:
+    parameters = ", ".join(base_name(parameter.name_hint) for parameter in function.params)
+    return f"{function.name}({parameters}), {function.func_type.name}"
+
+
+def describe_entry(function: ir.Function, script_name: str) -> Entry:
+    """What a caller has to know of the entry."""
+    pairs = zip(function.params, function.param_directions, strict=True)
+    parameters = tuple(
+        Parameter(
+            base_name(var.name_hint),
+            isinstance(var.type, ir.ScalarType),
+            direction is ir.ParamDirection.Out,
+        )
+        for var, direction in pairs
+    )
+    return Entry(function.name, script_name, parameters, _returned(function.body))
+
+
+def _returned(body: ir.Stmt) -> tuple[str, ...]:
+    """The user's names of the values in a return statement at the end of the body; "" for other values."""
+    last = body.stmts[-1] if isinstance(body, ir.SeqStmts) and body.stmts else body
+    if not isinstance(last, ir.ReturnStmt):
+        return ()
+    return tuple(base_name(v.name_hint) if isinstance(v, ir.Var) else "" for v in last.value)

@@ -1,0 +1,156 @@
+"""Running emitted scripts: compiled under a readable name, so that tracebacks and pdb show their lines."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import re
+import traceback
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from types import CodeType
+from typing import Any
+
+import torch
+
+from pypto_tmpl.debug.entry import Entry, base_name
+from pypto_tmpl.errors import PyptoTmplError, allowed_note
+
+KEPT_SCRIPTS = 64  # compiled scripts that a process keeps, since neighbouring stages often share one
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_compiled: OrderedDict[tuple[str, bytes], CodeType] = OrderedDict()
+_lock = Lock()
+
+
+class MissingTensorError(PyptoTmplError, KeyError):
+    """A parameter of the entry, or a name of the expected tensors, has nothing to meet."""
+
+    slug = "missing-tensor"
+
+
+class ScriptError(PyptoTmplError, RuntimeError):
+    """An emitted script raised; the text holds the script's own frames."""
+
+    slug = "script"
+
+
+def script_name(program: str, stage: str) -> str:
+    """``<pypto_tmpl swiglu_scope 22_after_ExpandMixedKernel>``: what stands for a file in tracebacks."""
+    return f"<pypto_tmpl {_CAPITAL.sub('_', program).lower()} {stage}>"
+
+
+def load_script(script: str, name: str) -> dict[str, Any]:
+    """Execute a script under ``name`` and return its namespace; its lines are registered for tracebacks."""
+    namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
+    exec(_code(script, name), namespace)
+    return namespace
+
+
+def _code(script: str, name: str) -> CodeType:
+    key = name, hashlib.sha256(script.encode()).digest()
+    with _lock:
+        code = _compiled.get(key) or compile(script, name, "exec")
+        _compiled[key] = code
+        _compiled.move_to_end(key)
+        if len(_compiled) > KEPT_SCRIPTS:
+            (old, _), _ = _compiled.popitem(last=False)
+            linecache.cache.pop(old, None)
+        # No modification time: linecache then never looks for a file of that name.
+        linecache.cache[name] = (len(script), None, script.splitlines(keepends=True), name)
+        return code
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """The arguments of one call, and the tensors by the names that callers use."""
+
+    arguments: list[Any]
+    tensors: dict[str, torch.Tensor]
+
+
+def bind_arguments(
+    entry: Entry, inputs: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]
+) -> Binding:
+    """Fresh copies of the inputs in the order of the entry's parameters; scalars become numbers.
+
+    A pure output that is not among the inputs starts as zeros of the expected shape and dtype.
+    Raises MissingTensorError.
+    """
+    by_base = {base_name(name): tensor for name, tensor in inputs.items()} | dict(inputs)
+    outputs = {base_name(name): tensor for name, tensor in expected.items()} | dict(expected)
+    arguments: list[Any] = []
+    tensors: dict[str, torch.Tensor] = {}
+    for parameter in entry.parameters:
+        name = parameter.name
+        if name in by_base:
+            value = by_base[name].detach().clone()
+        elif parameter.is_pure_output and name in outputs:
+            value = torch.zeros_like(outputs[name], memory_format=torch.contiguous_format)
+        else:
+            raise _missing(entry, name, sorted(inputs))
+        if parameter.is_scalar and value.dim() == 0:
+            arguments.append(value.item())
+        else:
+            arguments.append(value)
+            tensors[name] = value
+    return Binding(arguments, tensors)
+
+
+def _missing(entry: Entry, name: str, inputs: Sequence[str]) -> MissingTensorError:
+    parameters = ", ".join(parameter.name for parameter in entry.parameters)
+    return MissingTensorError(
+        f"parameter {name!r} of the entry {entry.name!r} is not among the inputs",
+        notes=[f"parameters: {parameters}", allowed_note("inputs", inputs, name)],
+    )
+
+
+def run_entry(
+    script: str,
+    name: str,
+    entry: Entry,
+    inputs: Mapping[str, torch.Tensor],
+    expected: Mapping[str, torch.Tensor],
+) -> dict[str, torch.Tensor]:
+    """Run a script's entry on copies of the inputs; return what it computed for the expected names.
+
+    Raises MissingTensorError, and ScriptError for whatever the script raises.
+    """
+    binding = bind_arguments(entry, inputs, expected)
+    try:
+        result = load_script(script, name)[entry.script_name](*binding.arguments)
+    except Exception as error:
+        raise ScriptError(_described(error, name)) from error
+    found = binding.tensors | _returned(entry, result, binding.tensors)
+    return {wanted: _output(found, entry, wanted) for wanted in expected}
+
+
+def _returned(entry: Entry, result: Any, known: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Returned tensors by the names of the variables; parameters are found where they were passed."""
+    values: Sequence[Any] = result if isinstance(result, tuple) else (result,)
+    pairs = zip(entry.returned, values, strict=False)
+    return {n: v for n, v in pairs if n and n not in known and isinstance(v, torch.Tensor)}
+
+
+def _output(found: Mapping[str, torch.Tensor], entry: Entry, wanted: str) -> torch.Tensor:
+    for name in (wanted, base_name(wanted)):
+        if name in found:
+            return found[name]
+    raise MissingTensorError(
+        f"the expected {wanted!r} is no tensor that the entry {entry.name!r} takes or returns",
+        notes=[allowed_note("tensors", sorted(found), wanted)],
+    )
+
+
+def _described(error: Exception, name: str) -> str:
+    """The error and the lines of the script that led to it; of its cause, if that was raised there too."""
+    lines = traceback.format_exception_only(error)[-1].strip().splitlines()
+    origin: BaseException | None = error
+    frames: list[traceback.FrameSummary] = []
+    while origin is not None:
+        inside = [f for f in traceback.extract_tb(origin.__traceback__) if f.filename == name]
+        frames, origin = inside or frames, origin.__cause__
+    for frame in frames:
+        lines += [f'  File "{name}", line {frame.lineno}, in {frame.name}', f"    {frame.line}"]
+    return "\n".join(lines)

@@ -1,0 +1,190 @@
+"""Which task of which stage goes to an executor when, so that results come in stage order and early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from pypto_tmpl.debug.comparison import Comparator, Rules, TensorVerdict, compare_by
+from pypto_tmpl.debug.execution import script_name
+from pypto_tmpl.debug.preparation import Prepared, Request
+from pypto_tmpl.debug.stages import Stage, StageContent, StageFileError
+from pypto_tmpl.debug.tasks import Failure, Outcome, prepare_task, run_task
+from pypto_tmpl.debug.tensor_set import TensorSet
+
+
+@dataclass(frozen=True, slots=True)
+class StageResult:
+    """What became of one stage: verdicts on its tensors, or why there are none.
+
+    ``same_as`` names the stage before when this one has its IR and was not run again; ``tensors`` are what
+    was computed, where that came back.
+    """
+
+    stage: Stage
+    verdicts: tuple[TensorVerdict, ...] = ()
+    failure: Failure | None = None
+    read_from: str = ""
+    note: str = ""
+    same_as: str = ""
+    seconds: float = 0.0
+    tensors: Mapping[str, torch.Tensor] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """True when the stage ran and every tensor is as expected."""
+        return self.failure is None and all(verdict.passed for verdict in self.verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is done with every stage."""
+
+    request: Request
+    tensors: TensorSet
+    rules: Rules
+    comparators: Mapping[str, Comparator] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Slot:
+    """What is known of one stage so far."""
+
+    content: StageContent | None = None
+    has_text_of_previous: bool = False
+    prepared: Prepared | Failure | None = None
+    is_same: bool = False
+    outcome: Outcome | Failure | None = None
+
+
+class Schedule:
+    """Iterates over the results of stages, in their order, while later ones are at work.
+
+    At most ``ahead`` stages are at work besides the one whose result comes next. A stage whose text is
+    that of the one before is not read again, one whose IR is structurally equal is not run again.
+    """
+
+    def __init__(self, stages: Sequence[Stage], executor: Executor, job: Job, ahead: int) -> None:
+        self.stages = stages
+        self.executor = executor
+        self.job = job
+        self.ahead = ahead
+        self._slots: dict[int, _Slot] = {}
+        self._pending: dict[Future[Any], int] = {}
+        self._next_run = 0
+
+    def __iter__(self) -> Iterator[StageResult]:
+        result: StageResult | None = None
+        for index in range(len(self.stages)):
+            while not self._is_done(index):
+                self._read_ahead(index)
+                self._run_prepared()
+                if not self._is_done(index):
+                    self._collect()
+            result = self._result(index, result)
+            self._slots.pop(index - 1, None)
+            yield result
+
+    def cancel(self) -> None:
+        """Give up what is still waiting in the executor."""
+        for future in self._pending:
+            future.cancel()
+
+    def _is_done(self, index: int) -> bool:
+        slot = self._slots.get(index)
+        return slot is not None and (slot.is_same or slot.outcome is not None)
+
+    def _read_ahead(self, front: int) -> None:
+        """Have stages prepared, as far ahead of the front as is allowed."""
+        read = max(self._slots, default=front - 1) + 1
+        for index in range(read, min(front + 1 + self.ahead, len(self.stages))):
+            slot = self._slots[index] = _Slot()
+            try:
+                slot.content = self.stages[index].read()
+            except StageFileError as error:
+                slot.prepared = Failure("unreadable", str(error))
+                continue
+            before = self._slots.get(index - 1, _Slot()).content
+            slot.has_text_of_previous = before is not None and before.text == slot.content.text is not None
+            if not slot.has_text_of_previous:
+                self._prepare(index)
+
+    def _prepare(self, index: int) -> None:
+        content = self._slots[index].content
+        assert content is not None
+        self._pending[self.executor.submit(prepare_task, content, self.job.request)] = index
+
+    def _run_prepared(self) -> None:
+        """Have the stages run that are prepared, as far as all before them are."""
+        while (slot := self._slots.get(self._next_run)) is not None:
+            before = self._slots.get(self._next_run - 1, _Slot()).prepared
+            if slot.has_text_of_previous and slot.prepared is None:
+                self._prepare_like(before, self._next_run)
+            if slot.prepared is None:
+                return
+            if isinstance(slot.prepared, Failure):
+                slot.outcome = slot.prepared
+            elif isinstance(before, Prepared) and before.runs_like(slot.prepared):
+                slot.is_same = True
+            else:
+                self._run(slot.prepared, self._next_run)
+            self._next_run += 1
+
+    def _prepare_like(self, before: Prepared | Failure | None, index: int) -> None:
+        """Take over what the same text gave before, unless it was no use: then the companions decide."""
+        slot = self._slots[index]
+        slot.has_text_of_previous = False
+        assert slot.content is not None
+        if not isinstance(before, Prepared) or not before.is_from_text:
+            self._prepare(index)
+            return
+        name = script_name(before.program, slot.content.name)
+        slot.prepared = replace(before, name=name, read_from=slot.content.text_name, seconds=0.0)
+
+    def _run(self, prepared: Prepared, index: int) -> None:
+        elsewhere = frozenset(self.job.comparators)
+        future = self.executor.submit(run_task, prepared, self.job.tensors, self.job.rules, elsewhere)
+        self._pending[future] = index
+
+    def _collect(self) -> None:
+        """Wait for tasks to end and take what they gave."""
+        done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
+        for future in done:
+            slot = self._slots[self._pending.pop(future)]
+            error = future.exception()
+            found = Failure("script", str(error)) if error is not None else future.result()
+            if slot.prepared is None and not isinstance(found, Outcome):
+                slot.prepared = found
+            elif not isinstance(found, Prepared):
+                slot.outcome = found
+
+    def _result(self, index: int, before: StageResult | None) -> StageResult:
+        slot, stage = self._slots[index], self.stages[index]
+        if not isinstance(slot.prepared, Prepared):
+            assert isinstance(slot.prepared, Failure)
+            return StageResult(stage, failure=slot.prepared)
+        read = StageResult(stage, (), None, slot.prepared.read_from, slot.prepared.note)
+        if slot.is_same:
+            assert before is not None
+            same = before.stage.name
+            read = replace(read, verdicts=before.verdicts, failure=before.failure, tensors=before.tensors)
+            return replace(read, same_as=same, seconds=slot.prepared.seconds)
+        if isinstance(slot.outcome, Failure):
+            return replace(read, failure=slot.outcome, seconds=slot.prepared.seconds)
+        assert slot.outcome is not None
+        seconds = slot.prepared.seconds + slot.outcome.seconds
+        verdicts = self._verdicts(slot.outcome)
+        return replace(read, verdicts=verdicts, tensors=slot.outcome.tensors, seconds=seconds)
+
+    def _verdicts(self, outcome: Outcome) -> tuple[TensorVerdict, ...]:
+        """All verdicts in the order of the expected tensors; comparators run here, they may be closures."""
+        inputs, expected = self.job.tensors.load()
+        made = {verdict.name: verdict for verdict in outcome.verdicts}
+        given = {name: tensor for name, tensor in inputs.items() if name not in expected}
+        for name, comparator in self.job.comparators.items():
+            made[name] = compare_by(comparator, name, outcome.tensors, expected, given, self.job.rules)
+        return tuple(made[name] for name in expected)

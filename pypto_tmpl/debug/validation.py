@@ -1,0 +1,221 @@
+"""Running every stage of a pass dump and comparing what it computes with what is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+import torch
+
+from pypto_tmpl.debug.comparison import Comparator, Rules
+from pypto_tmpl.debug.preparation import Request
+from pypto_tmpl.debug.results import ValidationResult, stage_lines
+from pypto_tmpl.debug.schedule import Job, Schedule, StageResult
+from pypto_tmpl.debug.stages import Stage, find_stages
+from pypto_tmpl.debug.tensor_set import TensorSet
+from pypto_tmpl.debug.tolerance import Tolerance
+from pypto_tmpl.debug.workers import PatientPool, WorkerPool, core_count
+from pypto_tmpl.errors import allowed_note
+
+RTOL = ATOL = 5e-2
+Number = bool | int | float
+ToleranceLike = Tolerance | float | tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How stages are run and compared; ``validate_pass_ir_codegen_results`` says what each one means."""
+
+    rtol: float = RTOL
+    atol: float = ATOL
+    entry: str | None = None
+    tolerances: Mapping[str, ToleranceLike] = field(default_factory=dict)
+    comparators: Mapping[str, Comparator] = field(default_factory=dict)
+    equal_nan: bool = False
+    widen_dtypes: bool = False
+    jobs: int | None = None
+    executor: Executor | None = None
+    template_dirs: tuple[Path, ...] = ()
+
+    def rules(self) -> Rules:
+        """The rules of comparison. Raises ValueError for a tolerance that is none."""
+        per_tensor = {name: _tolerance(value) for name, value in self.tolerances.items()}
+        return Rules(Tolerance(self.rtol, self.atol), per_tensor, self.equal_nan, self.widen_dtypes)
+
+
+def _tolerance(value: ToleranceLike) -> Tolerance:
+    if isinstance(value, Tolerance):
+        return value
+    rtol, atol = value if isinstance(value, tuple) else (value, value)
+    return Tolerance(rtol, atol)
+
+
+class Validation:
+    """The check of a dump directory or file: its stages, and their results as they become known.
+
+    Raises StageNotFoundError without dumps, TypeError for a value that is no tensor, ValueError for
+    options that do not fit.
+    """
+
+    def __init__(
+        self,
+        source: str | PathLike[str],
+        tensors: Mapping[str, torch.Tensor | Number],
+        expected: Mapping[str, torch.Tensor],
+        options: Options,
+    ) -> None:
+        self.options = options
+        self.rules = options.rules()
+        self.inputs = {name: _copied(name, value, "tensors") for name, value in tensors.items()}
+        self.expected = {name: _copied(name, value, "expected").cpu() for name, value in expected.items()}
+        if not self.expected:
+            raise ValueError("expected is empty: there is nothing to compare")
+        for title, names in (("tolerances", options.tolerances), ("comparators", options.comparators)):
+            for name in names:
+                if name not in self.expected:
+                    note = allowed_note("expected", list(self.expected), name)
+                    raise ValueError(f"{title} has {name!r}, which is not among the expected tensors; {note}")
+        if options.jobs is not None and options.jobs < 1:
+            raise ValueError(f"jobs must be 1 or more, got {options.jobs}")
+        self.stages = find_stages(Path(source))
+
+    def results(self) -> Generator[StageResult, None, None]:
+        """Results in stage order; closing the iterator ends what is still at work."""
+        given = self.options.executor
+        executor = given or _own_executor(self.options.jobs)
+        is_local = isinstance(executor, (PatientPool, WorkerPool, ThreadPoolExecutor, ProcessPoolExecutor))
+        tensors = TensorSet(self.inputs, self.expected, by_value=not is_local)
+        request = Request(frozenset(self.inputs), self.options.entry, self.options.template_dirs)
+        job = Job(request, tensors, self.rules, self.options.comparators)
+        schedule = Schedule(self.stages, executor, job, _ahead(executor, self.options.jobs))
+        try:
+            yield from schedule
+        finally:
+            schedule.cancel()
+            if given is None:
+                executor.shutdown(cancel_futures=True)
+            tensors.discard()
+
+
+def _own_executor(jobs: int | None) -> Executor:
+    if jobs is None:
+        return PatientPool(core_count())
+    return PatientPool(1) if jobs == 1 else WorkerPool(jobs)
+
+
+def _ahead(executor: Executor, jobs: int | None) -> int:
+    """Enough stages to keep every worker busy, few enough to stop soon after a bad one."""
+    known = jobs or getattr(executor, "jobs", None) or getattr(executor, "_max_workers", None) or 16
+    return 0 if known == 1 else 2 * int(known)
+
+
+def _copied(name: str, value: object, where: str) -> torch.Tensor:
+    """A copy that shares nothing with the caller's tensor; a number among the inputs is a 0-d tensor."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if where == "tensors" and isinstance(value, bool | int | float):
+        return torch.tensor(value)
+    raise TypeError(f"{where}[{name!r}] must be a torch.Tensor, got {type(value).__name__}")
+
+
+def validate_pass_ir_codegen_results(
+    ir_dir: str | PathLike[str],
+    tensors: Mapping[str, torch.Tensor | Number],
+    expected: Mapping[str, torch.Tensor],
+    *,
+    rtol: float = RTOL,
+    atol: float = ATOL,
+    entry: str | None = None,
+    tolerances: Mapping[str, ToleranceLike] | None = None,
+    comparators: Mapping[str, Comparator] | None = None,
+    equal_nan: bool = False,
+    widen_dtypes: bool = False,
+    jobs: int | None = None,
+    stop_at_first: bool = True,
+    executor: Executor | None = None,
+    report: str | PathLike[str] | None = None,
+) -> ValidationResult:
+    """Run every stage of a pass dump on ``tensors`` and compare what it computes with ``expected``.
+
+    ``ir_dir`` is a passes_dump directory or one dump. A stage is read from its text if that parses and
+    every op in it is supported, else from the ``.msgpack`` of the same stem; a text that does not parse
+    and is not what the companion prints was edited, and its error is reported. The entry is the only
+    Orchestration function, else the only uncalled one, else the one whose parameters are all in
+    ``tensors``, or ``entry``. Names match without SSA suffix. Every stage gets copies of all tensors.
+
+    Floating-point tensors may differ by ``atol + rtol * |expected|``, bool and integer tensors not at all.
+    ``tolerances`` sets (rtol, atol) for single tensors of any dtype; ``comparators`` sets functions
+    ``f(actual, expected, *, actual_outputs, expected_outputs, inputs, rtol, atol) -> (ok, message)``.
+    ``equal_nan`` takes NaN as equal to NaN, ``widen_dtypes`` compares tensors of two dtypes by value.
+
+    ``jobs`` worker processes are used, by default as many as there are cores, once the work has taken
+    longer than their start; any ``executor`` of ``concurrent.futures`` serves instead. With
+    ``stop_at_first`` the first bad stage ends the validation, else all stages are checked first.
+    ``report`` names a JSON file for what was found, also after an interruption.
+
+    Raises ValidationError, an AssertionError with the result so far as ``result``, for a bad stage;
+    MissingTensorError (KeyError) for a parameter without tensor; EntryError (ValueError);
+    StageNotFoundError (FileNotFoundError); TypeError for a value that is no tensor.
+    """
+    options = Options(
+        rtol=rtol,
+        atol=atol,
+        entry=entry,
+        tolerances=tolerances or {},
+        comparators=comparators or {},
+        equal_nan=equal_nan,
+        widen_dtypes=widen_dtypes,
+        jobs=jobs,
+        executor=executor,
+    )
+    validation = Validation(ir_dir, tensors, expected, options)
+    return check_stages(validation, stop_at_first, None if report is None else Path(report))
+
+
+def check_stages(validation: Validation, stop_at_first: bool, report: Path | None) -> ValidationResult:
+    """Print the results of a validation as they come; raise for bad ones. ``report`` is written always."""
+    if report is not None and report.suffix != ".json":
+        raise ValueError(f"a report is a .json file, got {report.name!r}")
+    result = ValidationResult(len(validation.stages))
+    options = validation.options
+
+    def rerun(stage: Stage, tensor: str) -> str:
+        return _call_text(stage, tensor, options)
+
+    try:
+        with closing(validation.results()) as results:
+            for stage in results:
+                result.stages.append(stage)
+                print("\n".join(stage_lines(stage, rerun)), flush=True)
+                if stop_at_first and not stage.passed:
+                    break
+    finally:
+        if report is not None:
+            result.write(report)
+    for stage in result.bad:
+        if stage.failure is not None and stage.failure.error is not None:
+            raise stage.failure.error
+    if result.bad:
+        raise result.error(rerun)
+    return result
+
+
+def _call_text(stage: Stage, tensor: str, options: Options) -> str:
+    """The Python call that checks one tensor at one stage again."""
+    expected = f"{{{tensor!r}: expected[{tensor!r}]}}" if tensor else "expected"
+    arguments = [repr(str(stage.path)), "tensors", expected]
+    tolerance = {"rtol": (options.rtol, RTOL), "atol": (options.atol, ATOL)}
+    arguments += [f"{name}={value:g}" for name, (value, default) in tolerance.items() if value != default]
+    if tensor in options.tolerances:
+        per_tensor = _tolerance(options.tolerances[tensor])
+        arguments.append(f"tolerances={{{tensor!r}: ({per_tensor.rtol:g}, {per_tensor.atol:g})}}")
+    if tensor in options.comparators:
+        arguments.append(f"comparators={{{tensor!r}: comparators[{tensor!r}]}}")
+    if options.entry is not None:
+        arguments.append(f"entry={options.entry!r}")
+    arguments += [f"{name}=True" for name in ("equal_nan", "widen_dtypes") if getattr(options, name)]
+    return f"validate_pass_ir_codegen_results({', '.join(arguments)})"
