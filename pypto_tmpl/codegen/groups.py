@@ -47,8 +47,11 @@ def find_pair(kernels: KernelMap, group: str, calls: Iterable[ir.Call]) -> CallP
 def is_plain_group(kernels: KernelMap, group: ir.Function) -> bool:
     """True when the group does nothing but call its members on its own parameters and return.
 
-    The value returned must be the vector member's (or, parameter by parameter, what that returns).
+    The value returned must be the vector member's (or, parameter by parameter, what that returns). A body
+    that calls no member stands for a call of both: the group is paired by its name.
     """
+    if kernels.members(kernels.facts[group.name].calls) == (None, None):
+        return True
     stmts = list(_flat(group.body))
     last = stmts[-1] if stmts else None
     returned = last.value if isinstance(last, ir.ReturnStmt) else ()
