@@ -52,7 +52,7 @@ def leaf_list(encode: EncodeLeaf) -> EncodeLeaf:
 
 def _int(low: int, high: int) -> EncodeLeaf:
     def encode(pack: Pack, value: Any) -> bytes:
-        if type(value) is not int:
+        if not isinstance(value, int) or isinstance(value, bool):
             raise Fault("wire-wrong-kind", f"expected an integer, got {value!r}")
         if not low <= value <= high:
             raise Fault("wire-out-of-range", f"{value} is not in {low} .. {high}")
@@ -63,7 +63,7 @@ def _int(low: int, high: int) -> EncodeLeaf:
 
 def _float(pack: Pack, value: Any) -> bytes:
     """A number; one that an integer can hold is written as an integer, as upstream does."""
-    if type(value) is not float:
+    if not isinstance(value, float):
         raise Fault("wire-wrong-kind", f"expected a float, got {value!r}")
     if value.is_integer() and -(2.0**63) <= value < 2.0**64:
         return pack(int(value))
@@ -115,6 +115,11 @@ _SPAN_ENTRIES = [
 ]
 
 
+def attr_head(pack: Pack, key: str) -> bytes:
+    """An entry of an attribute list up to its value."""
+    return map_header(2) + key_bytes("key") + _str(pack, key) + key_bytes("value")
+
+
 def _tagged(payload: str, encode: EncodeLeaf) -> Callable[[AttrKind], EncodeLeaf]:
     """Encoders of {"type": tag, payload: value}, keys in order."""
 
@@ -143,8 +148,9 @@ ATTRS: dict[AttrKind, EncodeLeaf] = {
     AttrKind.ARG_DIRECTION: _tagged("value", LEAVES[Kind.CODE])(AttrKind.ARG_DIRECTION),
     AttrKind.ARG_DIRECTIONS: _tagged("value", leaf_list(LEAVES[Kind.CODE]))(AttrKind.ARG_DIRECTIONS),
     AttrKind.INT32S: _tagged("value", leaf_list(_INT32))(AttrKind.INT32S),
+    **{kind: _tagged("value", lambda *_: b"")(kind) for kind in (AttrKind.VAR, AttrKind.VARS, AttrKind.EXPR)},
 }
-"""Encoders of attribute values; the kinds that hold nodes are not among them."""
+"""Encoders of attribute values; for the kinds that hold nodes, of what stands before the nodes."""
 
 ATTR_LEVELS: dict[AttrKind, int] = {
     **dict.fromkeys(AttrKind, 2),

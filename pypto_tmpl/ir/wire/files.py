@@ -7,8 +7,8 @@ import secrets
 from pathlib import Path
 
 from pypto_tmpl.ir.base import IRNode
+from pypto_tmpl.ir.wire import limits
 from pypto_tmpl.ir.wire.errors import WireError
-from pypto_tmpl.ir.wire.limits import MAX_BYTES
 from pypto_tmpl.ir.wire.reader import deserialize
 from pypto_tmpl.ir.wire.writer import serialize
 
@@ -48,7 +48,7 @@ def deserialize_from_file(path: str | os.PathLike[str]) -> IRNode:
     """
     try:
         with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(limits.MAX_BYTES + 1)
     except OSError as error:
         raise _file_error("read", path, error) from None
     try:

@@ -52,7 +52,8 @@ class Kind(Enum):
 class WireField:
     """One key of a map and the attribute (dotted for one further in) that holds its value.
 
-    ``omitted`` is the value for which a writer leaves the key out; ``missing`` and ``nil`` are what a
+    An ``optional`` value may be
+    None. ``omitted`` is the value for which a writer leaves the key out; ``missing`` and ``nil`` are what a
     reader takes for an absent key and for nil. Writers skip ``legacy`` keys.
     """
 
@@ -61,6 +62,7 @@ class WireField:
     kind: Kind
     base: type
     many: bool = False
+    optional: bool = False
     omitted: object = REQUIRED
     missing: object = REQUIRED
     nil: object = REQUIRED
@@ -123,7 +125,8 @@ def layout_of(cls: type) -> Layout:
         fields.append(WireField("type_kind", "__class__", Kind.TYPE_KIND, type))
     for key, (base, many) in LEGACY.get(cls, {}).items():
         kind = next(kind for owner, kind in _KINDS if issubclass(base, owner))
-        fields.append(WireField(key, f"legacy_{key}", kind, base, many, missing=None, nil=None, legacy=True))
+        attr = f"legacy_{key}"
+        fields.append(WireField(key, attr, kind, base, many, missing=None, nil=None, legacy=True))
     return Layout(tuple(fields), IGNORED.get(cls, frozenset()), REMOVED.get(cls, frozenset()))
 
 
@@ -139,7 +142,7 @@ def _wire_field(cls: type, spec: FieldSpec) -> WireField:
         kind = Kind.UINT
     omitted = None if in_type and spec.optional else REQUIRED
     missing, nil = tolerance(cls, key, spec)
-    return WireField(key, spec.name, kind, spec.base, spec.many, omitted, missing, nil)
+    return WireField(key, spec.name, kind, spec.base, spec.many, spec.optional, omitted, missing, nil)
 
 
 # A memref inside a shaped type: a map without id, its base variable twice (by name and as a node).

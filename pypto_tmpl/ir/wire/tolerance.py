@@ -66,7 +66,7 @@ _TOLERATED: dict[tuple[type, str], tuple[object, object]] = {
 # Lists that upstream takes as empty when the value is no list. Only nil is taken so here: any other
 # value would be dropped.
 _NIL_IS_EMPTY = frozenset(
-    ("args", "deps", "elements", "shape", "types", "stmts", "iter_args", "return_vars", "params")
+    ("args", "deps", "shape", "types", "stmts", "iter_args", "return_vars", "params")
     + ("return_types", "value", "stride", "valid_shape", "functions")
 )
 

@@ -20,7 +20,7 @@ def unpack(data: bytes) -> tuple[Any, list[WireMap]]:
     keys are strings, each given once.
     """
     if len(data) > limits.MAX_BYTES:
-        what = f"the blob has {len(data)} bytes; at most {limits.MAX_BYTES} are read"
+        what = f"the data is longer than the {limits.MAX_BYTES} bytes that are read"
         raise WireError(what, slug="wire-too-large", where=f"byte {limits.MAX_BYTES}")
     # A first run that builds nothing: a list of a declared length is allocated before its items are read,
     # so only lengths that the data bears out may reach the second run.

@@ -20,11 +20,19 @@ from pypto_tmpl.ir.base import IRNode, Type
 from pypto_tmpl.ir.expr import GlobalVar, MemRef
 from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.span import Span
-from pypto_tmpl.ir.types import TupleType
+from pypto_tmpl.ir.types import TensorView, TileView, TupleType
 from pypto_tmpl.ir.wire import encode_leaves as leaves
 from pypto_tmpl.ir.wire.encode_leaves import NIL, EncodeLeaf, key_bytes, list_header, map_header
 from pypto_tmpl.ir.wire.errors import Fault, WireError
-from pypto_tmpl.ir.wire.layout import EMBEDDED_MEMREF, Kind, Layout, WireField, layout_of
+from pypto_tmpl.ir.wire.layout import (
+    EMBEDDED_MEMREF,
+    NODE_CLASSES,
+    TYPE_KINDS,
+    Kind,
+    Layout,
+    WireField,
+    layout_of,
+)
 from pypto_tmpl.ir.wire.limits import MAX_DEPTH, MAX_TYPES
 
 Pieces: TypeAlias = "list[Any]"
@@ -144,9 +152,7 @@ class _Writer:
                 continue
             count += 1
             pieces.append(entry.key)
-            if value is None:
-                pieces.append(NIL)
-            elif entry.leaf is not None:
+            if entry.leaf is not None or value is None:
                 pieces.append(self.leaf(entry, value))
             else:
                 places[i] = len(pieces)
@@ -160,15 +166,21 @@ class _Writer:
         return pieces
 
     def leaf(self, entry: _Entry, value: Any) -> bytes:
-        assert entry.leaf is not None
-        if type(value) is Span:
-            if value not in self.spans:
-                self.spans[value] = entry.leaf(self.pack, value)
+        if value is None:
+            if not entry.field.optional:
+                what = f"expected a {entry.field.base.__name__}, got None"
+                raise Fault("wire-wrong-kind", what, entry.field.key)
+            return NIL
+        if type(value) is Span and value in self.spans:
             return self.spans[value]
+        assert entry.leaf is not None
         try:
-            return entry.leaf(self.pack, value)
+            packed = entry.leaf(self.pack, value)
         except Fault as fault:
             raise fault.inside(entry.field.key) from None
+        if type(value) is Span:
+            self.spans[value] = packed
+        return packed
 
     def list(self, encode: Encode, values: tuple[Any, ...], depth: int) -> Pieces:
         pieces: Pieces = [list_header(len(values)), *values]
@@ -179,6 +191,9 @@ class _Writer:
     def functions(self, functions: dict[GlobalVar, Function], depth: int) -> Pieces:
         pieces: Pieces = [list_header(len(functions))]
         for name, function in functions.items():
+            if name.name != function.name:
+                what = f"the key is {name.name!r}, but the function is named {function.name!r}"
+                raise Fault("wire-invalid", what)
             key = key_bytes("key") + leaves.op_bytes(self.pack, name)
             pieces += (map_header(2) + key + key_bytes("value"), function)
         for place in range(len(pieces) - 1, 0, -2):
@@ -191,14 +206,15 @@ class _Writer:
         for key, value in attrs.items():
             kind = attrs.kinds[key]
             self.reach(depth + leaves.ATTR_LEVELS[kind], attrs)
-            packed_key = leaves.LEAVES[Kind.STR](self.pack, key)
-            head = map_header(2) + key_bytes("key") + packed_key + key_bytes("value")
+            try:
+                head = leaves.attr_head(self.pack, key)
+                packed = leaves.ATTRS[kind](self.pack, value)
+            except Fault as fault:
+                raise fault.inside(repr(key)) from None
+            pieces += (head, packed)
             if kind in _NODE_ATTRS:
-                places.append((_NODE_ATTRS[kind], len(pieces) + 1))
-                tag = key_bytes("type") + key_bytes(kind.value)
-                pieces += (head + map_header(2) + tag + key_bytes("value"), value)
-            else:
-                pieces += (head, leaves.ATTRS[kind](self.pack, value))
+                places.append((_NODE_ATTRS[kind], len(pieces)))
+                pieces.append(value)
         for encode, place in reversed(places):
             self.later(encode, pieces[place], depth + 3, pieces, place)
         return pieces
@@ -225,6 +241,13 @@ _NESTED: dict[Kind, Encode] = {
 
 @cache
 def _plan(cls: type) -> _Plan:
+    """How the fields of a class are written; raises Fault for a class without wire form."""
+    if (
+        cls not in (TensorView, TileView)
+        and cls not in TYPE_KINDS
+        and NODE_CLASSES.get(cls.__name__) is not cls
+    ):
+        raise Fault("wire-unknown-node", f"no wire form has a {cls.__name__}")
     return _plan_of(layout_of(cls))
 
 
