@@ -96,13 +96,11 @@ def _generate_again(
 ) -> tuple[Manifest, Finding]:
     source = manifest.source
     if source is None or source in changed:
+        ordered = sorted(findings, key=lambda finding: finding.path)
         reason = "the build has no pass dumps" if source is None else f"{source} is {changed[source]}"
         raise StaleBuildError(
             f"{manifest.script} is missing and cannot be generated again: {reason}",
-            notes=[
-                *map(str, sorted(findings, key=lambda finding: finding.path)),
-                "compile the program again",
-            ],
+            notes=[*(f"{f.path}: {f.state}" for f in ordered), "compile the program again"],
         )
     program = ir.deserialize_from_file(str(directory / source))
     assert isinstance(program, ir.Program)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -12,10 +11,12 @@ from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.runtime.dfx import (
     DFX_FLAGS,
     OLD_DFX_FLAGS,
+    SWIMLANE_WARNING,
     current_names,
     dump_level,
     pmu_event,
     swimlane_level,
+    warn_caller,
 )
 from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, PLATFORMS
 
@@ -115,8 +116,7 @@ class RunConfig:
 
     @enable_l2_swimlane.setter
     def enable_l2_swimlane(self, value: object) -> None:
-        message = "enable_l2_swimlane is deprecated; use enable_chip_swimlane instead"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        warn_caller(SWIMLANE_WARNING, DeprecationWarning)
         self.enable_chip_swimlane = swimlane_level(value)
 
     @property

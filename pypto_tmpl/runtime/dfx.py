@@ -6,6 +6,7 @@ accepted; what is deprecated upstream warns here too (spec: runtime, 7).
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ OLD_DFX_FLAGS = ("enable_l2_swimlane", "enable_dump_tensor", "runtime_profiling"
 _PROFILING_WARNING = (
     "RunConfig.runtime_profiling is deprecated; use enable_l2_swimlane instead. It will be removed."
 )
-_SWIMLANE_WARNING = "enable_l2_swimlane is deprecated; use enable_chip_swimlane instead"
+SWIMLANE_WARNING = "enable_l2_swimlane is deprecated; use enable_chip_swimlane instead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +67,30 @@ def current_names(flags: Mapping[str, object], warn_when_off: bool) -> dict[str,
         _exclusive(found, "enable_chip_swimlane", "enable_l2_swimlane")
         old = found.pop("enable_l2_swimlane")
         if old or warn_when_off:
-            warnings.warn(_SWIMLANE_WARNING, DeprecationWarning, stacklevel=4)
+            warn_caller(SWIMLANE_WARNING, DeprecationWarning)
         found["enable_chip_swimlane"] = old
     if "runtime_profiling" in found:
         old = found.pop("runtime_profiling")
         if old or warn_when_off:
-            warnings.warn(_PROFILING_WARNING, DeprecationWarning, stacklevel=4)
+            warn_caller(_PROFILING_WARNING, DeprecationWarning)
         found["enable_chip_swimlane"] = found.get("enable_chip_swimlane", 0) or bool(old)
     if "enable_dump_tensor" in found:
         _exclusive(found, "enable_dump_args", "enable_dump_tensor")
         old = found.pop("enable_dump_tensor")
         found["enable_dump_args"] = DUMP_ALL if old is True else old  # it had no levels: all tensors
     return found
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside of this package that led here."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_own(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level + 1)
+
+
+def _is_own(module: str) -> bool:
+    return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 def _exclusive(flags: Mapping[str, object], name: str, old: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import torch
 
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 from pypto_tmpl.runtime.config import check_ring
-from pypto_tmpl.runtime.dfx import DFX_FLAGS, OLD_DFX_FLAGS, DfxOptions, dfx_options
+from pypto_tmpl.runtime.dfx import DFX_FLAGS, OLD_DFX_FLAGS, DfxOptions, dfx_options, warn_caller
 from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, Platform, find_platform
 
 CHIP_LEVEL = 2  # the only level of execution that a single card has
@@ -88,7 +87,7 @@ def warn_without_records(dfx: DfxOptions) -> None:
     """Say which diagnostic flags are on but have no records on the simulated platforms."""
     if dfx.enabled:
         names = ", ".join(dfx.enabled)
-        warnings.warn(f"no records are written on a simulated platform for: {names}", stacklevel=3)
+        warn_caller(f"no records are written on a simulated platform for: {names}", UserWarning)
 
 
 def _device_id(value: object) -> int:

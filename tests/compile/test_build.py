@@ -1,0 +1,151 @@
+"""Build directories: where they go, what is in them."""
+
+import hashlib
+import json
+import re
+
+import pytest
+from runtime import kernels
+
+from pypto_tmpl import ir
+from pypto_tmpl.compile import compile_options, compile_program, make_build_directory
+from pypto_tmpl.runtime.manifest import read_manifest
+
+
+def files(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def build(program, folder, streams=(), **compile_cfg):
+    return compile_program(program, folder, compile_options(compile_cfg), streams=streams)
+
+
+def test_the_layout(tmp_path):
+    build(kernels.scale(), tmp_path)
+    assert files(tmp_path) == [
+        "manifest.json",
+        "passes_dump/00_frontend.msgpack",
+        "passes_dump/00_frontend.py",
+        "torch/main.py",
+    ]
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == [
+        "data",
+        "passes_dump",
+        "report",
+        "torch",
+    ]
+
+
+def test_the_manifest(tmp_path):
+    built = build(kernels.scale(), tmp_path, platform="a5sim")
+    data = json.loads((tmp_path / "manifest.json").read_text())
+    assert {key: data[key] for key in ("schema", "program", "platform", "backend")} == {
+        "schema": 1,
+        "program": "Scale",
+        "platform": "a5sim",
+        "backend": "Ascend950",
+    }
+    assert data["entry"] == {
+        "function": "main",
+        "params": [
+            {"name": "x", "direction": "In", "dtype": "FP32", "shape": [4, 8]},
+            {"name": "n", "direction": "In", "dtype": "FP32", "shape": None},
+            {"name": "y", "direction": "Out", "dtype": "FP32", "shape": [4, 8]},
+        ],
+    }
+    assert data["script"] == {
+        "path": "torch/main.py",
+        "entry": "main",
+        "source": "passes_dump/00_frontend.msgpack",
+    }
+    script = (tmp_path / "torch/main.py").read_bytes()
+    assert data["files"]["torch/main.py"] == {
+        "bytes": len(script),
+        "sha256": hashlib.sha256(script).hexdigest(),
+    }
+    assert sorted(data["files"]) == files(tmp_path)[1:]
+    assert read_manifest(tmp_path) == built.manifest
+
+
+def test_dynamic_dimensions_keep_their_names_in_the_manifest(tmp_path):
+    params = build(kernels.dynamic_sum(), tmp_path).manifest.entry.params
+    assert [param.shape for param in params] == [("N",), ("M",), ("N",)]
+    assert read_manifest(tmp_path).entry.params == params
+
+
+def test_a_0_dim_parameter_is_no_scalar(tmp_path):
+    """An empty shape survives the JSON; only None is a scalar."""
+    manifest = build(kernels.scale(), tmp_path).manifest
+    text = (tmp_path / "manifest.json").read_text()
+    data = json.loads(text)
+    data["entry"]["params"][0]["shape"] = []
+    (tmp_path / "manifest.json").write_text(json.dumps(data))
+    read = read_manifest(tmp_path)
+    assert read.entry.params[0].shape == ()
+    read.write(tmp_path)
+    assert read_manifest(tmp_path).entry.params[0].shape == ()
+    assert manifest.entry.params[1].shape is None
+
+
+def test_the_default_place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYPTO_PROG_BUILD_DIR", raising=False)
+    found = make_build_directory("Scale")
+    assert found.parent == tmp_path / "build_output"
+    assert re.fullmatch(r"Scale_\d{8}_\d{6}", found.name)
+    monkeypatch.setenv("PYPTO_PROG_BUILD_DIR", str(tmp_path / "elsewhere"))
+    assert make_build_directory("Scale").parent == tmp_path / "elsewhere"
+    monkeypatch.setenv("PYPTO_PROG_BUILD_DIR", "")
+    assert make_build_directory("Scale").parent == tmp_path / "build_output"
+
+
+def test_builds_of_one_second_do_not_share_a_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYPTO_PROG_BUILD_DIR", str(tmp_path))
+    found = [make_build_directory("a/b c") for _ in range(4)]
+    assert len(set(found)) == 4
+    assert all(path.parent == tmp_path and path.name.startswith("a_b_c_") for path in found)
+
+
+def test_building_again_into_a_directory_leaves_nothing_of_the_earlier_build(tmp_path):
+    build(kernels.scale(), tmp_path, profiling=True)
+    (tmp_path / "notes.txt").write_text("mine")
+    assert "report/pipeline_profile.json" in files(tmp_path)
+    build(kernels.copy(), tmp_path, dump_passes=False)
+    assert files(tmp_path) == ["manifest.json", "notes.txt", "torch/main.py"]
+
+
+def test_a_build_that_fails_does_not_leave_the_earlier_manifest(tmp_path):
+    build(kernels.scale(), tmp_path)
+    with pytest.raises(ValueError, match="has no single entry function"):
+        build(ir.Program([], "Empty", ir.Span.unknown()), tmp_path)
+    assert "manifest.json" not in files(tmp_path)
+
+
+def test_other_streams_get_the_program_and_the_knobs(tmp_path):
+    class Orchestration:
+        name = "orchestration"
+
+        def emit(self, program, knobs):
+            return {f"orchestration/{program.name}.cpp": f"// {sorted(knobs)}\n"}
+
+    built = build(kernels.scale(), tmp_path, [Orchestration()], skip_ptoas=True, profiling=True)
+    assert (tmp_path / "orchestration/Scale.cpp").read_text() == "// ['profiling', 'skip_ptoas']\n"
+    assert "orchestration/Scale.cpp" in built.manifest.files
+    profile = json.loads((tmp_path / "report/pipeline_profile.json").read_text())
+    assert [stage["name"] for stage in profile["stages"]] == ["passes", "codegen"]
+    assert [stage["name"] for stage in profile["stages"][1]["children"]] == ["torch", "orchestration"]
+
+
+def test_the_profile(tmp_path):
+    build(kernels.scale(), tmp_path, profiling=True)
+    profile = json.loads((tmp_path / "report/pipeline_profile.json").read_text())
+    stages = profile["stages"]
+    assert profile["total_seconds"] == pytest.approx(sum(s["seconds"] for s in stages), abs=2e-6)
+    assert stages[1]["seconds"] >= stages[1]["children"][0]["seconds"] > 0
+    lines = (tmp_path / "report/pipeline_profile.txt").read_text().splitlines()
+    assert lines[0] == "Compile pipeline time"
+    assert lines[1] == "=" * 22
+    assert re.fullmatch(r"Total: [\d.]+(us|ms|s)", lines[2])
+    assert lines[3] == ""
+    assert re.fullmatch(r"passes {22} +[\d.]+(us|ms|s)  \( *\d+\.\d%\)", lines[4])
+    assert re.fullmatch(r"  torch {23} +[\d.]+(us|ms|s)  \( *\d+\.\d%\)", lines[6])

@@ -1,0 +1,114 @@
+"""Binding arguments to the parameters of an entry."""
+
+import ctypes
+import math
+
+import pytest
+import torch
+
+from pypto_tmpl.runtime.arguments import bind_arguments
+from pypto_tmpl.runtime.manifest import Entry, EntryParam
+
+
+def entry(*params):
+    return Entry("main", tuple(params))
+
+
+X = EntryParam("x", "In", "FP32", (4, 8))
+ROWS = EntryParam("rows", "In", "INT32", ("N", 2))
+OUT = EntryParam("out", "Out", "INT32", ("N", None))
+
+
+def scalar(dtype):
+    return EntryParam("n", "In", dtype, None)
+
+
+def refusal(params, args, error=ValueError):
+    with pytest.raises(error) as caught:
+        bind_arguments(entry(*params), args)
+    return str(caught.value).removeprefix("error[argument]: ")
+
+
+def test_tensors_are_passed_as_they_are():
+    x, rows = torch.zeros(4, 8), torch.zeros(3, 2, dtype=torch.int32)
+    out = torch.zeros(3, 7, dtype=torch.int32)
+    bound = bind_arguments(entry(X, ROWS, OUT), [x, rows, out])
+    assert [a is b for a, b in zip(bound, [x, rows, out], strict=True)] == [True] * 3
+
+
+def test_a_wrong_number_of_arguments():
+    assert refusal([X, ROWS], [torch.zeros(4, 8)]) == (
+        "entry 'main' takes 2 arguments, got 1\n   = parameters: x, rows"
+    )
+
+
+@pytest.mark.parametrize("value", [1, 2.0, [1], None])
+def test_python_values_are_no_arguments(value):
+    assert refusal([scalar("INT32")], [value], TypeError) == (
+        "Argument at position 0 must be torch.Tensor, DeviceTensor or ctypes scalar, "
+        f"got {type(value).__name__}"
+    )
+
+
+def test_tensor_and_scalar_are_told_apart():
+    assert refusal([scalar("INT32")], [torch.tensor(1)], TypeError) == "parameter 'n' is a scalar, got Tensor"
+    assert refusal([X], [ctypes.c_int32(1)], TypeError) == "parameter 'x' is a tensor, got c_int"
+
+
+def test_tensors_that_do_not_fit():
+    assert refusal([X], [torch.zeros(4, 8).double()]) == (
+        "tensor 'x' is torch.float64, the parameter is torch.float32"
+    )
+    assert refusal([X], [torch.zeros(8, 4)]) == "tensor 'x' has shape [8, 4], the parameter has [4, 8]"
+    assert refusal([X], [torch.zeros(32)]) == "tensor 'x' has shape [32], the parameter has [4, 8]"
+    assert refusal([X], [torch.zeros(8, 4).t()]) == (
+        "tensor 'x' is not contiguous\n   = pass tensor.contiguous()"
+    )
+    assert refusal([X], [torch.zeros(4, 8, device="meta")]) == "tensor 'x' is on meta, not on the CPU"
+
+
+def test_dynamic_dimensions_agree():
+    rows, out = torch.zeros(3, 2, dtype=torch.int32), torch.zeros(4, 1, dtype=torch.int32)
+    assert refusal([ROWS, OUT], [rows, out]) == "dimension N is 3 in tensor 'rows', and 4 in 'out'"
+    assert refusal([ROWS], [out]) == "tensor 'rows' has shape [4, 1], the parameter has [N, 2]"
+    assert refusal([OUT], [torch.zeros(3, dtype=torch.int32)]) == (
+        "tensor 'out' has shape [3], the parameter has [N, ?]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "number"),
+    [
+        ("INT8", ctypes.c_int8(-3), -3),
+        ("INDEX", ctypes.c_int64(2**40), 2**40),
+        ("UINT64", ctypes.c_uint64(2**64 - 1), 2**64 - 1),
+        ("BOOL", ctypes.c_bool(True), True),
+        ("INT32", ctypes.c_bool(True), 1),
+        ("FP32", ctypes.c_float(0.5), 0.5),
+        ("FP16", ctypes.c_uint16(0x3C01), 1 + 2**-10),  # 1 and the lowest of ten mantissa bits
+        ("BF16", ctypes.c_uint16(0xC040), -3.0),
+        ("BF16", ctypes.c_float(1.5), 1.5),
+        ("UINT16", ctypes.c_uint16(0x3C01), 0x3C01),
+    ],
+)
+def test_scalars_become_numbers(dtype, value, number):
+    (bound,) = bind_arguments(entry(scalar(dtype)), [value])
+    assert bound == number
+    assert type(bound) is type(number)
+
+
+def test_half_infinities_and_nan():
+    bound = bind_arguments(
+        entry(scalar("FP16"), scalar("BF16")), [ctypes.c_uint16(0x7C00), ctypes.c_uint16(0x7FC0)]
+    )
+    assert bound[0] == math.inf
+    assert math.isnan(bound[1])
+
+
+def test_scalars_of_the_wrong_kind():
+    assert refusal([scalar("INT32")], [ctypes.c_float(1)], TypeError) == "scalar 'n' is INT32, got c_float"
+    assert refusal([scalar("FP32")], [ctypes.c_int32(1)], TypeError) == "scalar 'n' is FP32, got c_int"
+    assert (
+        refusal([scalar("FP32")], [ctypes.c_char(b"a")], TypeError)
+        == "parameter 'n' takes a number, got c_char"
+    )
