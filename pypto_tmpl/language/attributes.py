@@ -12,6 +12,7 @@ from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxE
 from pypto_tmpl.language.expressions import expression, operand
 from pypto_tmpl.language.scopes import Reader
 
+_EMPTY = ir.AttrMap()
 _CAST_OPS = frozenset({"tensor.cast", "tile.cast"})
 
 
@@ -41,14 +42,17 @@ def attribute_value(reader: Reader, node: ast.expr) -> Any:
 
 def stored(reader: Reader, node: ast.AST, entries: list[tuple[str, Any]]) -> ir.AttrMap:
     """The entries as an attribute map: also lists of ints and null variables, which need no known key."""
-    found: list[tuple[str, ir.AttrKind, Any]] = []
+    if not entries:
+        return _EMPTY
+    special = {key: kind for key, value in entries if (kind := _kind_of(key, value)) is not None}
     try:
-        for key, value in entries:
-            if (kind := _kind_of(key, value)) is not None:
-                found.append((key, kind, value))
-                continue
-            one = ir.AttrMap([(key, value)])
-            found.append((key, one.kinds[key], one[key]))
+        if not special:
+            return ir.AttrMap(entries)
+        plain = ir.AttrMap([(key, value) for key, value in entries if key not in special])
+        found = [
+            (key, special[key], value) if key in special else (key, plain.kinds[key], plain[key])
+            for key, value in entries
+        ]
         return ir.AttrMap.of_stored(found)
     except (TypeError, ValueError, RuntimeError) as error:
         raise reader.error(ParserTypeError, node, str(error)) from None

@@ -180,12 +180,14 @@ def string(reader: Reader, node: ast.expr, what: str) -> str:
 
 
 def shown(node: ast.AST) -> str:
-    """The text of ``node`` for a message, cut where it is long."""
+    """The text of ``node`` for a message, cut where it is long or goes on in another line."""
     try:
-        text = ast.unparse(node)
+        text, _, more = ast.unparse(node).partition("\n")
     except (RecursionError, ValueError):
         return "this expression"
-    return repr(text if len(text) <= 60 else text[:57] + "...")
+    if len(text) > 60:
+        return repr(text[:57] + "...")
+    return repr(text + " ..." if more else text)
 
 
 def type_text(type_: ir.Type) -> str:

@@ -149,7 +149,8 @@ def _constant(reader: Reader, node: ast.Constant) -> Operand:
     value = node.value
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise reader.error(ParserTypeError, node, f"a {type(value).__name__} is no value of the language")
+    message = f"a value of type {type(value).__name__} is not part of the language"
+    raise reader.error(ParserTypeError, node, message)
 
 
 @reads(ast.Name)
@@ -213,7 +214,14 @@ def _applied(reader: Reader, node: ast.BinOp, left: Operand, right: Operand) -> 
         span = reader.span(node)
         return build(_number(reader, node.left, left), _number(reader, node.right, right), span)
     except (TypeError, ValueError, ArithmeticError) as error:
-        raise reader.error(ParserSyntaxError, node, f"operator {symbol}: {error}") from None
+        message, hint = f"operator {symbol}: {error}", _operator_hint(left, right)
+        raise reader.error(ParserSyntaxError, node, message, hint) from None
+
+
+def _operator_hint(*operands: Operand) -> str | None:
+    if any(isinstance(value, ir.Expr) and isinstance(value.type, ir.ShapedType) for value in operands):
+        return "operators take scalars; tensors and tiles are computed with ops, such as pl.tensor.add"
+    return None
 
 
 def _number(reader: Reader, node: ast.expr, value: Operand) -> ir.Expr:
@@ -235,7 +243,8 @@ def _compare(reader: Reader, node: ast.Compare) -> Operand:
         span = reader.span(node)
         return build(_number(reader, node.left, left), _number(reader, node.comparators[0], right), span)
     except TypeError as error:
-        raise reader.error(ParserSyntaxError, node, f"operator {symbol}: {error}") from None
+        message, hint = f"operator {symbol}: {error}", _operator_hint(left, right)
+        raise reader.error(ParserSyntaxError, node, message, hint) from None
 
 
 @reads(ast.BoolOp)

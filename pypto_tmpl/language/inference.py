@@ -37,7 +37,7 @@ def op_type(
     except (InferenceError, TypeError, ValueError) as error:
         if not required:
             return ir.UnknownType()
-        hint = "bind the call to a name whose annotation gives its type"
+        hint = "the annotation of a name that the call is bound to would give its type"
         raise reader.error(InvalidOperationError, node, f"operation {name!r}: {error}", hint) from None
 
 

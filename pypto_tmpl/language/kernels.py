@@ -56,7 +56,7 @@ def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.E
         else:
             kwargs.append((keyword.arg or "", keyword_value(reader, name, keyword)))
     if signature is not None and len(args) != len(signature.params):
-        message = f"{name!r} takes {len(signature.params)} arguments, and {len(args)} are given"
+        message = f"{name!r} takes {len(signature.params)} argument(s), and {len(args)} are given"
         raise reader.error(ParserTypeError, node, message)
     if type_ is None:
         type_ = ir.UnknownType() if signature is None else inference.call_type(signature, args)
@@ -80,7 +80,7 @@ def callee(reader: Reader, function: ast.expr) -> tuple[str, Signature | None]:
         case _:
             raise unsupported(reader, function, f"a call of {shown(function)}")
     guess = closest(name, [*reader.methods, *reader.module.functions])
-    hint = f"did you mean {guess!r}?" if guess else None
+    hint = f"did you mean 'self.{guess}'?" if guess in reader.methods else None
     raise reader.error(UndefinedVariableError, function, f"undefined function {name!r}", hint)
 
 
@@ -110,7 +110,7 @@ def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
     for keyword in node.keywords:
         match keyword.arg:
             case "deps":
-                deps = variables(reader, keyword.value, "deps")
+                deps = _dependencies(reader, keyword.value)
             case "dumps":
                 attrs.append(("dump_vars", variables(reader, keyword.value, "dumps")))
             case "attrs":
@@ -127,6 +127,22 @@ def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
         return ir.Submit(ir.GlobalVar(name), args, deps, *options, type_, reader.span(node), **launch)
     except (TypeError, ValueError) as error:
         raise reader.error(ParserTypeError, node, f"submit of {name!r}: {error}") from None
+
+
+def _dependencies(reader: Reader, node: ast.expr) -> tuple[ir.Expr, ...]:
+    """Task ids and arrays of them; ``None`` entries are left out."""
+    if not isinstance(node, (ast.List, ast.Tuple)):
+        raise reader.error(ParserTypeError, node, f"deps is a list, not {shown(node)}")
+    found = []
+    for element in node.elts:
+        if isinstance(element, ast.Constant) and element.value is None:
+            continue
+        value = expression(reader, element)
+        is_task = isinstance(value.type, (ir.ScalarType, ir.ArrayType)) and value.type.dtype == _TASK.dtype
+        if not is_task and not isinstance(value.type, ir.UnknownType):
+            raise reader.error(ParserTypeError, element, f"deps holds task ids, not {shown(element)}")
+        found.append(value)
+    return tuple(found)
 
 
 def _submit_type(signature: Signature | None, args: list[ir.Expr]) -> ir.Type:

@@ -86,8 +86,7 @@ def _statement(reader: Reader, node: ast.stmt) -> Callable[[], ir.Program | ir.F
         case ast.FunctionDef() if (decorator := decorator_of(node, "function")) is not None:
             return lambda: _alone(reader.module, node, decorator)
         case _:
-            what = shown(node).splitlines()[0][:80]
-            message = f"the module-level statement {what} is not supported"
+            message = f"the module-level statement {shown(node)} is not supported"
             raise reader.error(UnsupportedFeatureError, node, message, _IMPORT_HINT)
     return None
 

@@ -200,7 +200,6 @@ class Reader:
     in_type: bool = False  # inside an annotation
     target: str = ""  # name that the statement binds
     root: ast.expr | None = None  # the whole value of the statement
-    types: dict[str, ir.Type] = field(default_factory=dict)  # annotations read before, by their text
     pending_comments: list[str] = field(default_factory=list)
 
     def span(self, node: ast.AST) -> ir.Span:

@@ -17,7 +17,7 @@ from pypto_tmpl.language.constants import (
     resolved,
     shown,
 )
-from pypto_tmpl.language.diagnostics import ParserTypeError
+from pypto_tmpl.language.diagnostics import ParserError, ParserTypeError
 from pypto_tmpl.language.expressions import as_constant, in_type, int_constant
 from pypto_tmpl.language.memrefs import memory_reference
 from pypto_tmpl.language.scopes import Reader
@@ -62,9 +62,9 @@ def annotation(reader: Reader, node: ast.expr) -> ir.Type:
         raise reader.error(ParserTypeError, node, f"{shown(node)} is no type", hint)
     try:
         return read(reader, node, parts)
+    except ParserError:
+        raise
     except ValueError as error:
-        if isinstance(error, ParserTypeError):
-            raise
         raise reader.error(ParserTypeError, node, str(error)) from None
 
 
