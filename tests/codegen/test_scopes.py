@@ -629,7 +629,7 @@ def test_memory_references_in_types_change_nothing():
     assert torch.equal(target, numbers(4, 8))
 
 
-def test_windows_of_other_ranks_are_tensors():
+def test_tensors_in_a_communication_window():
     window = ir.WindowBuffer(ir.Var("base", ir.PtrType(), U), 128)
     remote = ir.Var("remote", ir.DistributedTensorType([4, 8], FP32, window), U)
     t = tile("t", [4, 8])
