@@ -15,7 +15,7 @@ from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.scalar_ops import BinaryExpr, UnaryExpr
 from pypto_tmpl.ir.structural import structural_equal
 from pypto_tmpl.ir.types import ArrayType, ScalarType
-from pypto_tmpl.ir.wire.errors import Fault
+from pypto_tmpl.ir.wire.errors import Fault, with_article
 
 Values: TypeAlias = "dict[str, Any]"
 
@@ -76,7 +76,8 @@ def _scalar(cls: Any, values: Values) -> Any:
     """Constants and operators: the constructor takes the dtype of the type."""
     type_ = values.pop("type")
     if not isinstance(type_, ScalarType):
-        raise Fault("wire-wrong-kind", f"expected a ScalarType, got a {type(type_).__name__}", ".type")
+        what = f"expected a ScalarType, got {with_article(type(type_).__name__)}"
+        raise Fault("wire-wrong-kind", what, ".type")
     return cls(**values, dtype=type_.dtype)
 
 

@@ -21,7 +21,7 @@ from pypto_tmpl.ir.wire import decode_leaves as leaves
 from pypto_tmpl.ir.wire import layout as wire_layout
 from pypto_tmpl.ir.wire.construct import REFUSALS, memref_of
 from pypto_tmpl.ir.wire.decode_attrs import decode_attrs
-from pypto_tmpl.ir.wire.errors import Fault, wrong_kind
+from pypto_tmpl.ir.wire.errors import Fault, with_article, wrong_kind
 from pypto_tmpl.ir.wire.layout import Kind, Layout, WireField, layout_of
 from pypto_tmpl.ir.wire.tolerance import REQUIRED
 from pypto_tmpl.ir.wire.unpack import WireMap
@@ -49,7 +49,7 @@ class Decoder:
             raise Fault("wire-wrong-kind", what)
         found = self.built[raw["ref"] if "ref" in raw else raw["id"]]
         if not isinstance(found, base):
-            what = f"expected a node ({base.__name__}), got a {type(found).__name__}"
+            what = f"expected a node ({base.__name__}), got {with_article(type(found).__name__)}"
             raise Fault("wire-wrong-kind", what)
         return found
 

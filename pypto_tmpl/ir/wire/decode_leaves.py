@@ -6,7 +6,7 @@ from typing import Any
 
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.wire.errors import Fault, wrong_kind
+from pypto_tmpl.ir.wire.errors import Fault, with_article, wrong_kind
 
 
 def bool_of(raw: object) -> bool:
@@ -50,7 +50,7 @@ def dtype_of(raw: object) -> DataType:
 def member_by_code(base: Any, raw: object) -> Any:
     """The member of the enum ``base`` with an integer code."""
     if type(raw) is not int:
-        raise wrong_kind(f"a {base.__name__} code", raw)
+        raise wrong_kind(f"{with_article(base.__name__)} code", raw)
     found = base._value2member_map_.get(raw)
     if found is None:
         note = f"codes: {', '.join(f'{member.value} {member.name}' for member in base)}"

@@ -40,6 +40,11 @@ def wrong_kind(expected: str, value: object, *steps: str) -> Fault:
     return Fault("wire-wrong-kind", f"expected {expected}, got {kind_name(value)}", *steps)
 
 
+def with_article(name: str) -> str:
+    """A class name as it stands in a sentence."""
+    return f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}"
+
+
 _KIND_NAMES: dict[type, str] = {
     type(None): "nil",
     bool: "a bool",

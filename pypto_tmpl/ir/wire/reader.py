@@ -64,7 +64,7 @@ class _Reader:
             else:
                 self.check_node(node)
                 needed, waiting[number] = _parts(node)
-                stack += self.missing(needed, waiting)
+                stack += reversed(self.missing(needed, waiting))
         return built[root["id"]]
 
     def missing(self, needed: list[WireMap], waiting: dict[int, list[WireMap]]) -> list[WireMap]:

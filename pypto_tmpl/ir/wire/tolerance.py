@@ -50,6 +50,7 @@ _TOLERATED: dict[tuple[type, str], tuple[object, object]] = {
     (stmt.RuntimeScopeStmt, "manual"): (False, False),
     (stmt.CommDomainScopeStmt, "devices"): ((), REQUIRED),
     (stmt.CommDomainScopeStmt, "slots"): ((), REQUIRED),
+    (program.Program, "functions"): (REQUIRED, ()),
     (program.Function, "func_type"): (FunctionType.Opaque, FunctionType.Opaque),
     (program.Function, "param_directions"): (None, None),
     (program.Function, "attrs"): (_NO_ATTRS, _NO_ATTRS),
@@ -67,7 +68,7 @@ _TOLERATED: dict[tuple[type, str], tuple[object, object]] = {
 # value would be dropped.
 _NIL_IS_EMPTY = frozenset(
     ("args", "deps", "shape", "types", "stmts", "iter_args", "return_vars", "params")
-    + ("return_types", "value", "stride", "valid_shape", "functions")
+    + ("return_types", "value", "stride", "valid_shape")
 )
 
 _NIL_IS_REFUSED = frozenset({"memory_space", "window_buffer"})

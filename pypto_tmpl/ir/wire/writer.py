@@ -23,7 +23,7 @@ from pypto_tmpl.ir.span import Span
 from pypto_tmpl.ir.types import TensorView, TileView, TupleType
 from pypto_tmpl.ir.wire import encode_leaves as leaves
 from pypto_tmpl.ir.wire.encode_leaves import NIL, EncodeLeaf, key_bytes, list_header, map_header
-from pypto_tmpl.ir.wire.errors import Fault, WireError
+from pypto_tmpl.ir.wire.errors import Fault, WireError, with_article
 from pypto_tmpl.ir.wire.layout import (
     EMBEDDED_MEMREF,
     NODE_CLASSES,
@@ -168,7 +168,7 @@ class _Writer:
     def leaf(self, entry: _Entry, value: Any) -> bytes:
         if value is None:
             if not entry.field.optional:
-                what = f"expected a {entry.field.base.__name__}, got None"
+                what = f"expected {with_article(entry.field.base.__name__)}, got None"
                 raise Fault("wire-wrong-kind", what, entry.field.key)
             return NIL
         if type(value) is Span and value in self.spans:
@@ -247,7 +247,7 @@ def _plan(cls: type) -> _Plan:
         and cls not in TYPE_KINDS
         and NODE_CLASSES.get(cls.__name__) is not cls
     ):
-        raise Fault("wire-unknown-node", f"no wire form has a {cls.__name__}")
+        raise Fault("wire-unknown-node", f"{with_article(cls.__name__)} has no wire form")
     return _plan_of(layout_of(cls))
 
 
@@ -288,7 +288,7 @@ def _joined(pieces: Pieces) -> bytes:
 
 
 def _shown(value: object) -> str:
-    return repr(value) if isinstance(value, IRNode) else f"a {type(value).__name__}"
+    return repr(value) if isinstance(value, IRNode) else with_article(type(value).__name__)
 
 
 _MEMREF_PLAN = _plan_of(EMBEDDED_MEMREF)
