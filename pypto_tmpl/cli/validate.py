@@ -82,8 +82,9 @@ def validate(context: click.Context, /, **given: Any) -> None:
             for stage in results:
                 _raise_for_request(stage.failure)
                 result.stages.append(stage)
-                with progress.hidden():
-                    output.stage(stage, given["quiet"])
+                if text := output.stage(stage, given["quiet"]):
+                    with progress.hidden():
+                        click.echo(text)
                 progress.advance()
                 if not (stage.passed or given["keep_going"]):
                     break
@@ -92,7 +93,7 @@ def validate(context: click.Context, /, **given: Any) -> None:
     finally:
         if report is not None:
             result.write(report)
-    output.finish(result, interrupted)
+    click.echo(output.finish(result, interrupted))
     context.exit(INTERRUPTED if interrupted else _exit_code(result))
 
 

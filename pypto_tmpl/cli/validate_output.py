@@ -20,11 +20,11 @@ from pypto_tmpl.debug.stages import Stage
 class Output(Protocol):
     """One way to show a validation."""
 
-    def stage(self, stage: StageResult, quiet: bool) -> None:
-        """Show one stage; with ``quiet`` only what is wrong with it."""
+    def stage(self, stage: StageResult, quiet: bool) -> str:
+        """The text on one stage, which may be empty; with ``quiet`` only that on a bad one."""
 
-    def finish(self, result: ValidationResult, interrupted: bool) -> None:
-        """Show what was found in all."""
+    def finish(self, result: ValidationResult, interrupted: bool) -> str:
+        """The text at the end."""
 
 
 class TextOutput:
@@ -33,26 +33,23 @@ class TextOutput:
     def __init__(self, rerun: Rerun) -> None:
         self.rerun = rerun
 
-    def stage(self, stage: StageResult, quiet: bool) -> None:
-        """Show one stage; with ``quiet`` only a bad one."""
-        if not (quiet and stage.passed):
-            click.echo("\n".join(stage_lines(stage, self.rerun)))
+    def stage(self, stage: StageResult, quiet: bool) -> str:
+        """The lines on one stage; with ``quiet`` only those on a bad one."""
+        return "" if quiet and stage.passed else "\n".join(stage_lines(stage, self.rerun))
 
-    def finish(self, result: ValidationResult, interrupted: bool) -> None:
-        """Show the table and what follows from it."""
+    def finish(self, result: ValidationResult, interrupted: bool) -> str:
+        """The table, notes on stages that were not read from their text, and the sum."""
         rows = [_row(stage) for stage in result.stages]
         head = ("stage", "read from", "run", "verdict", "max_abs_diff", "seconds")
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        click.echo()
-        for row in (head, *rows):
+        lines = [""] if rows else []
+        for row in (head, *rows) if rows else ():
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
             line = "  ".join(cells).rstrip()
-            click.echo(click.style(line, fg="red") if row[3] in _BAD else line)
-        click.echo()
-        for stage in result.stages:
-            if stage.note:
-                click.echo(f"note: {stage.stage.name} was read from its companion: {stage.note}")
-        click.echo(_summary(result, interrupted))
+            lines.append(click.style(line, fg="red") if row[3] in _BAD else line)
+        notes = [(stage.stage.name, stage.note) for stage in result.stages if stage.note]
+        lines += ["", *(f"note: {name} was read from its companion: {note}" for name, note in notes)]
+        return "\n".join([*lines, _summary(result, interrupted)])
 
 
 _BAD = ("wrong", "unreadable", "failed")
@@ -76,7 +73,8 @@ def _summary(result: ValidationResult, interrupted: bool) -> str:
     if interrupted:
         text = f"interrupted: {text}"
     if not result.bad:
-        return f"{text}, all as expected" if checked else text
+        done = "all" if checked == result.total else "these"
+        return f"{text}, {done} as expected" if checked else text
     text += f", {len(result.bad)} bad; the first bad one: {result.bad[0].stage.name}"
     if checked < result.total and not interrupted:
         text += " (--keep-going checks the rest)"
@@ -89,17 +87,18 @@ class JsonOutput:
     def __init__(self, rerun: Rerun) -> None:
         self.rerun = rerun
 
-    def stage(self, stage: StageResult, quiet: bool) -> None:
-        """Write the line of one stage; with ``quiet`` only of a bad one."""
-        if not (quiet and stage.passed):
-            again = {} if stage.passed else {"rerun": self.rerun(stage.stage, "")}
-            click.echo(json.dumps(stage_dict(stage) | again))
+    def stage(self, stage: StageResult, quiet: bool) -> str:
+        """The line of one stage; with ``quiet`` only that of a bad one."""
+        if quiet and stage.passed:
+            return ""
+        again = {} if stage.passed else {"rerun": self.rerun(stage.stage, "")}
+        return json.dumps(stage_dict(stage) | again)
 
-    def finish(self, result: ValidationResult, interrupted: bool) -> None:
-        """Write the line that sums up."""
+    def finish(self, result: ValidationResult, interrupted: bool) -> str:
+        """The line that sums up."""
         found: dict[str, Any] = result.as_dict()
         del found["stages"]
-        click.echo(json.dumps({"summary": found | {"interrupted": interrupted}}))
+        return json.dumps({"summary": found | {"interrupted": interrupted}})
 
 
 class GithubOutput:
@@ -108,24 +107,25 @@ class GithubOutput:
     def __init__(self, rerun: Rerun) -> None:
         self.rerun = rerun
 
-    def stage(self, stage: StageResult, quiet: bool) -> None:
-        """Write the annotation of one stage, if it has any; with ``quiet`` only for a bad one."""
-        file = stage.stage.path.as_posix()
+    def stage(self, stage: StageResult, quiet: bool) -> str:
+        """The annotation of one stage, if it has any; with ``quiet`` only that of a bad one."""
         if not stage.passed:
             _, *lines = stage_lines(stage, self.rerun)
-            click.echo(f"::error file={file},title={stage.stage.name}::{_escaped(lines)}")
-        elif stage.note and not quiet:
-            note = _escaped([f"read from {Path(stage.read_from).name}: {stage.note}"])
-            click.echo(f"::notice file={file},title={stage.stage.name}::{note}")
+            return _annotation("error", stage, "\n".join(lines))
+        if stage.note and not quiet:
+            return _annotation("notice", stage, f"read from {Path(stage.read_from).name}: {stage.note}")
+        return ""
 
-    def finish(self, result: ValidationResult, interrupted: bool) -> None:
-        """Write the line that sums up."""
-        click.echo(_summary(result, interrupted))
+    def finish(self, result: ValidationResult, interrupted: bool) -> str:
+        """The line that sums up."""
+        return _summary(result, interrupted)
 
 
-def _escaped(lines: Sequence[str]) -> str:
-    """Lines as the message of a workflow command."""
-    return "\n".join(lines).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+def _annotation(kind: str, stage: StageResult, message: str) -> str:
+    """A workflow command; properties escape more characters than the message."""
+    text = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    file = stage.stage.path.as_posix().replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    return f"::{kind} file={file},title={stage.stage.name}::{text}"
 
 
 OUTPUTS: dict[str, Callable[[Rerun], Output]] = {

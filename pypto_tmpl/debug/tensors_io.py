@@ -78,7 +78,9 @@ def _read_pt(file: Path) -> Found:
 def _named(value: Any, file: Path) -> Found:
     values = value if isinstance(value, dict) else {file.stem: value}
     for name, item in values.items():
-        if not isinstance(name, str) or not isinstance(item, torch.Tensor | bool | int | float):
+        if not isinstance(name, str):
+            raise TensorFileError(f"{name!r} is no name of a tensor", where=str(file))
+        if not isinstance(item, torch.Tensor | bool | int | float):
             kind = type(item).__name__
             raise TensorFileError(f"{name!r} is a {kind}, no tensor", where=str(file))
     return {

@@ -1,0 +1,125 @@
+"""The worker processes: their answers, their deaths, their end."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import wait
+
+import pytest
+import torch
+from scaled_dumps import scaled_text, write_dump
+
+from pypto_tmpl.debug import WorkerDiedError, WorkerPool
+from pypto_tmpl.debug.workers import PatientPool, core_count
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with WorkerPool(2) as workers:
+        yield workers
+
+
+def is_alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_tasks_run_in_other_processes_at_the_same_time(pool):
+    pool.wait_until_ready()
+    began = time.perf_counter()
+    wait([pool.submit(time.sleep, 1.0) for _ in range(2)], 60)
+    assert time.perf_counter() - began < 1.9
+    assert pool.submit(os.getpid).result(60) != os.getpid()
+
+
+def test_the_cores_are_divided_among_the_workers(pool):
+    assert pool.submit(torch.get_num_threads).result(60) == max(1, core_count() // 2)
+
+
+def test_an_exception_comes_back_as_what_it_was(pool):
+    with pytest.raises(ZeroDivisionError):
+        pool.submit(divmod, 1, 0).result(60)
+
+
+def test_what_cannot_be_pickled_is_told(pool):
+    with pytest.raises(Exception, match="pickle"):
+        pool.submit(lambda: 1).result(60)
+    with pytest.raises(RuntimeError, match="no answer can be sent: "):
+        pool.submit(threading.Lock).result(60)
+    assert pool.submit(abs, -3).result(60) == 3
+
+
+def test_what_a_script_prints_is_no_answer(pool):
+    assert pool.submit(os.write, 1, b"printed by a test of the workers\n").result(60) == 33
+    assert pool.submit(print, "printed by a test of the workers").result(60) is None
+    assert pool.submit(abs, -3).result(60) == 3
+
+
+def test_a_process_that_dies_takes_only_its_task_along(pool):
+    dying = pool.submit(os._exit, 7)
+    with pytest.raises(WorkerDiedError) as caught:
+        dying.result(60)
+    assert str(caught.value) == "error[worker]: the worker process ended with exit code 7"
+    assert [pool.submit(abs, -n).result(60) for n in range(4)] == [0, 1, 2, 3]
+
+
+def test_the_processes_end_with_the_pool():
+    with WorkerPool(1) as workers:
+        process = workers.submit(os.getpid).result(60)
+    assert not is_alive(process)
+    with pytest.raises(RuntimeError, match="the worker pool is shut down"):
+        workers.submit(abs, 1)
+
+
+def test_a_cancelling_shutdown_does_not_wait_for_tasks():
+    workers = WorkerPool(1)
+    running, waiting = workers.submit(time.sleep, 60), workers.submit(abs, 1)
+    workers.wait_until_ready()
+    began = time.perf_counter()
+    workers.shutdown(cancel_futures=True)
+    assert time.perf_counter() - began < 10
+    assert isinstance(running.exception(1), WorkerDiedError) and waiting.cancelled()
+
+
+def test_less_than_one_job_is_none():
+    with pytest.raises(ValueError, match="jobs must be 1 or more, got 0"):
+        WorkerPool(0)
+
+
+def test_a_patient_pool_starts_no_process_for_little_work():
+    with PatientPool(2) as patient:
+        assert patient.submit(os.getpid).result() == os.getpid()
+        assert isinstance(patient.submit(divmod, 1, 0).exception(), ZeroDivisionError)
+
+
+def test_a_patient_pool_starts_processes_for_more(monkeypatch):
+    monkeypatch.setattr("pypto_tmpl.debug.workers.INLINE_SECONDS", 0.01)
+    with PatientPool(2) as patient:
+        patient.submit(time.sleep, 0.02)
+        assert patient.submit(os.getpid).result(60) != os.getpid()
+    with PatientPool(1) as alone:
+        alone.submit(time.sleep, 0.02)
+        assert alone.submit(os.getpid).result() == os.getpid()
+
+
+SCRIPT = """
+import sys, torch
+print("started")
+from pypto_tmpl.debug import validate_pass_ir_codegen_results
+x = torch.ones(64, 32)
+validate_pass_ir_codegen_results(sys.argv[1], {"x": x}, {"out": 2 * x}, jobs=2)
+"""
+
+
+def test_a_script_without_main_guard_runs_once(tmp_path):
+    script = tmp_path / "plain.py"
+    script.write_text(SCRIPT)
+    dump = write_dump(tmp_path / "dump", scaled_text(), scaled_text(2.0000001))
+    run = subprocess.run([sys.executable, script, dump], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.count("started") == 1 and run.stdout.count("pass: True") == 2
