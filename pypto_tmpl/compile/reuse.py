@@ -73,7 +73,7 @@ def file_state(path: Path, record: FileRecord) -> str | None:
         return "missing"
     size = path.stat().st_size
     if size < record.bytes:
-        return f"truncated or edited, {size} bytes of {record.bytes}"
+        return f"truncated or edited ({size} of {record.bytes} bytes)"
     if size != record.bytes or file_record(path) != record:
         return "edited"
     return None

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -91,12 +92,10 @@ class DataWriter:
     def _save(self, path: str, value: torch.Tensor) -> None:
         target = self._folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{target.name}.part")
-        try:
-            torch.save(_compact(value), temporary)
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with TemporaryDirectory(dir=target.parent, prefix=".part") as folder:
+            part = Path(folder, target.name)  # the name stands in the file, too
+            torch.save(_compact(value), part)
+            os.replace(part, target)
         self._files[path] = file_record(target)
 
     def _write_manifest(self) -> None:
@@ -131,11 +130,12 @@ def golden_facts(golden_fn: Callable[..., object]) -> dict[str, str | None]:
 
 @dataclass(frozen=True, slots=True)
 class LoadedData:
-    """Data of an earlier run: what the kernel starts from, the goldens, and what is to be said about them."""
+    """Data of an earlier run: what the kernel starts from, the goldens, and what is to be said about each."""
 
     inputs: dict[str, torch.Tensor]
     goldens: dict[str, torch.Tensor]
-    notes: tuple[str, ...]
+    input_notes: tuple[str, ...]
+    golden_notes: tuple[str, ...]
 
 
 class DataReader:
@@ -156,25 +156,25 @@ class DataReader:
         missing = [str(self._folder / path) for path, _ in needed if not (self._folder / path).is_file()]
         if missing:
             raise HarnessError(f"golden_data is missing files: {missing}")
-        notes: list[str] = []
+        notes: dict[str, list[str]] = {INPUTS: [], GOLDENS: []}
         data: dict[str, dict[str, torch.Tensor]] = {INPUTS: {}, GOLDENS: {}}
         for path, spec in needed:
             side = path.partition("/")[0]
             value = self._load(path)
             if side == INPUTS:
                 _check_fits(spec, value)
-                notes += _replaced(spec, value)
+                notes[side] += _replaced(spec, value)
             data[side][spec.name] = value
             if path in self._states:
-                notes.append(f"{path}: {self._states[path]} since it was saved; used as it is")
-        notes += self._golden_note(golden_fn)
-        return LoadedData(data[INPUTS], data[GOLDENS], tuple(notes))
+                notes[side].append(f"{path}: {self._states[path]} since it was saved; used as it is")
+        notes[GOLDENS] += self._golden_note(golden_fn)
+        return LoadedData(data[INPUTS], data[GOLDENS], tuple(notes[INPUTS]), tuple(notes[GOLDENS]))
 
     def _load(self, path: str) -> torch.Tensor:
         try:
             value = torch.load(self._folder / path, map_location="cpu", weights_only=True)
         except Exception as error:
-            state = f" ({self._states[path]})" if path in self._states else ""
+            state = f", {self._states[path]}" if path in self._states else ""
             reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
             raise HarnessError(f"{self._folder / path} cannot be read{state}: {reason}") from error
         if not isinstance(value, torch.Tensor):

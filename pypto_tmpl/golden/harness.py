@@ -12,9 +12,9 @@ from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.options import CompileOptions, compile_options
 from pypto_tmpl.compile.reuse import reuse_build
 from pypto_tmpl.golden.console import Console
-from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data, data_size
+from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data
 from pypto_tmpl.golden.errors import HarnessError, failed_result
-from pypto_tmpl.golden.knobs import SAVE_LIMIT, Knobs, check_names
+from pypto_tmpl.golden.knobs import Knobs, check_names
 from pypto_tmpl.golden.result import RunResult
 from pypto_tmpl.golden.sources import ProgramSource
 from pypto_tmpl.golden.validation import validate_golden
@@ -140,27 +140,23 @@ class Harness:
             self._console.detail(f"cache hit: {folder / 'in'}")
             data = DataReader(folder).load(self._knobs.specs, self._knobs.golden_fn)
             values = from_data(self._knobs.specs, data.inputs)
-            for note in data.notes:
+            for note in data.input_notes:
                 self._console.detail(note)
         with self._console.stage("compute golden"):
             self._console.detail(f"cache hit: {folder / 'out'}")
             values.expect(data.goldens)
+            for note in data.golden_notes:
+                self._console.detail(note)
         return values
 
     def _start_saving(self) -> None:
-        """Decide whether data is saved, which takes a line where it is not for its size."""
-        knobs = self._knobs
+        """Save data from here on if it is to be saved; a line says so where it is not for its size."""
         assert self._work_dir is not None
-        wanted = knobs.save_data
-        if wanted is None and not knobs.golden_only:
-            size = data_size(knobs.specs, knobs.golden_fn is not None)
-            wanted = size <= SAVE_LIMIT
-            if not wanted:
-                self._console.detail(
-                    f"data not saved: {size / SAVE_LIMIT:.2f} GiB is above 1 GiB; save_data=True saves it"
-                )
-        if wanted or knobs.golden_only:
-            self._data = DataWriter(self._work_dir / DATA, self._source.name, knobs.specs)
+        wanted, note = self._knobs.data_decision()
+        if note:
+            self._console.detail(note)
+        if wanted:
+            self._data = DataWriter(self._work_dir / DATA, self._source.name, self._knobs.specs)
 
     def _only_goldens(self, options: CompileOptions) -> str:
         runtime_dir = self._knobs.runtime_dir

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.golden.comparators import Comparator
+from pypto_tmpl.golden.data import data_size
 from pypto_tmpl.golden.errors import HarnessError
 from pypto_tmpl.golden.spec import ScalarSpec, TensorSpec
 
@@ -37,14 +38,6 @@ class Knobs:
     save_data: bool | None
     golden_only: bool
     equal_nan: bool
-
-    @property
-    def tensors(self) -> list[TensorSpec]:
-        return [spec for spec in self.specs if isinstance(spec, TensorSpec)]
-
-    @property
-    def outputs(self) -> list[TensorSpec]:
-        return [spec for spec in self.tensors if spec.is_output]
 
     def check_combination(self) -> None:
         """Raise HarnessError for knobs that exclude each other."""
@@ -79,6 +72,15 @@ class Knobs:
             if spec.name in ("", ".", "..") or Path(spec.name).name != spec.name:
                 raise HarnessError(f"spec name {spec.name!r} is no name of a parameter")
             seen.add(spec.name)
+
+    def data_decision(self) -> tuple[bool, str]:
+        """Whether inputs and goldens are saved, and a line where they are not for their size."""
+        if self.golden_only or self.save_data is not None:
+            return self.golden_only or bool(self.save_data), ""
+        size = data_size(self.specs, self.golden_fn is not None)
+        if size <= SAVE_LIMIT:
+            return True, ""
+        return False, f"data not saved: {size / 2**30:.2f} GiB is above 1 GiB; save_data=True saves it"
 
 
 def check_names(specs: Sequence[Spec], params: Sequence[str], function: str) -> None:

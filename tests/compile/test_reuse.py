@@ -48,7 +48,7 @@ def test_edited_and_truncated_dumps_have_no_effect_and_are_named(build):
     data = (build / BINARY).read_bytes()
     (build / BINARY).write_bytes(data[:100])
     assert findings(build) == [
-        f"{BINARY}: truncated or edited, 100 bytes of {len(data)}; not used, {SCRIPT} is what runs",
+        f"{BINARY}: truncated or edited (100 of {len(data)} bytes); not used, {SCRIPT} is what runs",
         f"{TEXT}: edited; not used, {SCRIPT} is what runs",
     ]
 

@@ -1,0 +1,103 @@
+"""run_jit: functions that are specialised for the specs."""
+
+import torch
+from runtime import kernels
+
+from pypto_tmpl.golden import ScalarSpec, TensorSpec, run_jit
+
+
+class Jit:
+    """A function of the protocol; it keeps what it was specialised for."""
+
+    __name__ = "scale_kernel"
+
+    def __init__(self):
+        self.args = None
+
+    def specialize(self, *args):
+        self.args = args
+        return kernels.scale()
+
+
+def golden(values):
+    values["y"][:] = values["x"] * values["n"]
+
+
+def test_a_function_is_specialised_for_shapes_dtypes_and_scalar_values(scale_specs, console):
+    function = Jit()
+    result = run_jit(fn=function, specs=scale_specs, golden_fn=golden)
+    assert result.passed, result.error
+    x, n, y = function.args
+    assert [(tuple(t.shape), t.dtype) for t in (x, y)] == [((4, 8), torch.float32)] * 2
+    assert (type(n), n) == (float, 3.0)
+    assert console()[0] == "[RUN] compile ..."
+    assert result.work_dir.name.startswith("Scale_")
+    assert (result.work_dir / "passes_dump/00_frontend.py").is_file()
+
+
+def test_specialising_allocates_nothing():
+    function = Jit()
+    huge = [TensorSpec("x", [1 << 20, 1 << 20], torch.float32), ScalarSpec("n", torch.float32, 1)]
+    run_jit(function, huge, compile_only=True)
+    assert tuple(function.args[0].shape) == (1 << 20, 1 << 20)
+
+
+def test_a_function_that_only_lowers(scale_specs):
+    class Lowered:
+        def lower(self, *args):
+            return kernels.scale()
+
+    assert run_jit(Lowered(), scale_specs, golden).passed
+
+
+def test_what_is_no_jit_function(scale_specs):
+    result = run_jit(golden, scale_specs)
+    assert (result.phase, result.error) == (
+        "compile",
+        "fn is a function, not a @pl.jit function\n"
+        "   = functions: objects with specialize(*args) or lower(*args), giving an ir.Program",
+    )
+
+    class Wrong:
+        def specialize(self, *args):
+            return "program"
+
+    assert run_jit(Wrong(), scale_specs).error == "Wrong was specialised to a str, not a program"
+
+
+def test_an_error_of_the_front_end(scale_specs):
+    class Broken:
+        def specialize(self, *args):
+            raise ValueError("kernel.py:3: no such op")
+
+    result = run_jit(Broken(), scale_specs)
+    assert (result.phase, result.error) == ("compile", "compile: ValueError: kernel.py:3: no such op")
+
+
+def test_reuse_of_a_build(scale_specs, console):
+    work_dir = run_jit(Jit(), scale_specs, golden).work_dir
+    console()
+    result = run_jit(object(), scale_specs, golden, runtime_dir=work_dir)
+    assert result.passed, result.error
+    assert console()[0] == f"[RUN] runtime_only: skipping JIT compile, using {work_dir}"
+
+
+def test_compile_cfg_holds_fields_of_run_config_and_the_runs_platform_wins(scale_specs):
+    result = run_jit(
+        Jit(),
+        scale_specs,
+        golden,
+        compile_cfg={"platform": "a2a3", "save_kernels_dir": "kept", "dump_passes": False, "enable_pmu": 0},
+        runtime_cfg={"platform": "a5sim"},
+    )
+    assert result.passed, result.error
+    assert result.work_dir.name == "kept"
+    assert not (result.work_dir / "passes_dump").exists()
+
+
+def test_golden_only_is_named_after_the_function(scale_specs):
+    function = Jit()
+    result = run_jit(function, scale_specs, golden, golden_only=True)
+    assert result.passed
+    assert result.work_dir.name.startswith("scale_kernel_")
+    assert function.args is None
