@@ -20,7 +20,8 @@ from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
 KEPT_SCRIPTS = 64  # compiled scripts that a process keeps, since neighbouring stages often share one
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_compiled: OrderedDict[tuple[str, bytes], CodeType] = OrderedDict()
+_compiled: OrderedDict[bytes, CodeType] = OrderedDict()
+_names: OrderedDict[str, None] = OrderedDict()  # those whose lines linecache has, oldest first
 _lock = Lock()
 
 
@@ -49,17 +50,26 @@ def load_script(script: str, name: str) -> dict[str, Any]:
 
 
 def _code(script: str, name: str) -> CodeType:
-    key = name, hashlib.sha256(script.encode()).digest()
+    key = hashlib.sha256(script.encode()).digest()
     with _lock:
         code = _compiled.get(key) or compile(script, name, "exec")
         _compiled[key] = code
         _compiled.move_to_end(key)
         if len(_compiled) > KEPT_SCRIPTS:
-            (old, _), _ = _compiled.popitem(last=False)
-            linecache.cache.pop(old, None)
+            _compiled.popitem(last=False)
+        _names[name] = None
+        _names.move_to_end(name)
+        if len(_names) > KEPT_SCRIPTS:
+            linecache.cache.pop(_names.popitem(last=False)[0], None)
         # No modification time: linecache then never looks for a file of that name.
         linecache.cache[name] = (len(script), None, script.splitlines(keepends=True), name)
-        return code
+    return code if code.co_filename == name else _renamed(code, name)
+
+
+def _renamed(code: CodeType, name: str) -> CodeType:
+    """The same code under another name, which is much faster than to compile it again."""
+    constants = (_renamed(c, name) if isinstance(c, CodeType) else c for c in code.co_consts)
+    return code.replace(co_filename=name, co_consts=tuple(constants))
 
 
 @dataclass(frozen=True, slots=True)

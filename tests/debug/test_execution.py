@@ -51,6 +51,14 @@ def test_a_name_shows_the_script_that_was_loaded_last():
         assert linecache.getline(NAME, 2) == f"    return {value}\n"
 
 
+def test_one_script_may_have_several_names():
+    script = "def main():\n    def inner():\n        raise ValueError('here')\n    inner()\n"
+    for name in ("<first>", "<second>", "<first>"):
+        with pytest.raises(ValueError, match="here") as caught:
+            load_script(script, name)["main"]()
+        assert [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)][1:] == [name] * 2
+
+
 def test_every_load_has_a_namespace_of_its_own():
     script = "seen = []\ndef main():\n    seen.append(1)\n    return len(seen)\n"
     assert [load_script(script, NAME)["main"]() for _ in range(3)] == [1, 1, 1]
