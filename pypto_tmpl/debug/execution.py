@@ -100,7 +100,7 @@ def bind_arguments(
             value = torch.zeros_like(outputs[name], memory_format=torch.contiguous_format)
         else:
             raise _missing(entry, name, sorted(inputs))
-        if parameter.is_scalar and value.dim() == 0:
+        if parameter.is_scalar and value.numel() == 1:
             arguments.append(value.item())
         else:
             arguments.append(value)

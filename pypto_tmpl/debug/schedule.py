@@ -17,12 +17,12 @@ from pypto_tmpl.debug.tasks import Failure, Outcome, prepare_task, run_task
 from pypto_tmpl.debug.tensor_set import TensorSet
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StageResult:
     """What became of one stage: verdicts on its tensors, or why there are none.
 
     ``same_as`` names the stage before when this one has its IR and was not run again; ``tensors`` are what
-    was computed, where that came back.
+    was computed, where keeping that was asked for.
     """
 
     stage: Stage
@@ -48,6 +48,7 @@ class Job:
     tensors: TensorSet
     rules: Rules
     comparators: Mapping[str, Comparator] = field(default_factory=dict)
+    keep_tensors: bool = False
 
 
 @dataclass(slots=True)
@@ -146,8 +147,10 @@ class Schedule:
         slot.prepared = replace(before, name=name, read_from=slot.content.text_name, seconds=0.0)
 
     def _run(self, prepared: Prepared, index: int) -> None:
-        elsewhere = frozenset(self.job.comparators)
-        future = self.executor.submit(run_task, prepared, self.job.tensors, self.job.rules, elsewhere)
+        job = self.job
+        here = frozenset(job.comparators)
+        send_back = job.keep_tensors or bool(here)
+        future = self.executor.submit(run_task, prepared, job.tensors, job.rules, here, send_back)
         self._pending[future] = index
 
     def _collect(self) -> None:
@@ -155,12 +158,15 @@ class Schedule:
         done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
         for future in done:
             slot = self._slots[self._pending.pop(future)]
-            error = future.exception()
-            found = Failure("script", str(error)) if error is not None else future.result()
-            if slot.prepared is None and not isinstance(found, Outcome):
-                slot.prepared = found
-            elif not isinstance(found, Prepared):
+            is_prepared = slot.prepared is not None
+            try:
+                found = future.result()
+            except Exception as error:  # of the executor: its process died, or was cancelled
+                found = Failure("script" if is_prepared else "unreadable", str(error) or repr(error))
+            if is_prepared:
                 slot.outcome = found
+            else:
+                slot.prepared = found
 
     def _result(self, index: int, before: StageResult | None) -> StageResult:
         slot, stage = self._slots[index], self.stages[index]
@@ -178,7 +184,8 @@ class Schedule:
         assert slot.outcome is not None
         seconds = slot.prepared.seconds + slot.outcome.seconds
         verdicts = self._verdicts(slot.outcome)
-        return replace(read, verdicts=verdicts, tensors=slot.outcome.tensors, seconds=seconds)
+        kept = slot.outcome.tensors if self.job.keep_tensors else {}
+        return replace(read, verdicts=verdicts, tensors=kept, seconds=seconds)
 
     def _verdicts(self, outcome: Outcome) -> tuple[TensorVerdict, ...]:
         """All verdicts in the order of the expected tensors; comparators run here, they may be closures."""

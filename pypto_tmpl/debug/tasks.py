@@ -44,12 +44,9 @@ def prepare_task(content: StageContent, request: Request) -> Prepared | Failure:
 
 
 def run_task(
-    prepared: Prepared, tensors: TensorSet, rules: Rules, elsewhere: frozenset[str]
+    prepared: Prepared, tensors: TensorSet, rules: Rules, elsewhere: frozenset[str], send_back: bool
 ) -> Outcome | Failure:
-    """Run a script and compare what it computed.
-
-    Tensors named in ``elsewhere`` are compared by the caller: if there are any, all tensors are sent back.
-    """
+    """Run a script and compare what it computed, except what is compared ``elsewhere``."""
     began = time.perf_counter()
     inputs, expected = tensors.load()
     try:
@@ -60,7 +57,7 @@ def run_task(
         return Failure("script", error.what)
     compared = [name for name in expected if name not in elsewhere]
     verdicts = tuple(compare_tensors(name, actual[name], expected[name], rules) for name in compared)
-    return Outcome(verdicts, actual if elsewhere else {}, time.perf_counter() - began)
+    return Outcome(verdicts, actual if send_back else {}, time.perf_counter() - began)
 
 
 def prepare_worker() -> None:

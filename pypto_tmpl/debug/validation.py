@@ -28,7 +28,11 @@ ToleranceLike = Tolerance | float | tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How stages are run and compared; ``validate_pass_ir_codegen_results`` says what each one means."""
+    """How stages are run and compared; ``validate_pass_ir_codegen_results`` says what each one means.
+
+    Besides, templates in ``template_dirs`` come before the project's own, and with ``keep_tensors`` the
+    results hold what was computed.
+    """
 
     rtol: float = RTOL
     atol: float = ATOL
@@ -40,6 +44,7 @@ class Options:
     jobs: int | None = None
     executor: Executor | None = None
     template_dirs: tuple[Path, ...] = ()
+    keep_tensors: bool = False
 
     def rules(self) -> Rules:
         """The rules of comparison. Raises ValueError for a tolerance that is none."""
@@ -90,7 +95,7 @@ class Validation:
         is_local = isinstance(executor, (PatientPool, WorkerPool, ThreadPoolExecutor, ProcessPoolExecutor))
         tensors = TensorSet(self.inputs, self.expected, by_value=not is_local)
         request = Request(frozenset(self.inputs), self.options.entry, self.options.template_dirs)
-        job = Job(request, tensors, self.rules, self.options.comparators)
+        job = Job(request, tensors, self.rules, self.options.comparators, self.options.keep_tensors)
         schedule = Schedule(self.stages, executor, job, _ahead(executor, self.options.jobs))
         try:
             yield from schedule

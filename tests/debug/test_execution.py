@@ -56,7 +56,9 @@ def test_one_script_may_have_several_names():
     for name in ("<first>", "<second>", "<first>"):
         with pytest.raises(ValueError, match="here") as caught:
             load_script(script, name)["main"]()
-        assert [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)][1:] == [name] * 2
+        assert [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)][1:] == [
+            name
+        ] * 2
 
 
 def test_every_load_has_a_namespace_of_its_own():
@@ -91,7 +93,7 @@ def test_inputs_that_share_storage_become_separate():
 
 
 def test_scalar_parameters_get_numbers():
-    inputs = {"n": torch.tensor(3), "x": torch.tensor(2.0), "f": torch.tensor(True)}
+    inputs = {"n": torch.tensor(3), "x": torch.tensor(2.0), "f": torch.tensor([True])}
     arguments = bind_arguments(entry("n:scalar", "x", "f:scalar"), inputs, {}).arguments
     assert (arguments[0], type(arguments[0]), arguments[2]) == (3, int, True)
     assert torch.equal(arguments[1], torch.tensor(2.0))

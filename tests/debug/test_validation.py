@@ -3,6 +3,7 @@
 import inspect
 import json
 import multiprocessing
+import os
 import pickle
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -502,8 +503,40 @@ def _interrupted(first):
     raise KeyboardInterrupt
 
 
+def test_what_was_computed_is_kept_where_that_is_asked_for(dump, where):
+    def kept(**more):
+        return [s.tensors for s in Validation(dump, inputs(), expected(), Options(**where, **more)).results()]
+
+    assert kept() == [{}] * 5
+    first, second, third, *_ = kept(keep_tensors=True)
+    assert torch.equal(first["out"], expected()["out"]) and torch.equal(second["out"], expected()["out"])
+    assert torch.equal(third["out"].view(4, 16, 32)[:, 8:], 3 * inputs()["x"].view(4, 16, 32)[:, 8:])
+
+
+class DyingAt(Executor):
+    """Passes tasks on, but the one of this number ends its process."""
+
+    def __init__(self, executor, number):
+        self.executor, self.number, self.jobs = executor, number, 1
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.number -= 1
+        return self.executor.submit(*((fn, *args) if self.number != -1 else (os._exit, 9)), **kwargs)
+
+
+@pytest.mark.parametrize(("number", "kind"), [(2, "unreadable"), (3, "script")])
+def test_a_process_that_dies_costs_one_stage(tmp_path, pool, number, kind):
+    write_dump(tmp_path, GOOD, scaled_text(2.0000001), scaled_text(2.0000002))
+    options = Options(executor=DyingAt(pool, number))
+    results = list(Validation(tmp_path, inputs(), expected(), options).results())
+    assert [stage.passed for stage in results] == [True, False, True]
+    failure = results[1].failure
+    assert failure is not None and failure.kind == kind
+    assert failure.text == "error[worker]: the worker process ended with exit code 9"
+
+
 def test_the_options_are_those_of_the_function():
     keywords = set(inspect.signature(validate_pass_ir_codegen_results).parameters)
     assert keywords - {"ir_dir", "tensors", "expected", "stop_at_first", "report"} == set(
         inspect.signature(Options).parameters
-    ) - {"template_dirs"}
+    ) - {"template_dirs", "keep_tensors"}
