@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from pypto_tmpl.errors import allowed_note, closest
 from pypto_tmpl.ir.base import IRNode, Type
 from pypto_tmpl.ir.types import ScalarType
+from pypto_tmpl.ir.wire.collector import collector_paused
 from pypto_tmpl.ir.wire.construct import REFUSALS, construct, construct_type
 from pypto_tmpl.ir.wire.decode import Decoder
 from pypto_tmpl.ir.wire.errors import Fault, WireError, wrong_kind
@@ -27,8 +28,9 @@ def deserialize(data: bytes | bytearray | memoryview) -> IRNode:
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"deserialize takes bytes, got {type(data).__name__}")
-    root, nodes = unpack(bytes(data))
-    return _Reader(root, nodes).read()
+    with collector_paused():
+        root, nodes = unpack(bytes(data))
+        return _Reader(root, nodes).read()
 
 
 class _Reader:

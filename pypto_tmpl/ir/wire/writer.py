@@ -22,6 +22,7 @@ from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.span import Span
 from pypto_tmpl.ir.types import TensorView, TileView, TupleType
 from pypto_tmpl.ir.wire import encode_leaves as leaves
+from pypto_tmpl.ir.wire.collector import collector_paused
 from pypto_tmpl.ir.wire.encode_leaves import NIL, EncodeLeaf, key_bytes, list_header, map_header
 from pypto_tmpl.ir.wire.errors import Fault, WireError, with_article
 from pypto_tmpl.ir.wire.layout import (
@@ -49,7 +50,8 @@ def serialize(node: IRNode) -> bytes:
     """
     if not isinstance(node, IRNode):
         raise TypeError(f"serialize takes an IR node, got {type(node).__name__}")
-    return _Writer().write(node)
+    with collector_paused():
+        return _Writer().write(node)
 
 
 @dataclass(frozen=True, slots=True)
