@@ -7,11 +7,14 @@ from typing import Any, Protocol
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.environment import OpMacros
+from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
 from pypto_tmpl.codegen.regions import POPS
 from pypto_tmpl.errors import closest
 from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
+
+_LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
 
 
 class CallSource(Protocol):
@@ -68,12 +71,14 @@ class OpEmitter:
         return str(source.macros.nothing())
 
     def _dtypes_are_supported(self, source: CallSource, call: ir.Call, entry: OpEntry) -> bool:
-        shaped = [call, *(arg for arg in call.args if isinstance(arg.type, ir.ShapedType))]
-        wrong = {
-            node.type.dtype.name: node
-            for node in reversed(shaped)
-            if isinstance(node.type, ir.ShapedType) and node.type.dtype.name not in entry.dtypes
-        }
+        wrong: dict[str, ir.Expr] = {}
+        for node in (call, *call.args):
+            type_ = node.type
+            if isinstance(type_, ir.ShapedType):
+                if type_.dtype.name not in entry.dtypes:
+                    wrong.setdefault(type_.dtype.name, node)
+            elif isinstance(type_, ir.ScalarType) and type_.dtype.name not in TORCH_NAMES:
+                wrong.setdefault(type_.dtype.name, node)
         for name, node in wrong.items():
             if source.check_dtype(node):
                 source.report(f"operator {call.op.name!r} on dtype {name}", call.span)
@@ -97,20 +102,19 @@ class OpEmitter:
     def _facts(self, source: CallSource, text: str, node: ir.Expr, *, is_result: bool = False) -> Operand:
         type_ = node.type
         if isinstance(type_, ir.ScalarType):
-            is_literal = isinstance(node, ir.ConstInt | ir.ConstFloat | ir.ConstBool)
+            is_literal = isinstance(node, _LITERALS)
             return Operand(text, dtype_name=type_.dtype.name, is_literal=is_literal)
         if not isinstance(type_, ir.ShapedType):
             return Operand(text)
         is_popped = is_result and isinstance(node, ir.Call) and node.op.name in POPS
-        region = None if is_popped else source.region(node)  # what is popped has no region before the run
         space = type_.memory_space if isinstance(type_, ir.TileType) else None
-        return Operand(
+        return Operand.shaped(
             text,
-            dtype_name=type_.dtype.name,
-            shape=[source.expr(dim) for dim in type_.shape],
-            valid=region[0] if region is not None else None,
-            valid_items=region[1] if region is not None else None,
-            memory=space.name if space is not None else None,
+            type_.dtype.name,
+            len(type_.shape),
+            space.name if space is not None else None,
+            lambda: [source.expr(dim) for dim in type_.shape],
+            lambda: None if is_popped else source.region(node),  # no region before the run
         )
 
 

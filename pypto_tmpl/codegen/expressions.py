@@ -50,12 +50,14 @@ class ExpressionEmitter(VariableEmitter):
         )
         self._written = written_tiles(function, self.facts, table)
         self._nesting = self._chain = 0
-        self._dispatch: dict[type, Callable[[Any], str]] = {
-            ir.ConstInt: self._constant,
-            ir.ConstFloat: self._constant,
-            ir.ConstBool: self._constant,
+        self._leaves: dict[type, Callable[[Any], str]] = {
+            ir.ConstInt: _constant,
+            ir.ConstFloat: _constant,
+            ir.ConstBool: _constant,
             ir.Var: self.name_of,
             ir.IterArg: self.name_of,
+        }
+        self._dispatch: dict[type, Callable[[Any], str]] = {
             ir.Call: self._call,
             ir.Submit: self._submit,
             ir.MakeTuple: lambda node: self.macros.tuple_of([self.expr(e) for e in node.elements]),
@@ -85,12 +87,13 @@ class ExpressionEmitter(VariableEmitter):
 
     def expr(self, node: ir.Expr) -> str:
         """Text of ``node`` as an operand; scalar operators are parenthesised by whoever nests them."""
-        emit = self._dispatch.get(type(node))
-        if isinstance(node, ir.Var | ir.ConstInt | ir.ConstFloat | ir.ConstBool) and emit is not None:
+        emit = self._leaves.get(type(node))
+        if emit is not None:
             return emit(node)
         if self._nesting >= MAX_NESTING:
             return self._too_deep(node)
         self._nesting += 1
+        emit = self._dispatch.get(type(node))
         if emit is not None:
             text = emit(node)
         elif isinstance(node, ir.BinaryExpr):
@@ -138,9 +141,6 @@ class ExpressionEmitter(VariableEmitter):
     def operand(self, node: ir.Expr) -> str:
         """Text of ``node`` as an operand of an op, which may put it next to any operator."""
         return scalars.as_operand(self, node, self.expr(node))
-
-    def _constant(self, node: ir.ConstInt | ir.ConstFloat | ir.ConstBool) -> str:
-        return py_literal(node.value)
 
     # Operator calls
 
@@ -231,6 +231,10 @@ class ExpressionEmitter(VariableEmitter):
 
     def _runtime_region(self, name: str, rank: int) -> tuple[str, list[str]]:
         return name, [self.macros.item(name, axis) for axis in range(rank)]
+
+
+def _constant(node: ir.ConstInt | ir.ConstFloat | ir.ConstBool) -> str:
+    return py_literal(node.value)
 
 
 def without_outer_parentheses(text: str) -> str:

@@ -14,37 +14,40 @@ _CODE_FIELDS: dict[type, tuple[tuple[str, bool], ...]] = {}
 def code_nodes(root: ir.IRNode) -> list[ir.IRNode]:
     """Statements and expressions below ``root`` (itself included) once each, in program order.
 
-    Types are not entered: what stands in them is no code of its own. A node comes before its parts.
+    Types are not entered: what stands in them is no code of its own. Nor are names and constants listed,
+    which have no parts. A node comes before its parts.
     """
     found: list[ir.IRNode] = []
     seen: set[int] = set()
     stack = [root]
     while stack:
         node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        found.append(node)
         fields = _CODE_FIELDS.get(type(node))
         if fields is None:
             fields = _CODE_FIELDS[type(node)] = _code_fields(type(node))
+        if not fields or id(node) in seen:
+            continue
+        seen.add(id(node))
+        found.append(node)
         parts: list[ir.IRNode] = []
         for name, many in fields:
             value = getattr(node, name)
             if many:
                 parts += value
+            elif name == "attrs":
+                parts += value.expressions() if value else ()
             elif value is not None:
                 parts.append(value)
-        attrs = getattr(node, "attrs", None)
-        if attrs:
-            parts += attrs.expressions()
         parts.reverse()
         stack += parts
     return found
 
 
 def _code_fields(cls: type) -> tuple[tuple[str, bool], ...]:
-    return tuple((spec.name, spec.many) for spec in node_fields_of(cls) if spec.is_node)
+    """Fields that hold code: (name, whether there are many); `attrs` may hold some."""
+    return tuple(
+        (spec.name, spec.many) for spec in node_fields_of(cls) if spec.is_node or spec.name == "attrs"
+    )
 
 
 @dataclass(slots=True)

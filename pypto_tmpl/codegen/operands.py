@@ -6,7 +6,7 @@ operand would quietly be false, so none of these errors is an AttributeError.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from pypto_tmpl.codegen.filters import torch_dtype
@@ -54,7 +54,10 @@ class Operand(str):
     anything but a tuple, ``dtype`` of what has no elements.
     """
 
-    __slots__ = ("dtype_name", "is_literal", "items", "memory", "rank", "shape", "valid", "valid_items")
+    __slots__ = (
+        "_region_of", "_shape_of", "dtype_name", "is_literal", "items", "memory", "rank", "shape", "valid",
+        "valid_items",
+    )  # fmt: skip
 
     dtype_name: str | None
     is_literal: bool
@@ -64,6 +67,8 @@ class Operand(str):
     shape: list[str] | None
     valid: str | None
     valid_items: list[str] | None
+    _shape_of: Callable[[], list[str]]
+    _region_of: Callable[[], tuple[str, list[str]] | None]
 
     def __new__(
         cls,
@@ -88,6 +93,23 @@ class Operand(str):
         self.is_literal = is_literal
         return self
 
+    @classmethod
+    def shaped(
+        cls,
+        text: str,
+        dtype_name: str,
+        rank: int,
+        memory: str | None,
+        shape_of: Callable[[], list[str]],
+        region_of: Callable[[], tuple[str, list[str]] | None],
+    ) -> Operand:
+        """A tile or tensor whose extents are worked out when a macro asks for them: most do not."""
+        self = super().__new__(cls, text)
+        self.dtype_name, self.rank, self.memory = dtype_name, rank, memory
+        self.items, self.is_literal = None, False
+        self._shape_of, self._region_of = shape_of, region_of
+        return self
+
     @property
     def dtype(self) -> str | None:
         """The torch dtype, ``torch.float32``."""
@@ -103,7 +125,13 @@ class Operand(str):
         """Width of an element in bits."""
         return None if self.dtype_name is None else _DTYPE_FACTS[self.dtype_name][1]
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> Any:
+        if name == "shape":
+            self.shape = self._shape_of()
+            return self.shape
+        if name in ("valid", "valid_items"):
+            self.valid, self.valid_items = self._region_of() or (None, None)
+            return getattr(self, name)
         _refuse_protocol_name(self, name)
         problem = f"the operand {str(self)!r} has no fact {name!r}"
         raise UnknownNameError(

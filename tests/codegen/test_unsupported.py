@@ -133,6 +133,17 @@ def test_a_scalar_of_an_unknown_dtype():
     )
 
 
+def test_a_scalar_operand_of_a_dtype_that_torch_lacks():
+    half = ir.ConstFloat(0.5, ir.DataType.HF8, U)
+    strange = ir.ConstFloat(0.5, FP64, U)
+    assert notes(evaluate(op("tensor.adds", [x, half], x.type))) == (
+        "operator 'tensor.adds' on dtype HF8 (function 'f', no source line)",
+    )
+    assert notes(evaluate(op("tensor.adds", [x, strange], x.type))) == (
+        "dtype UNKNOWN (code 53) (function 'f', no source line)",
+    )
+
+
 @pytest.mark.parametrize(
     ("wrong", "problem"),
     [
