@@ -19,19 +19,31 @@ N = TypeVar("N")
 
 def children(owner: object) -> Iterator[IRNode]:
     """Nodes directly below a node, type, view or attribute map, those inside its types included."""
+    stack = _parts(owner)
+    seen: set[int] = set()  # tuples of tuples may hold one type very often
+    while stack:
+        part = stack.pop()
+        if isinstance(part, IRNode):
+            yield part
+        elif id(part) not in seen:
+            seen.add(id(part))
+            stack += _parts(part)
+
+
+def _parts(owner: object) -> list[object]:
+    """The nodes, types, attribute maps and views that ``owner`` holds, the last first."""
+    found: list[object] = []
     if isinstance(owner, AttrMap):
-        yield from owner.expressions()
-        return
+        found += owner.expressions()
+        return found[::-1]
     for spec in node_fields_of(type(owner)):
         value = getattr(owner, spec.name)
-        for item in value if spec.many else (value,):
-            if isinstance(item, IRNode):
-                yield item
-            elif item is not None:
-                yield from children(item)
-    functions = getattr(owner, "functions", None)
-    if functions is not None:
-        yield from functions.values()
+        if spec.many:
+            found += value
+        elif value is not None:
+            found.append(value)
+    found += getattr(owner, "functions", {}).values()
+    return found[::-1]
 
 
 def walk(root: object) -> Iterator[IRNode]:
@@ -45,7 +57,7 @@ def walk(root: object) -> Iterator[IRNode]:
         seen.add(id(node))
         if isinstance(node, IRNode):
             yield node
-        stack.extend(reversed(list(children(node))))
+        stack += _parts(node)
 
 
 class IRVisitor:

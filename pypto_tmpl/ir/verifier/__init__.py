@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pypto_tmpl.ir.program import Function, Program
-from pypto_tmpl.ir.verifier import control_flow, definitions, typing
+from pypto_tmpl.ir.verifier import control_flow, definitions, outputs, typing
 from pypto_tmpl.ir.verifier.diagnostics import (
     Diagnostic,
     Findings,
@@ -51,13 +51,13 @@ _CHECKS: dict[IRProperty, tuple[str, _Check]] = {
     IRProperty.NoRedundantBlocks: ("NoRedundantBlocks", control_flow.no_redundant_blocks),
     IRProperty.BreakContinueValid: ("BreakContinueCheck", control_flow.break_continue_valid),
     IRProperty.UseAfterDef: ("UseAfterDefCheck", definitions.use_after_def),
-    IRProperty.OutParamNotShadowed: ("OutParamNotShadowed", definitions.out_param_not_shadowed),
+    IRProperty.OutParamNotShadowed: ("OutParamNotShadowed", outputs.out_param_not_shadowed),
     IRProperty.NoNestedInCore: ("NoNestedInCore", control_flow.no_nested_incore),
     IRProperty.PipelineLoopValid: ("PipelineLoopValid", control_flow.pipeline_loop_valid),
     IRProperty.TileTypeCoherence: ("TileTypeCoherence", typing.tile_type_coherence),
     IRProperty.ArrayNotEscaped: ("ArrayNotEscaped", typing.array_not_escaped),
-    IRProperty.ManualDepsOnSubmitOnly: ("ManualDepsOnSubmitOnly", typing.manual_deps_on_submit_only),
-    IRProperty.AtomicAddDtypeValid: ("AtomicAddDtypeValid", typing.atomic_add_dtype_valid),
+    IRProperty.ManualDepsOnSubmitOnly: ("ManualDepsOnSubmitOnly", outputs.manual_deps_on_submit_only),
+    IRProperty.AtomicAddDtypeValid: ("AtomicAddDtypeValid", outputs.atomic_add_dtype_valid),
 }
 
 
@@ -72,7 +72,7 @@ def verify(
         for wanted in chosen:
             if wanted is IRProperty.InOutUseValid:
                 findings = Findings("InOutUseValid", function.name)
-                definitions.in_out_use_valid(function, findings, program)
+                outputs.in_out_use_valid(function, findings, program)
             else:
                 rule_name, check = _CHECKS[wanted]
                 findings = Findings(rule_name, function.name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pypto_tmpl.ir.base import Expr, Stmt
 from pypto_tmpl.ir.enums import ForKind
 from pypto_tmpl.ir.expr import Call, Submit
@@ -15,36 +13,17 @@ from pypto_tmpl.ir.stmt import (
     ForStmt,
     IfStmt,
     InCoreScopeStmt,
-    ScopeStmt,
     SeqStmts,
     WhileStmt,
     YieldStmt,
 )
 from pypto_tmpl.ir.verifier.diagnostics import Findings
+from pypto_tmpl.ir.verifier.walking import parts, statements
 from pypto_tmpl.ir.visitor import walk
 
 
-def parts(stmt: Stmt) -> Iterator[Stmt]:
-    """The statements directly inside ``stmt``."""
-    if isinstance(stmt, SeqStmts):
-        yield from stmt.stmts
-    elif isinstance(stmt, IfStmt):
-        yield stmt.then_body
-        if stmt.else_body is not None:
-            yield stmt.else_body
-    elif isinstance(stmt, ForStmt | WhileStmt | ScopeStmt):
-        yield stmt.body
-
-
-def statements(stmt: Stmt) -> Iterator[Stmt]:
-    """``stmt`` and every statement inside it."""
-    yield stmt
-    for part in parts(stmt):
-        yield from statements(part)
-
-
 def no_redundant_blocks(function: Function, findings: Findings) -> None:
-    """A sequence has at least two children, none of them a sequence, and a yield only at its end."""
+    """A sequence has not just one child, none that is a sequence, and a yield only at its end."""
     for stmt in statements(function.body):
         if not isinstance(stmt, SeqStmts):
             continue
@@ -59,29 +38,35 @@ def no_redundant_blocks(function: Function, findings: Findings) -> None:
 
 def break_continue_valid(function: Function, findings: Findings) -> None:
     """Jumps stand in sequential, pipeline or while loops only."""
-    _check_jumps(function.body, None, findings)
+    stack: list[tuple[Stmt, ForStmt | WhileStmt | None]] = [(function.body, None)]
+    while stack:
+        stmt, loop = stack.pop()
+        if isinstance(stmt, BreakStmt | ContinueStmt):
+            _check_jump(stmt, loop, findings)
+        inner = stmt if isinstance(stmt, ForStmt | WhileStmt) else loop
+        stack.extend((part, inner) for part in reversed(parts(stmt)))
 
 
-def _check_jumps(stmt: Stmt, loop: ForStmt | WhileStmt | None, findings: Findings) -> None:
-    if isinstance(stmt, BreakStmt | ContinueStmt):
-        name, is_continue = ("continue", True) if isinstance(stmt, ContinueStmt) else ("break", False)
-        if loop is None:
-            findings.add(306 if is_continue else 305, f"{name} outside any loop", stmt.span)
-        elif isinstance(loop, ForStmt) and loop.kind in (ForKind.Parallel, ForKind.Unroll):
-            code = 301 + 2 * is_continue + (loop.kind is ForKind.Unroll)
-            findings.add(code, f"{name} in a loop of kind {loop.kind.name}", stmt.span)
-    inner = stmt if isinstance(stmt, ForStmt | WhileStmt) else loop
-    for part in parts(stmt):
-        _check_jumps(part, inner, findings)
+def _check_jump(stmt: BreakStmt | ContinueStmt, loop: ForStmt | WhileStmt | None, findings: Findings) -> None:
+    is_continue = isinstance(stmt, ContinueStmt)
+    name = "continue" if is_continue else "break"
+    if loop is None:
+        findings.add(306 if is_continue else 305, f"a {name} outside any loop", stmt.span)
+    elif isinstance(loop, ForStmt) and loop.kind in (ForKind.Parallel, ForKind.Unroll):
+        code = (303 if is_continue else 301) + (loop.kind is ForKind.Unroll)
+        findings.add(code, f"a {name} in a loop of kind {loop.kind.name}", stmt.span)
 
 
 def no_nested_incore(function: Function, findings: Findings) -> None:
     """An InCore scope holds no other InCore scope."""
-    for outer in statements(function.body):
-        if isinstance(outer, InCoreScopeStmt):
-            for inner in statements(outer.body):
-                if isinstance(inner, InCoreScopeStmt):
-                    findings.add(501, "an InCore scope inside an InCore scope", inner.span)
+    stack: list[tuple[Stmt, bool]] = [(function.body, False)]
+    while stack:
+        stmt, is_inside = stack.pop()
+        if isinstance(stmt, InCoreScopeStmt):
+            if is_inside:
+                findings.add(501, "an InCore scope inside an InCore scope", stmt.span)
+            is_inside = True
+        stack.extend((part, is_inside) for part in reversed(parts(stmt)))
 
 
 def pipeline_loop_valid(function: Function, findings: Findings) -> None:
@@ -91,9 +76,9 @@ def pipeline_loop_valid(function: Function, findings: Findings) -> None:
             continue
         has_stages = "pipeline_stages" in stmt.attrs
         if stmt.kind is ForKind.Pipeline and not has_stages:
-            findings.add(0, "a pipeline loop without pipeline_stages", stmt.span)
+            findings.add(0, "a loop of kind Pipeline without the attribute pipeline_stages", stmt.span)
         elif has_stages and stmt.kind is not ForKind.Pipeline:
-            findings.add(1, f"pipeline_stages on a loop of kind {stmt.kind.name}", stmt.span)
+            findings.add(1, f"the attribute pipeline_stages on a loop of kind {stmt.kind.name}", stmt.span)
 
 
 def no_nested_calls(function: Function, findings: Findings) -> None:
@@ -102,15 +87,15 @@ def no_nested_calls(function: Function, findings: Findings) -> None:
         if isinstance(node, Call | Submit):
             _refuse_calls(node.args, 201, "an argument of a call", findings)
         elif isinstance(node, IfStmt):
-            _refuse_calls((node.condition,), 202, "an if condition", findings)
+            _refuse_calls((node.condition,), 202, "the condition of an if", findings)
         elif isinstance(node, ForStmt):
-            _refuse_calls((node.start, node.stop, node.step), 203, "a loop range", findings)
+            _refuse_calls((node.start, node.stop, node.step), 203, "the range of a loop", findings)
         elif isinstance(node, BinaryExpr):
             _refuse_calls((node.left, node.right), 204, "an operand of a binary operator", findings)
         elif isinstance(node, UnaryExpr):
-            _refuse_calls((node.operand,), 205, "an operand of a unary operator", findings)
+            _refuse_calls((node.operand,), 205, "the operand of a unary operator", findings)
         elif isinstance(node, WhileStmt):
-            _refuse_calls((node.condition,), 206, "a while condition", findings)
+            _refuse_calls((node.condition,), 206, "the condition of a while", findings)
 
 
 def _refuse_calls(values: tuple[Expr, ...], code: int, place: str, findings: Findings) -> None:

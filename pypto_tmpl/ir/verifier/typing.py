@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from pypto_tmpl.ir.base import Expr, Type
+from pypto_tmpl.ir.base import Expr, Stmt, Type
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.enums import AtomicType
-from pypto_tmpl.ir.expr import Call, GlobalVar, Submit
-from pypto_tmpl.ir.extents import constant_extent, same_extents
+from pypto_tmpl.ir.enums import PadValue
+from pypto_tmpl.ir.extents import constant_extent, same_extent, same_extents
 from pypto_tmpl.ir.program import Function
-from pypto_tmpl.ir.span import Span
-from pypto_tmpl.ir.stmt import AssignStmt, ForStmt, IfStmt, WhileStmt
+from pypto_tmpl.ir.stmt import ForStmt, IfStmt, WhileStmt
 from pypto_tmpl.ir.types import (
     ArrayType,
     DistributedTensorType,
@@ -23,12 +21,8 @@ from pypto_tmpl.ir.types import (
     TupleType,
     canonical_tile_view,
 )
-from pypto_tmpl.ir.verifier.control_flow import parts, statements
-from pypto_tmpl.ir.verifier.definitions import trailing_yield
 from pypto_tmpl.ir.verifier.diagnostics import Findings
-from pypto_tmpl.ir.visitor import walk
-
-ATOMIC_ADD_DTYPES = frozenset({"FP32", "BF16", "FP16", "INT32", "INT16", "INT8"})
+from pypto_tmpl.ir.verifier.walking import all_definitions, parts, statements, trailing_yield
 
 
 def type_checked(function: Function, findings: Findings) -> None:
@@ -37,31 +31,33 @@ def type_checked(function: Function, findings: Findings) -> None:
         if isinstance(stmt, ForStmt):
             for bound, name in ((stmt.start, "start"), (stmt.stop, "stop"), (stmt.step, "step")):
                 if not isinstance(bound.type, ScalarType):
-                    findings.add(107, f"the {name} of a loop is no scalar", stmt.span)
+                    what = f"the {name} of a loop is a {type(bound.type).__name__}, not a scalar"
+                    findings.add(107, what, stmt.span)
         if isinstance(stmt, ForStmt | WhileStmt):
             _check_carries(stmt, findings)
         if isinstance(stmt, IfStmt | WhileStmt):
-            _check_condition(stmt.condition, findings, stmt.span)
-        if isinstance(stmt, IfStmt) and stmt.return_vars:
+            _check_condition(stmt, findings)
+        if isinstance(stmt, IfStmt):
             for branch in parts(stmt):
                 last = trailing_yield(branch)
-                _check_pairs(last.value if last else (), stmt.return_vars, "a branch's yield", findings)
-        if isinstance(stmt, AssignStmt):
-            _check_valid_shape(stmt.var.type, stmt.var.name_hint, findings, stmt.span)
+                _check_pairs(last.value if last else (), stmt.return_vars, "the yield of a branch", findings)
+    for var, stmt in all_definitions(function):
+        _check_valid_shapes(var.type, var.name_hint, findings, stmt)
 
 
 def _check_carries(stmt: ForStmt | WhileStmt, findings: Findings) -> None:
     last = trailing_yield(stmt.body)
-    _check_pairs([arg.initValue for arg in stmt.iter_args], stmt.iter_args, "an initial value", findings)
-    _check_pairs(last.value if last else (), stmt.iter_args, "a loop's yield", findings)
-    _check_pairs(stmt.iter_args, stmt.return_vars, "a carry", findings)
+    _check_pairs([arg.initValue for arg in stmt.iter_args], stmt.iter_args, "the initial value", findings)
+    _check_pairs(last.value if last else (), stmt.iter_args, "the yield of a loop", findings)
+    _check_pairs(stmt.iter_args, stmt.return_vars, "the iter_arg", findings)
 
 
-def _check_condition(condition: Expr, findings: Findings, span: Span) -> None:
-    if not isinstance(condition.type, ScalarType):
-        findings.add(106, "a condition is no scalar", span)
-    elif condition.type.dtype != DataType.BOOL:
-        findings.add(108, f"a condition is {condition.type.dtype.name}, not BOOL", span)
+def _check_condition(stmt: IfStmt | WhileStmt, findings: Findings) -> None:
+    what, type_ = "an if" if isinstance(stmt, IfStmt) else "a while", stmt.condition.type
+    if not isinstance(type_, ScalarType):
+        findings.add(106, f"the condition of {what} is a {type(type_).__name__}, not a scalar", stmt.span)
+    elif type_.dtype != DataType.BOOL:
+        findings.add(108, f"the condition of {what} is {type_.dtype.name}, not BOOL", stmt.span)
 
 
 def _check_pairs(values: Sequence[Expr], targets: Sequence[Expr], what: str, findings: Findings) -> None:
@@ -70,23 +66,33 @@ def _check_pairs(values: Sequence[Expr], targets: Sequence[Expr], what: str, fin
         if problem is not None:
             code, text = problem
             name = getattr(target, "name_hint", "")
-            findings.add(code, f"{what} does not have the type of {name!r}: {text}", value.span)
+            findings.add(code, f"{what} of {name!r} has another type: {text}", value.span)
 
 
 def type_mismatch(a: Type, b: Type) -> tuple[int, str] | None:
     """Why two types are not equal for the checker (code and text); None when they are."""
-    if type(a) is not type(b):
-        return 101, f"{type(a).__name__} and {type(b).__name__}"
-    if isinstance(a, TupleType) and isinstance(b, TupleType):
-        if len(a.types) != len(b.types):
-            return 105, f"tuples of {len(a.types)} and {len(b.types)}"
-        found = (type_mismatch(x, y) for x, y in zip(a.types, b.types, strict=True))
-        return next((problem for problem in found if problem is not None), None)
-    if isinstance(a, ScalarType) and isinstance(b, ScalarType):
-        return None if a.dtype == b.dtype else (102, f"{a.dtype.name} and {b.dtype.name}")
-    if isinstance(a, ShapedType) and isinstance(b, ShapedType):
-        return _shaped_mismatch(a, b)
+    stack = [(a, b)]
+    seen: set[tuple[int, int]] = set()  # tuples of tuples may hold one type very often
+    while stack:
+        x, y = stack.pop()
+        if (id(x), id(y)) in seen:
+            continue
+        seen.add((id(x), id(y)))
+        if type(x) is not type(y):
+            return 101, f"{type(x).__name__} and {type(y).__name__}"
+        if isinstance(x, TupleType) and isinstance(y, TupleType):
+            if len(x.types) != len(y.types):
+                return 105, f"tuples of {len(x.types)} and {len(y.types)}"
+            stack += reversed(list(zip(x.types, y.types, strict=True)))
+        elif (problem := _plain_mismatch(x, y)) is not None:
+            return problem
     return None
+
+
+def _plain_mismatch(a: Type, b: Type) -> tuple[int, str] | None:
+    if isinstance(a, ScalarType) and isinstance(b, ScalarType) and a.dtype != b.dtype:
+        return 102, f"{a.dtype.name} and {b.dtype.name}"
+    return _shaped_mismatch(a, b) if isinstance(a, ShapedType) and isinstance(b, ShapedType) else None
 
 
 def _shaped_mismatch(a: ShapedType, b: ShapedType) -> tuple[int, str] | None:
@@ -95,19 +101,17 @@ def _shaped_mismatch(a: ShapedType, b: ShapedType) -> tuple[int, str] | None:
     if len(a.shape) != len(b.shape):
         return 103, f"{len(a.shape)} axes and {len(b.shape)} axes"
     if not same_extents(a.shape, b.shape):
-        return 104, "different extents"
+        return 104, "the extents are not the same"
     if not same_extents(_valid_shape(a), _valid_shape(b)):
-        return 104, "different valid regions"
-    if isinstance(a, TensorType) and isinstance(b, TensorType):
-        pads = [t.tensor_view.pad if t.tensor_view is not None else None for t in (a, b)]
-        if pads[0] is not pads[1] and not {None} & set(pads):
-            return 109, "different pads"
+        return 104, "the valid extents are not the same"
+    if isinstance(a, TensorType) and isinstance(b, TensorType) and _pad(a) is not _pad(b):
+        return 109, f"pads {_pad(a).name} and {_pad(b).name}"
     windows = [t.window_buffer if isinstance(t, DistributedTensorType) else None for t in (a, b)]
     if windows[0] is not windows[1]:
-        return 110, "different communication windows"
+        return 110, "the communication windows are not the same"
     views = [t.tile_view for t in (a, b) if isinstance(t, TileType) and t.tile_view is not None]
-    if len(views) == 2 and _layout(views[0]) != _layout(views[1]):
-        return 111, "different tile views"
+    if len(views) == 2 and not _same_layout(*views):
+        return 111, "the tile views are not the same"
     return None
 
 
@@ -116,63 +120,73 @@ def _valid_shape(type_: ShapedType) -> tuple[Expr, ...]:
     return view.valid_shape if view is not None and view.valid_shape else type_.shape
 
 
-def _layout(view: TileView) -> tuple[object, ...]:
-    return (view.blayout, view.slayout, view.fractal, view.pad, view.compact)
+def _pad(type_: TensorType) -> PadValue:
+    return type_.tensor_view.pad if type_.tensor_view is not None else PadValue.null
 
 
-def _check_valid_shape(type_: Type, name: str, findings: Findings, span: Span) -> None:
-    if not isinstance(type_, TensorType | TileType):
-        return
-    valid = _valid_shape(type_)
-    if len(valid) != len(type_.shape):
-        findings.add(103, f"{name!r} has a valid_shape of another rank than its shape", span)
-        return
-    for extent, box in zip(valid, type_.shape, strict=True):
-        have, limit = constant_extent(extent), constant_extent(box)
-        if have is not None and limit is not None and have > limit:
-            findings.add(104, f"{name!r} is valid to {have} of {limit}", span)
+def _same_layout(a: TileView, b: TileView) -> bool:
+    """Equality of all that a tile view says beyond the valid shape."""
+    if any(
+        getattr(a, name) != getattr(b, name) for name in ("blayout", "slayout", "fractal", "pad", "compact")
+    ):
+        return False
+    if a.start_offset is None or b.start_offset is None:
+        return a.start_offset is b.start_offset and same_extents(a.stride, b.stride)
+    return same_extent(a.start_offset, b.start_offset) and same_extents(a.stride, b.stride)
+
+
+def _check_valid_shapes(type_: Type, name: str, findings: Findings, stmt: Stmt) -> None:
+    """The valid region of a type, or of those in a tuple, lies within its shape."""
+    for part in _types_in(type_):
+        if not isinstance(part, TensorType | TileType):
+            continue
+        valid = _valid_shape(part)
+        if len(valid) != len(part.shape):
+            what = f"the valid_shape of {name!r} has {len(valid)} axes, its shape {len(part.shape)}"
+            findings.add(103, what, stmt.span)
+            continue
+        for extent, box in zip(valid, part.shape, strict=True):
+            have, limit = constant_extent(extent), constant_extent(box)
+            if have is not None and limit is not None and have > limit:
+                findings.add(
+                    104, f"the valid_shape of {name!r} exceeds its shape: {have} of {limit}", stmt.span
+                )
+
+
+def _types_in(type_: Type) -> Iterator[Type]:
+    """A type, or what a tuple type holds at any depth, each object once."""
+    stack = [type_]
+    seen: set[int] = set()
+    while stack:
+        found = stack.pop()
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        if isinstance(found, TupleType):
+            stack.extend(reversed(found.types))
+        else:
+            yield found
 
 
 def tile_type_coherence(function: Function, findings: Findings) -> None:
     """Stored tile views are canonical: they say nothing that the shape and the memory space imply."""
-    for stmt in statements(function.body):
-        if isinstance(stmt, AssignStmt) and isinstance(stmt.var.type, TileType):
-            type_ = stmt.var.type
-            if canonical_tile_view(type_.tile_view, type_.shape, type_.memory_space) is not type_.tile_view:
-                findings.add(0, f"the tile view of {stmt.var.name_hint!r} is not canonical", stmt.span)
+    for var, stmt in all_definitions(function):
+        for part in _types_in(var.type):
+            if isinstance(part, TileType) and not _is_canonical(part):
+                findings.add(0, f"the tile view of {var.name_hint!r} says what is implied anyway", stmt.span)
+
+
+def _is_canonical(type_: TileType) -> bool:
+    return canonical_tile_view(type_.tile_view, type_.shape, type_.memory_space) is type_.tile_view
 
 
 def array_not_escaped(function: Function, findings: Findings) -> None:
     """Arrays stay inside a function: none among the parameters or return values."""
     for var in function.params:
-        if _holds_array(var.type):
-            findings.add(0, f"parameter {var.name_hint!r} is an array", var.span)
-    for type_ in function.return_types:
-        if _holds_array(type_):
-            findings.add(0, "an array is returned", function.span)
-
-
-def _holds_array(type_: Type) -> bool:
-    if isinstance(type_, TupleType):
-        return any(_holds_array(part) for part in type_.types)
-    return isinstance(type_, ArrayType)
-
-
-def manual_deps_on_submit_only(function: Function, findings: Findings) -> None:
-    """Function calls and submits state their dependencies by operands, never by manual_dep_edges."""
-    for node in walk(function.body):
-        if isinstance(node, Call | Submit) and "manual_dep_edges" in node.attrs:
-            if isinstance(node, Submit):
-                findings.add(1, f"a submit of {node.op.name!r} has manual_dep_edges", node.span)
-            elif isinstance(node.op, GlobalVar):
-                findings.add(0, f"a call of {node.op.name!r} has manual_dep_edges", node.span)
-
-
-def atomic_add_dtype_valid(function: Function, findings: Findings) -> None:
-    """The destination of an atomic addition has a dtype that the hardware adds."""
-    for node in walk(function.body):
-        if not isinstance(node, Call) or node.kwargs.get("atomic", 0) != AtomicType.Add:
-            continue
-        target = node.type
-        if isinstance(target, ShapedType) and target.dtype.name not in ATOMIC_ADD_DTYPES:
-            findings.add(0, f"{node.op.name} adds atomically to {target.dtype.name}", node.span)
+        if any(isinstance(part, ArrayType) for part in _types_in(var.type)):
+            findings.add(
+                0, f"the parameter {var.name_hint!r} is an array, or a tuple with one", function.span
+            )
+    for index, type_ in enumerate(function.return_types):
+        if any(isinstance(part, ArrayType) for part in _types_in(type_)):
+            findings.add(0, f"the return value {index} is an array, or a tuple with one", function.span)

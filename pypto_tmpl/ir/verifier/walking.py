@@ -1,0 +1,154 @@
+"""Walks over statements that need no Python stack, however deep the program is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from pypto_tmpl.ir.base import Expr, Stmt
+from pypto_tmpl.ir.expr import Call, IterArg, MemRef, Submit, Var, WindowBuffer
+from pypto_tmpl.ir.program import Function
+from pypto_tmpl.ir.stmt import (
+    AssignStmt,
+    EvalStmt,
+    ForStmt,
+    IfStmt,
+    ReturnStmt,
+    RuntimeScopeStmt,
+    ScopeStmt,
+    SeqStmts,
+    SplitAivScopeStmt,
+    SpmdScopeStmt,
+    WhileStmt,
+    YieldStmt,
+)
+
+Steps: TypeAlias = "Iterator[Steps]"
+"""A check that yields the checks of what is inside, where a plain function would call itself."""
+
+
+def run(steps: Steps) -> None:
+    """Run a check and those that it yields, each at the place where it is yielded."""
+    stack = [steps]
+    while stack:
+        for inner in stack[-1]:
+            stack.append(inner)
+            break
+        else:
+            stack.pop()
+
+
+def parts(stmt: Stmt) -> tuple[Stmt, ...]:
+    """The statements directly inside ``stmt``."""
+    if isinstance(stmt, SeqStmts):
+        return stmt.stmts
+    if isinstance(stmt, IfStmt):
+        return (stmt.then_body,) if stmt.else_body is None else (stmt.then_body, stmt.else_body)
+    return (stmt.body,) if isinstance(stmt, ForStmt | WhileStmt | ScopeStmt) else ()
+
+
+def statements(root: Stmt) -> Iterator[Stmt]:
+    """``root`` and every statement inside it, in the order of the text."""
+    stack = [root]
+    while stack:
+        stmt = stack.pop()
+        yield stmt
+        stack.extend(reversed(parts(stmt)))
+
+
+def definitions(stmt: Stmt) -> tuple[Var, ...]:
+    """The variables that ``stmt`` itself defines, inside its body or after it."""
+    if isinstance(stmt, AssignStmt):
+        return (stmt.var,)
+    if isinstance(stmt, ForStmt):
+        return (stmt.loop_var, *stmt.iter_args, *stmt.return_vars)
+    if isinstance(stmt, WhileStmt):
+        return (*stmt.iter_args, *stmt.return_vars)
+    return stmt.return_vars if isinstance(stmt, IfStmt) else ()
+
+
+def all_definitions(function: Function) -> Iterator[tuple[Var, Stmt]]:
+    """Every definition of a function with its statement; parameters come with the body."""
+    for var in function.params:
+        yield var, function.body
+    for stmt in statements(function.body):
+        for var in definitions(stmt):
+            yield var, stmt
+
+
+def own_expressions(stmt: Stmt) -> tuple[Expr, ...]:
+    """The expressions that ``stmt`` evaluates before what is inside it; not the condition of a while."""
+    if isinstance(stmt, AssignStmt):
+        return (stmt.value,)
+    if isinstance(stmt, EvalStmt):
+        return (stmt.expr,)
+    if isinstance(stmt, YieldStmt | ReturnStmt):
+        return stmt.value
+    if isinstance(stmt, IfStmt):
+        return (stmt.condition,)
+    if isinstance(stmt, ForStmt):
+        return (stmt.start, stmt.stop, stmt.step, *(arg.initValue for arg in stmt.iter_args))
+    if isinstance(stmt, WhileStmt):
+        return tuple(arg.initValue for arg in stmt.iter_args)
+    return (stmt.core_num,) if isinstance(stmt, SpmdScopeStmt) else ()
+
+
+def evaluated(*roots: Expr) -> Iterator[Expr]:
+    """The expressions that evaluating ``roots`` reads, in order, each object once.
+
+    What only types and attributes mention does not count. Of a MemRef or WindowBuffer, which no statement
+    defines, the parts are read.
+    """
+    seen: set[int] = set()
+    stack = list(reversed(roots))
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        stack.extend(reversed(list(_operands(node))))
+
+
+_OPERANDS = ("left", "right", "operand", "tuple")
+
+
+def _operands(node: Expr) -> Iterator[Expr]:
+    if isinstance(node, MemRef):
+        yield from (node.base_, node.byte_offset_)
+        if node.slot_index_ is not None:
+            yield node.slot_index_
+    elif isinstance(node, WindowBuffer):
+        yield from (node.base, node.size)
+    elif isinstance(node, Call | Submit):
+        yield from node.args
+        if isinstance(node, Submit):
+            yield from node.deps
+            yield from (part for part in (node.core_num, node.predicate) if part is not None)
+    elif not isinstance(node, Var):
+        yield from getattr(node, "elements", ())
+        yield from (getattr(node, name) for name in _OPERANDS if hasattr(node, name))
+
+
+def used_variables(*roots: Expr) -> Iterator[Var]:
+    """The variables that evaluating ``roots`` reads."""
+    return (node for node in evaluated(*roots) if type(node) in (Var, IterArg))  # type: ignore[misc]
+
+
+def trailing_yield(body: Stmt) -> YieldStmt | None:
+    """The yield that ends ``body``; sequences, runtime and split-AIV scopes are transparent."""
+    last: Stmt | None = body
+    while isinstance(last, SeqStmts | RuntimeScopeStmt | SplitAivScopeStmt):
+        last = (last.stmts[-1] if last.stmts else None) if isinstance(last, SeqStmts) else last.body
+    return last if isinstance(last, YieldStmt) else None
+
+
+def same_level(body: Stmt) -> Iterator[Stmt]:
+    """The statements among which the trailing yield of ``body`` stands."""
+    stack = [body]
+    while stack:
+        stmt = stack.pop()
+        if isinstance(stmt, SeqStmts | RuntimeScopeStmt | SplitAivScopeStmt):
+            stack.extend(reversed(parts(stmt)))
+        else:
+            yield stmt
