@@ -72,7 +72,8 @@ class OpEmitter:
 
     def _dtypes_are_supported(self, source: CallSource, call: ir.Call, entry: OpEntry) -> bool:
         wrong: dict[str, ir.Expr] = {}
-        for node in (call, *call.args):
+        operands = zip(entry.operands, call.args, strict=False)
+        for node in (call, *(arg for operand, arg in operands if not operand.scratch)):
             type_ = node.type
             if isinstance(type_, ir.ShapedType):
                 if type_.dtype.name not in entry.dtypes:
