@@ -19,6 +19,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import torch
+from oracle_calls import results_of
 from oracle_records import Record, disagreement, load_records
 from process_pool import run_all
 
@@ -38,8 +39,6 @@ def default_oracle() -> Path:
 
 def failure_reason(record: Record) -> str | None:
     """How the op's emitted script differs from the record, an exception included, or None."""
-    from oracle_calls import results_of
-
     try:
         results = results_of(record)
         for name, got in results.items():
