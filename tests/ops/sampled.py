@@ -93,17 +93,17 @@ def made_up(typed: Typed, seed: str, *, nonnegative: bool = False) -> Shaped:
 def result_dtype(entry: OpEntry, values: dict[str, Any], keywords: dict[str, Any]) -> str | None:
     """The dtype name that the entry's rule gives for the sample's operands."""
     rule = resolve_result(entry).dtype or ""
-    names = {name: parse(value) for name, value in values.items()}
-    shaped = [value.dtype for value in names.values() if isinstance(value, Typed)]
+    given = contributing(entry, values, rule)
     for word in rule.split(" or "):
         if word in keywords:
             return str(keywords[word])
-        if isinstance(names.get(word), Typed):
-            return str(names[word].dtype)
+        if isinstance(parse(values.get(word)), Typed):
+            return str(parse(values[word]).dtype)
         if word in DTYPES:
             return word
-    if rule.endswith("promote"):
-        scalars = ["FP32" for value in names.values() if isinstance(value, float)]
+    shaped = [value.dtype for value in given.values() if isinstance(value, Typed)]
+    if "promote" in rule:
+        scalars = ["FP32" for value in given.values() if isinstance(value, float)]
         return max([*shaped, *scalars], key=lambda name: WIDTHS.get(name, 1))
     if rule == "accumulate":
         return "FP32" if DTYPES[shaped[0]].is_floating_point else "INT32"
@@ -112,18 +112,41 @@ def result_dtype(entry: OpEntry, values: dict[str, Any], keywords: dict[str, Any
     return None
 
 
+def result_shape(entry: OpEntry, values: dict[str, Any]) -> list[int]:
+    """The shape that the entry's rule gives for the sample's operands, empty where none is told here."""
+    rule = resolve_result(entry).shape or ""
+    if isinstance(parse(values.get(rule)), Typed):
+        return list(parse(values[rule]).shape)
+    if rule.startswith("broadcast"):
+        given = contributing(entry, values, rule).values()
+        return [*torch.broadcast_shapes(*(value.shape for value in given if isinstance(value, Typed)))]
+    return list(parse(values["shapes"])) if "shapes" in values else []
+
+
+def contributing(entry: OpEntry, values: dict[str, Any], rule: str) -> dict[str, Any]:
+    """The operands that a rule looks at: those in parentheses, else all but workspaces."""
+    words = re.findall(r"\w+", rule.partition("(")[2])
+    names = words or [operand.name for operand in entry.operands if not operand.scratch]
+    return {name: parse(values[name]) for name in names if name in values}
+
+
 def emit(op: str, sample: dict[str, Any], *, in_kernel: bool | None = None, **facts: Any) -> str:
     """The text that the op's macro makes of a sample."""
     entry = TABLE[op]
     values = {name: value for name, value in sample.items() if name in entry.operand_names}
     keywords = {name: value for name, value in sample.items() if name in entry.kwarg_names}
     operands = [operand(name, values[name]) if name in values else None for name in entry.operand_names]
-    shapes = {name: parse(value).shape for name, value in values.items() if isinstance(parse(value), Typed)}
-    shape = facts.pop("result_shape", None) or shapes.get(resolve_result(entry).shape or "")
-    if shape is None and "shapes" in values:
-        shape = parse(values["shapes"])
+    shape = facts.pop("result_shape", None) or result_shape(entry, values)
     dtype = facts.pop("result_dtype", None) or result_dtype(entry, values, keywords)
-    result = Operand("", dtype_name=dtype, shape=[str(extent) for extent in shape or []])
+    region_of = values.get(resolve_result(entry).valid or "")
+    region = operand("", region_of) if region_of is not None else Operand("")
+    result = Operand(
+        "",
+        dtype_name=dtype,
+        shape=[str(extent) for extent in shape],
+        valid=region.valid,
+        valid_items=region.valid_items,
+    )
     is_kernel = entry.namespace == "tile" if in_kernel is None else in_kernel
     attributes = bind_attributes(entry, keywords, result=result, in_kernel=is_kernel, **facts)
     return MACROS.call(entry, bind_operands(entry, operands), attributes)

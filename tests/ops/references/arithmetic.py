@@ -1,21 +1,60 @@
-"""Elementwise ops, broadcasts and reductions."""
+"""Elementwise ops and broadcasts."""
 
+import itertools
 import math
 from collections.abc import Callable
 
 import torch
 from ops.references.registry import Shaped, reference, wrapped
 
+
+def quotient(x: float, y: float) -> float:
+    """x / y; integers toward zero, and 0 where the divisor is 0."""
+    if isinstance(x, int):
+        return (abs(x) // abs(y)) * (-1 if (x < 0) != (y < 0) else 1) if y else 0
+    if y == 0 and not math.isnan(x) and x != 0:
+        return math.copysign(math.inf, x) * math.copysign(1, y)
+    return x / y if y else math.nan
+
+
+def remainder(x: float, y: float) -> float:
+    """x - floor(x / y) * y: the divisor's sign; an integer itself where the divisor is 0."""
+    if isinstance(x, int):
+        return x % y if y else x
+    return x % y if y and math.isfinite(x) else math.nan
+
+
+def fmod(x: float, y: float) -> float:
+    """x - trunc(x / y) * y: the dividend's sign; an integer itself where the divisor is 0."""
+    if isinstance(x, int):
+        return x - int(quotient(x, y)) * int(y)
+    return math.fmod(x, y) if y and math.isfinite(x) else math.nan
+
+
+def greater(x: float, y: float) -> float:
+    """The greater of two numbers; NaN where one of them is."""
+    return math.nan if math.isnan(x) or math.isnan(y) else max(x, y)
+
+
+def lesser(x: float, y: float) -> float:
+    """The lesser of two numbers; NaN where one of them is."""
+    return math.nan if math.isnan(x) or math.isnan(y) else min(x, y)
+
+
 BINARY: dict[str, Callable[[float, float], float]] = {
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x - y,
     "mul": lambda x, y: x * y,
-    "div": lambda x, y: math.trunc(x / y) if isinstance(x, int) else x / y,
+    "div": quotient,
+    "rem": remainder,
+    "fmod": fmod,
     "and": lambda x, y: x & y,
     "or": lambda x, y: x | y,
     "xor": lambda x, y: x ^ y,
+    "shl": lambda x, y: x << y,
     "shr": lambda x, y: x >> y,
-    "max": max,
+    "max": greater,
+    "min": lesser,
 }
 
 
@@ -34,41 +73,62 @@ def scalar_like(number: float, dtype: torch.dtype) -> torch.Tensor:
     return wrapped(torch.tensor(math.trunc(number)), dtype)
 
 
-def pairwise(lhs: Shaped, rhs: Shaped | float, result: torch.dtype, *, name: str) -> torch.Tensor:
-    """Both operands in the result's dtype, then the operation."""
+def pairwise(
+    lhs: Shaped, rhs: Shaped | float, result: torch.dtype, *, name: str, **ignored: object
+) -> torch.Tensor:
+    """Both operands in the result's dtype, then the operation; `tmp` is a workspace."""
     left = lhs.part
     right = rhs.part if isinstance(rhs, Shaped) else scalar_like(rhs, result)
     if result.is_floating_point:
-        left, right = left.double(), right.double()
+        left, right = left.to(result).double(), right.to(result).double()
+    if name == "expdif":
+        return each(math.exp, each(BINARY["sub"], left, right).to(result).double())
     return each(BINARY[name], left, right)
 
 
-for _name in ("add", "sub", "mul", "or", "xor"):
-    reference(f"tile.{_name}", f"tensor.{_name}", name=_name)(
-        lambda lhs, rhs, result, name, tmp=None: pairwise(lhs, rhs, result, name=name)
-    )
-for _name in ("add", "sub", "mul", "and", "shr"):
+for _name in ("add", "sub", "mul", "div", "fmod", "and", "or", "xor", "shl", "shr"):
+    reference(f"tile.{_name}", f"tensor.{_name}", name=_name)(pairwise)
     reference(f"tile.{_name}s", f"tensor.{_name}s", name=_name)(pairwise)
-reference("tile.divs", name="div")(pairwise)
+reference("tile.rem", "tile.rems", name="rem")(pairwise)
 reference("tile.maximum", "tensor.maximum", "tile.maximums", name="max")(pairwise)
+reference("tile.minimum", "tensor.minimum", "tile.minimums", name="min")(pairwise)
 
 
-@reference("tile.row_expand_add", "tensor.row_expand_add", name="add")
-@reference("tile.row_expand_sub", "tensor.row_expand_sub", name="sub")
-@reference("tile.row_expand_mul", "tensor.row_expand_mul", name="mul")
-@reference("tile.row_expand_div", "tensor.row_expand_div", name="div")
+@reference("tile.addc", "tile.addsc", sign=1)
+@reference("tile.subc", "tile.subsc", sign=-1)
+def three(lhs: Shaped, rhs: Shaped | float, rhs2: Shaped, result: torch.dtype, sign: int) -> torch.Tensor:
+    """lhs + rhs + rhs2, or lhs - rhs - rhs2; rounded after each step, as the operators stand."""
+    first = pairwise(lhs, rhs, result, name="add" if sign > 0 else "sub")
+    stepped = first.to(result) if result.is_floating_point else wrapped(first, result)
+    whole = Shaped(stepped.double() if result.is_floating_point else stepped, [*stepped.shape])
+    return pairwise(whole, rhs2, result, name="add" if sign > 0 else "sub")
+
+
+OPERATIONS = ("add", "sub", "mul", "div", "max", "min", "expdif")
+
+
 def row_expand(
-    row_vec: Shaped, result: torch.dtype, name: str, tile: Shaped | None = None, tensor: Shaped | None = None
+    row_vec: Shaped,
+    result: torch.dtype,
+    name: str,
+    tile: Shaped | None = None,
+    tensor: Shaped | None = None,
+    tmp: object = None,
 ) -> torch.Tensor:
-    """out[i, j] = matrix[i, j] <op> row_vec[i, 0]"""
+    """out[i, j] = matrix[i, j] <op> row_vec[i, j mod C], C being the columns of row_vec: 1, or of a block"""
     matrix = tile or tensor
     assert matrix is not None
-    vector = Shaped(row_vec.data, [matrix.valid[0], 1])
-    return pairwise(matrix, vector, result, name=name)
+    count = row_vec.valid[1]
+    rows = row_vec.data[: matrix.valid[0]].tolist()
+    repeated = [[row[j % count] for j in range(matrix.valid[1])] for row in rows]
+    numbers = torch.tensor(repeated, dtype=row_vec.part.dtype).reshape(matrix.valid)
+    return pairwise(matrix, Shaped(numbers, matrix.valid), result, name=name)
 
 
-@reference("tile.col_expand_add", "tensor.col_expand_add", name="add")
-@reference("tile.col_expand_mul", "tensor.col_expand_mul", name="mul")
+for _name in OPERATIONS:
+    reference(f"tile.row_expand_{_name}", f"tensor.row_expand_{_name}", name=_name)(row_expand)
+
+
 def col_expand(
     result: torch.dtype,
     name: str,
@@ -84,17 +144,65 @@ def col_expand(
     return pairwise(matrix, Shaped(vector.data, [1, matrix.valid[1]]), result, name=name)
 
 
+for _name in OPERATIONS:
+    reference(f"tile.col_expand_{_name}", f"tensor.col_expand_{_name}", name=_name)(col_expand)
+
+
+@reference("tile.row_expand", "tensor.row_expand", "tile.col_expand", "tensor.col_expand")
+def vector_alone(
+    result: torch.dtype,
+    target: Shaped | None = None,
+    tensor: Shaped | None = None,
+    row_vec: Shaped | None = None,
+    col_tile: Shaped | None = None,
+    col_vec: Shaped | None = None,
+) -> torch.Tensor:
+    """out[i, j] = row_vec[i, 0], or vector[0, j]"""
+    matrix, vector = target or tensor, row_vec or col_tile or col_vec
+    assert matrix is not None
+    assert vector is not None
+    rows, columns = matrix.valid
+    numbers = vector.data.tolist()
+    repeated = [
+        [numbers[i if row_vec else 0][0 if row_vec else j] for j in range(columns)] for i in range(rows)
+    ]
+    return torch.tensor(repeated, dtype=vector.part.dtype)
+
+
+@reference("tile.expands", "tensor.expands")
+def expands(target: Shaped, scalar: float, result: torch.dtype) -> torch.Tensor:
+    """out[...] = scalar"""
+    return scalar_like(scalar, result).expand(target.valid)
+
+
+@reference("tensor.expand_clone")
+def expand_clone(input: Shaped, target: Shaped, **ignored: object) -> torch.Tensor:
+    """out[i, j, k] = input[i, j, k], 0 standing for the index along the axis of extent 1"""
+    source, shape = input.part, target.data.shape
+    out = torch.zeros(shape, dtype=source.dtype)
+    for cell in itertools.product(*map(range, shape)):
+        place = [0 if extent == 1 else i for i, extent in zip(cell, source.shape, strict=True)]
+        out[cell] = source[tuple(place)]
+    return out
+
+
 @reference("tile.abs", "tensor.abs", name="abs")
 @reference("tile.neg", "tensor.neg", name="neg")
 @reference("tile.exp", "tensor.exp", name="exp")
 @reference("tile.recip", "tensor.recip", name="recip")
 @reference("tile.rsqrt", "tensor.rsqrt", name="rsqrt")
+@reference("tile.sqrt", "tensor.sqrt", name="sqrt")
+@reference("tile.log", "tensor.log", name="log")
+@reference("tile.sin", "tensor.sin", name="sin")
+@reference("tile.cos", "tensor.cos", name="cos")
+@reference("tile.relu", name="relu")
+@reference("tile.not", "tensor.not", name="not")
 def unary(
     result: torch.dtype,
     name: str,
     tile: Shaped | None = None,
     input: Shaped | None = None,
-    tmp: object = None,
+    **ignored: object,
 ) -> torch.Tensor:
     """One function of every element."""
     operand = tile or input
@@ -105,26 +213,21 @@ def unary(
         "exp": math.exp,
         "recip": lambda x: 1.0 / x if x else math.copysign(math.inf, x),
         "rsqrt": lambda x: math.nan if x < 0 else 1.0 / math.sqrt(x) if x else math.inf,
+        "sqrt": lambda x: math.nan if x < 0 else math.sqrt(x),
+        "log": lambda x: math.nan if x < 0 else math.log(x) if x else -math.inf,
+        "sin": math.sin,
+        "cos": math.cos,
+        "relu": lambda x: x if x > 0 else type(x)(0),
+        "not": lambda x: int(not x) if operand.data.dtype == torch.bool else -1 - x,
     }
-    return each(functions[name], operand.part)
+    part = operand.part
+    if not operand.data.dtype.is_floating_point and result.is_floating_point:
+        part = part.to(result).double()
+    return each(functions[name], part)
 
 
-@reference("tile.row_sum", "tensor.row_sum", function=sum)
-@reference("tile.row_max", "tensor.row_max", function=max)
-@reference("tile.row_min", "tensor.row_min", function=min)
-def reduce_last(
-    result: torch.dtype,
-    function: Callable[[list[float]], float],
-    tile: Shaped | None = None,
-    input: Shaped | None = None,
-    tmp_tile: object = None,
-    axis: int = -1,
-    keep_dim: bool = True,
-) -> torch.Tensor:
-    """One number for the valid elements along an axis."""
-    operand = tile or input
-    assert operand is not None
-    rows = operand.part.movedim(axis, -1)
-    numbers = [function(row) for row in rows.reshape(-1, rows.shape[-1]).tolist()]
-    reduced = torch.tensor(numbers, dtype=rows.dtype).reshape(rows.shape[:-1])
-    return reduced.unsqueeze(axis) if keep_dim else reduced
+@reference("tile.prelu", "tile.lrelu")
+def sloped(tile: Shaped, slope: Shaped | float, **ignored: object) -> torch.Tensor:
+    """x where it is greater than 0, else x * slope"""
+    slopes = slope.part if isinstance(slope, Shaped) else torch.tensor(slope, dtype=torch.float64)
+    return each(lambda x, y: x if x > 0 else x * y, tile.part, slopes)
