@@ -79,6 +79,8 @@ def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rul
         if _would_broadcast(actual, expected):
             reason += ": they would broadcast, which is no match"
         return TensorVerdict(name, False, float("nan"), tolerance, reason)
+    if actual.dtype == expected.dtype and _same_values(actual, expected):
+        return TensorVerdict(name, True, 0.0, tolerance)
     try:
         differences = cell_differences(actual, expected, tolerance, rules.equal_nan)
     except (RuntimeError, NotImplementedError):  # packed and quantized dtypes
@@ -93,6 +95,14 @@ def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rul
         reason = "every bad cell is NaN on both sides; with equal_nan these are right"
     shape = differences.shape() if bad else None
     return TensorVerdict(name, not bad and not reason, differences.max_abs, tolerance, reason, shape)
+
+
+def _same_values(actual: torch.Tensor, expected: torch.Tensor) -> bool:
+    """The common case, at a fraction of the cost of a comparison cell by cell."""
+    try:
+        return torch.equal(actual, expected)
+    except RuntimeError:  # a dtype for which torch does not have it
+        return False
 
 
 def _would_broadcast(actual: torch.Tensor, expected: torch.Tensor) -> bool:

@@ -116,7 +116,9 @@ def _periods(axis: Axis) -> Iterator[AxisPattern]:
     for period in _period_candidates(axis):
         folded = {index % period for index in axis.hits}
         first, last = min(folded), max(folded)
-        if last - first + 1 == period or axis.hits[0] // period == axis.hits[-1] // period:
+        occupied = len({index // period for index in axis.hits})
+        # Any two runs have some distance; only one that is a power of two tells something.
+        if last - first + 1 == period or occupied < (2 if period.bit_count() == 1 else 3):
             continue
         whole, rest = divmod(axis.extent, period)
         covered = whole * (last - first + 1) + max(0, min(rest, last + 1) - first)
@@ -161,18 +163,33 @@ def _triangle(bad: torch.Tensor) -> list[str]:
 
 
 def _blocks(bad: torch.Tensor, share: float) -> list[str]:
-    """The largest blocks of the last two axes that hold the bad cells much denser than ``share``."""
+    """Blocks of the two axes that hold the bad cells: the largest that are full of them, else the fullest."""
     if bad.dim() > 2:
         return []
     height, width = bad.shape
-    for rows in (e for e in (height, *BLOCK_EXTENTS) if e <= height and height % e == 0):
-        for columns in (e for e in (width, *BLOCK_EXTENTS) if e <= width and width % e == 0):
-            grid = bad.reshape(height // rows, rows, width // columns, columns).sum((1, 3))
-            hit = grid.nonzero().tolist()
+    steps = [8 if extent % 8 == 0 else 1 for extent in bad.shape]
+    fine = _sums(bad, steps[0], steps[1])  # coarser sums are sums of these
+    best, line = max(0.5, 1.2 * share), ""
+    for rows in _block_extents(height):
+        for columns in _block_extents(width):
+            grid = _sums(fine, rows // steps[0], columns // steps[1])
+            hit = grid.nonzero()
             density = int(grid.sum()) / (len(hit) * rows * columns)
-            if len(hit) * 2 <= grid.numel() and density >= max(0.5, 1.2 * share):
-                return [_blocks_line(hit, grid.numel(), (rows, columns), density)]
-    return []
+            if len(hit) * 2 <= grid.numel() and density > best:
+                best, line = density, _blocks_line(hit.tolist(), grid.numel(), (rows, columns), density)
+            if line and best > 0.95:
+                return [line]
+    return [line] if line else []
+
+
+def _block_extents(extent: int) -> list[int]:
+    return [extent, *(size for size in BLOCK_EXTENTS if size < extent and extent % size == 0)]
+
+
+def _sums(counts: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
+    """Sums over blocks of a matrix."""
+    height, width = counts.shape
+    return counts.reshape(height // rows, rows, width // columns, columns).sum((1, 3))
 
 
 def _blocks_line(hit: Sequence[Sequence[int]], total: int, size: tuple[int, int], density: float) -> str:

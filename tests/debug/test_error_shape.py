@@ -120,6 +120,20 @@ PLACES = {
             "all in 2 of the 16 blocks of 16 x 16, at [0, 0], [16, 32]",
         ),
     ),
+    "blocks far apart": (
+        mask(1024, 256, (slice(128, 256), slice(0, 128)), (slice(896, 1024), slice(128, 256))),
+        (
+            "all in rows 128-255 of each 256: 25 % of the cells there",
+            "all in 2 of the 16 blocks of 128 x 128, at [128, 0], [896, 128]",
+        ),
+    ),
+    "half full blocks": (
+        mask(64, 64, (slice(0, 16), slice(0, 9)), (slice(48, 64), slice(48, 57))),
+        (
+            "all in columns 0-8 of each 16: 12.5 % of the cells there",
+            "all in 2 of the 16 blocks of 16 x 16, at [0, 0], [48, 48]: 56.25 % of the cells there",
+        ),
+    ),
     "scattered": (scatter((64, 64), 0.02), ("scattered over the whole tensor: 2.197 % of its cells",)),
     "scattered in lane 1": (
         mask(64, 64, lanes(64, 16, range(8, 16))) & scatter((64, 64), 0.1),
