@@ -137,13 +137,15 @@ def test_kinds_in_a_node(key, value, what):
 
 
 def test_unknown_node_type():
-    blob = blobs.returns(0, blobs.with_value(blobs.const(1), "ConstInd", "type"))
-    assert read_error(blob) == error(
-        "unknown-node", "there is no node type 'ConstInd'", "value[0]", "did you mean 'ConstInt'?"
-    )
-    assert read_error(blobs.with_value(blobs.const(0), "Stmt", "type")).startswith(
-        "error[wire-unknown-node]: there is no node type 'Stmt'\n  --> root"
-    )
+    message = read_error(blobs.returns(0, blobs.with_value(blobs.const(1), "ConstInd", "type")))
+    start = "error[wire-unknown-node]: there is no node type 'ConstInd'\n  --> value[0]\n   = types: "
+    assert message.startswith(start + "Var, IterArg, MemRef, WindowBuffer, ConstInt, ")
+    assert message.endswith(", Function, Program; did you mean 'ConstInt'?")
+    for abstract in ("Stmt", "Expr", "BinaryExpr", "ScopeStmt", "Type"):
+        message = read_error(blobs.with_value(blobs.const(0), abstract, "type"))
+        assert message.startswith(
+            f"error[wire-unknown-node]: there is no node type {abstract!r}\n  --> root\n"
+        )
 
 
 def test_dangling_reference():
@@ -642,6 +644,26 @@ def test_repeated_attributes():
     directions = blobs.attr("arg_directions", {"type": "ArgDirectionVector", "value": []})
     both = blobs.call(0, blobs.const(1), attrs=[directions], arg_directions=[0])
     assert read_error(both) == error("invalid", "attribute 'arg_directions' is given twice", "root")
+
+
+# long names
+
+
+@pytest.mark.parametrize(
+    "with_name",
+    [
+        lambda name: blobs.with_value(blobs.const(0), name, "type"),
+        lambda name: blobs.with_value(blobs.const(0), 1, "fields", name),
+        lambda name: blobs.var(0, type={"type_kind": name}),
+        lambda name: blobs.var(0, type=blobs.tensor(tensor_view={"layout": name, "stride": []})),
+        lambda name: blobs.call(0, kwargs=[blobs.attr("a", {"type": name})]),
+        lambda name: blobs.call(0, kwargs=[blobs.attr(name, 1)] * 2),
+        lambda name: blobs.program(0, blobs.entry(blobs.function(1), name)),
+    ],
+    ids=["node", "field", "type", "layout", "tag", "key", "function"],
+)
+def test_messages_are_short_however_long_the_names(with_name):
+    assert len(read_error(with_name("N" * 10**6))) < 3000
 
 
 # invariants

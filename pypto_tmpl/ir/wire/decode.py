@@ -11,7 +11,6 @@ from functools import cache
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.base import IRNode, Type
 from pypto_tmpl.ir.expr import GlobalVar, MemRef, Op, Var
 from pypto_tmpl.ir.program import Function
@@ -21,7 +20,7 @@ from pypto_tmpl.ir.wire import decode_leaves as leaves
 from pypto_tmpl.ir.wire import layout as wire_layout
 from pypto_tmpl.ir.wire.construct import REFUSALS, memref_of
 from pypto_tmpl.ir.wire.decode_attrs import decode_attrs
-from pypto_tmpl.ir.wire.errors import Fault, with_article, wrong_kind
+from pypto_tmpl.ir.wire.errors import Fault, allowed, with_article, wrong_kind
 from pypto_tmpl.ir.wire.layout import Kind, Layout, WireField, layout_of
 from pypto_tmpl.ir.wire.tolerance import REQUIRED
 from pypto_tmpl.ir.wire.unpack import WireMap
@@ -93,7 +92,7 @@ def _check_keys(raw: WireMap, layout: Layout) -> None:
             if value is not None:
                 raise Fault("wire-removed-field", f"the field {key!r} belongs to a removed feature")
         elif key not in known and key not in layout.ignored:
-            note = allowed_note("fields", known, key)
+            note = allowed("fields", known, key)
             raise Fault("wire-unknown-field", f"unknown field {key!r}", notes=[note])
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.attrs import ENUM_KINDS, INT32_MAX, INT32_MIN, AttrKind, AttrMap
 from pypto_tmpl.ir.base import Expr
 from pypto_tmpl.ir.enums import ArgDirection
 from pypto_tmpl.ir.expr import Var
 from pypto_tmpl.ir.wire.decode_leaves import dtype_of, int_of, member_by_code, member_by_name
-from pypto_tmpl.ir.wire.errors import Fault, wrong_kind
+from pypto_tmpl.ir.wire.errors import Fault, allowed, wrong_kind
 
 FindNode: TypeAlias = "Callable[[object, type], Any]"
 Stored: TypeAlias = "tuple[AttrKind, Any]"
@@ -52,7 +51,7 @@ def _two_keys(raw: object, what: str, first: str, second: str) -> tuple[Any, Any
             raise Fault("wire-missing-field", f"the field {key!r} is missing")
     for key in raw:
         if key not in (first, second):
-            note = allowed_note("fields", [first, second], key)
+            note = allowed("fields", (first, second), key)
             raise Fault("wire-unknown-field", f"unknown field {key!r}", notes=[note])
     return raw[first], raw[second]
 
@@ -83,7 +82,7 @@ def _integer(raw: int) -> Stored:
 def _tagged(find_node: FindNode, raw: dict[str, Any]) -> Stored:
     tag = raw.get("type")
     if type(tag) is not str or tag not in _PAYLOADS:
-        note = allowed_note("types", list(_PAYLOADS), tag if type(tag) is str else "")
+        note = allowed("types", _PAYLOADS, tag)
         raise Fault("wire-unknown-type", f"an attribute value has no type {tag!r}", notes=[note])
     kind = AttrKind(tag)
     payload = "code" if kind is AttrKind.DATA_TYPE else "value"

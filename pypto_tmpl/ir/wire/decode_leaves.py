@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.wire.errors import Fault, with_article, wrong_kind
+from pypto_tmpl.ir.wire.errors import Fault, allowed, with_article, wrong_kind
 
 
 def bool_of(raw: object) -> bool:
@@ -64,6 +63,6 @@ def member_by_name(base: Any, raw: object) -> Any:
         raise wrong_kind(f"the name of a {base.__name__}", raw)
     found = base.__members__.get(raw)
     if found is None:
-        note = allowed_note("names", list(base.__members__), raw)
+        note = allowed("names", base.__members__, raw)
         raise Fault("wire-unknown-code", f"no {base.__name__} is named {raw!r}", notes=[note])
     return found

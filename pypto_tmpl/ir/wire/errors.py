@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.errors import PyptoTmplError, allowed_note
+
+LONGEST_TEXT = 1000
+"""Characters of a message, or of a place, that are shown; a blob may hold names of any length."""
+
+LONGEST_GUESS = 60
+"""Characters of a name up to which a similar one is looked for."""
 
 
 class WireError(PyptoTmplError, ValueError):
@@ -14,6 +20,23 @@ class WireError(PyptoTmplError, ValueError):
     """
 
     slug = "wire"
+
+    @classmethod
+    def of(cls, slug: str, what: str, where: str, notes: Iterable[str] = ()) -> WireError:
+        """An error whose texts are no longer than can be read."""
+        return cls(clipped(what), slug=slug, where=clipped(where), notes=notes)
+
+
+def clipped(text: str) -> str:
+    """``text``, its middle left out when it is long."""
+    half = LONGEST_TEXT // 2
+    return text if len(text) <= LONGEST_TEXT else f"{text[:half]} ... {text[-half:]}"
+
+
+def allowed(title: str, names: Iterable[str], wrong: object) -> str:
+    """A note of what may stand in place of ``wrong``, with the name it was most likely meant to be."""
+    guessable = wrong if isinstance(wrong, str) and len(wrong) <= LONGEST_GUESS else ""
+    return allowed_note(title, list(names), guessable)
 
 
 class Fault(Exception):

@@ -9,13 +9,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NoReturn
 
-from pypto_tmpl.errors import allowed_note, closest
 from pypto_tmpl.ir.base import IRNode, Type
 from pypto_tmpl.ir.types import ScalarType
 from pypto_tmpl.ir.wire.collector import collector_paused
 from pypto_tmpl.ir.wire.construct import REFUSALS, construct, construct_type
 from pypto_tmpl.ir.wire.decode import Decoder
-from pypto_tmpl.ir.wire.errors import Fault, WireError, wrong_kind
+from pypto_tmpl.ir.wire.errors import Fault, WireError, allowed, wrong_kind
 from pypto_tmpl.ir.wire.layout import NODE_CLASSES, TYPE_CLASSES, layout_of
 from pypto_tmpl.ir.wire.paths import path_of
 from pypto_tmpl.ir.wire.unpack import WireMap, unpack
@@ -111,9 +110,8 @@ class _Reader:
         if type(tag) is not str:
             self.fail(node, wrong_kind("the name of a node type", tag))
         if tag not in NODE_CLASSES:
-            guess = closest(tag, NODE_CLASSES)
-            notes = [f"did you mean {guess!r}?"] if guess else []
-            self.fail(node, Fault("wire-unknown-node", f"there is no node type {tag!r}", notes=notes))
+            note = allowed("types", NODE_CLASSES, tag)
+            self.fail(node, Fault("wire-unknown-node", f"there is no node type {tag!r}", notes=[note]))
         if type(fields) is not dict:
             self.fail(node, wrong_kind("the fields of a node (a map)", fields))
         if len(node) > 3:
@@ -142,7 +140,7 @@ class _Reader:
         if type(kind) is not str:
             raise wrong_kind("the name of a type", kind, ".type_kind")
         if kind not in TYPE_CLASSES:
-            note = allowed_note("types", list(TYPE_CLASSES), kind)
+            note = allowed("types", TYPE_CLASSES, kind)
             raise Fault("wire-unknown-type", f"there is no type {kind!r}", ".type_kind", notes=[note])
         cls = TYPE_CLASSES[kind]
         code = raw.get("dtype")
@@ -154,9 +152,7 @@ class _Reader:
 
     def fail(self, owner: object, fault: Fault) -> NoReturn:
         where = path_of(self.root, owner) + "".join(reversed(fault.steps))
-        raise WireError(
-            fault.what, slug=fault.slug, where=where.lstrip(".") or "root", notes=fault.notes
-        ) from None
+        raise WireError.of(fault.slug, fault.what, where.lstrip(".") or "root", fault.notes) from None
 
 
 def _parts(node: WireMap) -> tuple[list[WireMap], list[WireMap]]:

@@ -21,13 +21,13 @@ def unpack(data: bytes) -> tuple[Any, list[WireMap]]:
     """
     if len(data) > limits.MAX_BYTES:
         what = f"the data is longer than the {limits.MAX_BYTES} bytes that are read"
-        raise WireError(what, slug="wire-too-large", where=f"byte {limits.MAX_BYTES}")
+        raise WireError.of("wire-too-large", what, f"byte {limits.MAX_BYTES}")
     # A first run that builds nothing: a list of a declared length is allocated before its items are read,
     # so only lengths that the data bears out may reach the second run.
     end = _run(data, lambda unpacker: unpacker.skip())
     if end < len(data):
         what = f"{len(data) - end} bytes follow the value"
-        raise WireError(what, slug="wire-trailing-bytes", where=f"byte {end}")
+        raise WireError.of("wire-trailing-bytes", what, f"byte {end}")
     found = _Containers(len(data))
     hooks: dict[str, Any] = {"object_pairs_hook": found.make_map}
     if len(data) > limits.UNCOUNTED_BYTES:
@@ -95,4 +95,4 @@ def _run(data: bytes, action: Callable[[Any], None], **hooks: Any) -> int:
     else:
         offset: int = unpacker.tell()
         return offset
-    raise WireError(what, slug=slug, where=f"byte {at}")
+    raise WireError.of(slug, what, f"byte {at}")

@@ -91,7 +91,7 @@ class _Writer:
                 owner[place] = encode(self, value, depth)
             except Fault as fault:
                 where = " of ".join([*fault.steps, _shown(value)])
-                raise WireError(fault.what, slug=fault.slug, where=where) from None
+                raise WireError.of(fault.slug, fault.what, where) from None
         return _joined(pieces)
 
     def later(self, encode: Encode, value: object, depth: int, owner: Pieces, place: int) -> None:
@@ -102,7 +102,7 @@ class _Writer:
     def reach(self, depth: int, value: object) -> None:
         if depth > MAX_DEPTH:
             what = f"the program nests deeper than the {MAX_DEPTH} MessagePack levels that readers take"
-            raise WireError(what, slug="wire-too-deep", where=_shown(value))
+            raise WireError.of("wire-too-deep", what, _shown(value))
 
     def node(self, node: IRNode, depth: int) -> bytes | Pieces:
         number = self.numbers.get(id(node))
@@ -111,16 +111,16 @@ class _Writer:
         self.reach(depth + 2, node)  # the map of its span in the map of its fields
         self.numbers[id(node)] = number = len(self.numbers)
         cls: type = type(node)
-        fields = self.map(node, _plan(cls), depth + 1)
+        fields = self.map_of(node, _plan(cls), depth + 1)
         end = key_bytes("id") + self.pack(number) + key_bytes("type") + key_bytes(cls.__name__)
         return [map_header(3) + key_bytes("fields"), fields, end]
 
-    def type_(self, owner: Type, depth: int) -> Pieces:
+    def type_of(self, owner: Type, depth: int) -> Pieces:
         if isinstance(owner, TupleType):
             self.types += len(owner.types)
             if self.types + self.count_types(owner) > MAX_TYPES:
                 what = f"the tuple types of the program, written in full, are more than {MAX_TYPES} types"
-                raise WireError(what, slug="wire-too-large", where=_shown(owner))
+                raise WireError.of("wire-too-large", what, _shown(owner))
         return self.view(owner, depth)
 
     def count_types(self, root: TupleType) -> int:
@@ -138,12 +138,12 @@ class _Writer:
 
     def view(self, owner: object, depth: int) -> Pieces:
         cls: type = type(owner)
-        return self.map(owner, _plan(cls), depth)
+        return self.map_of(owner, _plan(cls), depth)
 
     def embedded_memref(self, memref: MemRef, depth: int) -> Pieces:
-        return self.map(memref, _MEMREF_PLAN, depth)
+        return self.map_of(memref, _MEMREF_PLAN, depth)
 
-    def map(self, owner: Any, plan: _Plan, depth: int) -> Pieces:
+    def map_of(self, owner: Any, plan: _Plan, depth: int) -> Pieces:
         pieces: Pieces = [b""]
         count = 0
         places: dict[int, int] = {}
@@ -184,7 +184,7 @@ class _Writer:
             self.spans[value] = packed
         return packed
 
-    def list(self, encode: Encode, values: tuple[Any, ...], depth: int) -> Pieces:
+    def list_of(self, encode: Encode, values: tuple[Any, ...], depth: int) -> Pieces:
         pieces: Pieces = [list_header(len(values)), *values]
         for place in range(len(values), 0, -1):
             self.later(encode, values[place - 1], depth + 1, pieces, place)
@@ -228,12 +228,12 @@ class _Writer:
 _NODE_ATTRS: dict[AttrKind, Encode] = {
     AttrKind.VAR: _Writer.node_or_nil,
     AttrKind.EXPR: _Writer.node_or_nil,
-    AttrKind.VARS: lambda writer, values, depth: writer.list(_Writer.node_or_nil, values, depth),
+    AttrKind.VARS: lambda writer, values, depth: writer.list_of(_Writer.node_or_nil, values, depth),
 }
 
 _NESTED: dict[Kind, Encode] = {
     Kind.NODE: _Writer.node,
-    Kind.TYPE: _Writer.type_,
+    Kind.TYPE: _Writer.type_of,
     Kind.VIEW: _Writer.view,
     Kind.MEMREF: _Writer.embedded_memref,
     Kind.ATTRS: _Writer.attrs,
@@ -271,7 +271,7 @@ def _entry(field: WireField) -> _Entry:
 
 
 def _each(encode: Encode) -> Encode:
-    return lambda writer, values, depth: writer.list(encode, values, depth)
+    return lambda writer, values, depth: writer.list_of(encode, values, depth)
 
 
 def _joined(pieces: Pieces) -> bytes:
