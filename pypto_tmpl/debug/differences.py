@@ -59,7 +59,7 @@ class Differences:
             first=self._cell(int(flat_bad.nonzero()[0]), self.absolute),
             largest=self._extreme(self.absolute),
             largest_relative=self._extreme(self.relative),
-            quantiles=_quantiles(self.absolute),
+            quantiles=quantiles_of(self.absolute),
             places=bad_places(self.bad),
             non_finite=self._non_finite(),
         )
@@ -136,7 +136,7 @@ def _largest(differences: torch.Tensor) -> int | None:
     return None if flat[position] < 0 else position
 
 
-def _quantiles(differences: torch.Tensor) -> tuple[tuple[float, float], ...]:
+def quantiles_of(differences: torch.Tensor) -> tuple[tuple[float, float], ...]:
     """Nearest-rank quantiles of the finite ones; torch.quantile refuses more than 16 million cells."""
     ordered = differences[differences.isfinite()].sort().values
     if ordered.numel() == 0:
