@@ -119,10 +119,11 @@ class Maker:
         )
         return [if_(self.condition(names), then, other)]
 
-    def _yielding(self, names, mutable, count, depth) -> ir.Stmt:
+    def _yielding(self, names, mutable, count, depth, carries=()) -> ir.Stmt:
+        """A body that ends in a yield, often of the carries in another order."""
         inner = list(names)
         stmts = self.block(inner, mutable, depth=depth + 1)
-        values = [self.expr(inner, 1) for _ in range(count)]
+        values = [self.expr(self.pick([inner, carries or inner]), 1) for _ in range(count)]
         return ir.SeqStmts([*stmts, ir.YieldStmt(values, U)], U)
 
     def _if_results(self, names, mutable, in_loop, depth):
@@ -133,8 +134,8 @@ class Maker:
         return [stmt]
 
     def _loop_parts(self, names, mutable, depth, *more):
-        carries = [carry(self.pick(HINTS), self.expr(names, 1)) for _ in range(self.pick([1, 2, 3]))]
-        body = self._yielding([*names, *carries, *more], mutable, len(carries), depth)
+        carries = [carry(self.pick(HINTS), self.expr(names, 1)) for _ in range(self.pick([1, 2, 3, 3]))]
+        body = self._yielding([*names, *carries, *more], mutable, len(carries), depth, carries)
         return carries, body, [self.var() for _ in carries]
 
     def _for(self, names, mutable, in_loop, depth):
