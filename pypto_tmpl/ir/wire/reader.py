@@ -21,7 +21,7 @@ from pypto_tmpl.ir.wire.unpack import WireMap, unpack
 
 
 def deserialize(data: bytes | bytearray | memoryview) -> IRNode:
-    """The node that ``data`` encodes.
+    """The node that ``data`` encodes; ``limits`` says how long and how deep it may be.
 
     Raises TypeError for anything but bytes, WireError for bytes that are no IR.
     """
