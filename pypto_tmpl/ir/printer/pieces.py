@@ -7,13 +7,15 @@ generator of further pieces.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.ir.base import IRNode, Type
 from pypto_tmpl.ir.expr import Var
+from pypto_tmpl.ir.unfolded import MAX_PARTS, unfolded_size
 
 
 class PrintError(PyptoTmplError, ValueError):
@@ -44,11 +46,27 @@ Piece: TypeAlias = "Leaf | Iterator[Piece]"
 Pieces: TypeAlias = Iterator[Piece]
 
 
-def flatten(pieces: Pieces) -> list[Leaf]:
-    """Run the generators, depth first, and return the leaves."""
+MANY = 100_000
+"""Parts of a text from which on it is worth finding out how many there will be."""
+
+
+def check_size(node: IRNode | Type) -> None:
+    """PrintError for a node that shares so much that its text would fill the memory."""
+    if unfolded_size(node) > MAX_PARTS:
+        raise PrintError(
+            f"the text would have over {MAX_PARTS} parts: what is shared is written at every use"
+        )
+
+
+def flatten(pieces: Pieces, on_many: Callable[[], None]) -> list[Leaf]:
+    """Run the generators, depth first, and return the leaves; ``on_many`` is called once there are many."""
     leaves: list[Leaf] = []
     stack: list[Pieces] = [pieces]
+    is_small = True
     while stack:
+        if is_small and len(leaves) > MANY:
+            is_small = False
+            on_many()
         for piece in stack[-1]:
             if isinstance(piece, (str, Var, Mention)):
                 leaves.append(piece)

@@ -11,7 +11,16 @@ from pypto_tmpl.ir.enums import FunctionType, ParamDirection, SplitMode
 from pypto_tmpl.ir.enums import Role as FunctionRole
 from pypto_tmpl.ir.printer.calls import function_name
 from pypto_tmpl.ir.printer.names import FunctionText, assign_names, identifier
-from pypto_tmpl.ir.printer.pieces import Piece, Pieces, PrintError, comment_text, flatten, joined, string_text
+from pypto_tmpl.ir.printer.pieces import (
+    Piece,
+    Pieces,
+    PrintError,
+    check_size,
+    comment_text,
+    flatten,
+    joined,
+    string_text,
+)
 from pypto_tmpl.ir.printer.scopes import ScopePrinter
 from pypto_tmpl.ir.printer.spellings import PARAM_WRAPPERS
 from pypto_tmpl.ir.printer.statements import Block, flat_statements
@@ -32,7 +41,7 @@ class Printer(ScopePrinter):
     def _unnamed(self, node: IRNode | Type, indent: str) -> FunctionText:
         self.start_function()
         try:
-            leaves = flatten(self._pieces(node, indent))
+            leaves = flatten(self._pieces(node, indent), lambda: check_size(node))
         except PrintError as error:
             error.where = error.where or self._whereabouts(node)
             raise

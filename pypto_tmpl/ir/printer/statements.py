@@ -11,7 +11,16 @@ from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import ForKind
 from pypto_tmpl.ir.expr import Call, ConstInt, IterArg, Var
 from pypto_tmpl.ir.printer.calls import CallPrinter
-from pypto_tmpl.ir.printer.pieces import Pieces, PrintError, comment_text, joined, lines_of, option
+from pypto_tmpl.ir.printer.pieces import (
+    MANY,
+    Pieces,
+    PrintError,
+    check_size,
+    comment_text,
+    joined,
+    lines_of,
+    option,
+)
 from pypto_tmpl.ir.printer.spellings import LOOPS, TASK_INVALID_OP
 from pypto_tmpl.ir.stmt import (
     AssignStmt,
@@ -226,9 +235,13 @@ class StatementPrinter(CallPrinter):
 def flat_statements(body: Stmt) -> list[Stmt]:
     """The statements of a body, those of nested sequences included."""
     found: list[Stmt] = []
+    visited = 0
     stack: list[Iterator[Stmt]] = [iter((body,))]
     while stack:
         for node in stack[-1]:
+            visited += 1
+            if visited == MANY:
+                check_size(body)
             if isinstance(node, SeqStmts):
                 stack.append(iter(node.stmts))
                 break

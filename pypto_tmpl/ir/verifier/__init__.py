@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pypto_tmpl.ir.program import Function, Program
+from pypto_tmpl.ir.unfolded import MAX_PARTS
 from pypto_tmpl.ir.verifier import control_flow, definitions, outputs, typing
 from pypto_tmpl.ir.verifier.diagnostics import (
     Diagnostic,
     Findings,
     IRProperty,
     Severity,
+    TooLargeError,
     VerificationError,
 )
+from pypto_tmpl.ir.verifier.walking import occurrences
 
 STRUCTURAL_PROPERTIES: tuple[IRProperty, ...] = (
     IRProperty.TypeChecked,
@@ -64,11 +67,18 @@ _CHECKS: dict[IRProperty, tuple[str, _Check]] = {
 def verify(
     node: Program | Function, properties: Iterable[IRProperty] = STRUCTURAL_PROPERTIES
 ) -> list[Diagnostic]:
-    """Violations of the given properties, function by function, in the order of the properties."""
+    """Violations of the given properties, function by function, in the order of the properties.
+
+    Raises TooLargeError for a function that shares so many statements that they cannot be visited.
+    """
     program = node if isinstance(node, Program) else None
     found: list[Diagnostic] = []
     chosen = list(properties)
     for function in node.functions.values() if isinstance(node, Program) else [node]:
+        if occurrences(function.body) > MAX_PARTS:
+            raise TooLargeError(
+                f"function {function.name!r} has over {MAX_PARTS} statements, shared ones included"
+            )
         for wanted in chosen:
             if wanted is IRProperty.InOutUseValid:
                 findings = Findings("InOutUseValid", function.name)
@@ -96,6 +106,7 @@ __all__ = [
     "Diagnostic",
     "IRProperty",
     "Severity",
+    "TooLargeError",
     "VerificationError",
     "verify",
     "verify_or_throw",

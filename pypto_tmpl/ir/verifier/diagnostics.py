@@ -63,6 +63,12 @@ class VerificationError(PyptoTmplError, ValueError):
         self.diagnostics = tuple(diagnostics)
 
 
+class TooLargeError(PyptoTmplError, ValueError):
+    """A function is too large to be checked."""
+
+    slug = "too-large"
+
+
 class Findings:
     """Collects the violations of one rule in one function."""
 

@@ -47,6 +47,21 @@ def parts(stmt: Stmt) -> tuple[Stmt, ...]:
     return (stmt.body,) if isinstance(stmt, ForStmt | WhileStmt | ScopeStmt) else ()
 
 
+def occurrences(root: Stmt) -> int:
+    """How many statements there are in ``root``, a shared one counted wherever it stands."""
+    counts: dict[int, int] = {}
+    stack = [root]
+    while stack:
+        stmt = stack[-1]
+        missing = [part for part in parts(stmt) if id(part) not in counts]
+        if missing and id(stmt) not in counts:
+            stack += missing
+            continue
+        stack.pop()
+        counts[id(stmt)] = 1 + sum(counts[id(part)] for part in parts(stmt))
+    return counts[id(root)]
+
+
 def statements(root: Stmt) -> Iterator[Stmt]:
     """``root`` and every statement inside it, in the order of the text."""
     stack = [root]

@@ -1,0 +1,55 @@
+"""How large IR is when what is shared is written out wherever it stands.
+
+A blob of a kilobyte can hold nodes that share so much that their text would fill any memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from pypto_tmpl.ir.attrs import AttrMap
+from pypto_tmpl.ir.base import Expr, FieldRole
+from pypto_tmpl.ir.expr import IterArg, MemRef, Var
+from pypto_tmpl.ir.fields import node_fields_of
+
+MAX_PARTS = 2 * 10**6
+"""Parts of IR that are written or visited one by one; the largest real dump known has a few thousand."""
+
+_Part: TypeAlias = "tuple[Any, bool]"
+"""An object, and whether it stands where a variable is defined: elsewhere a variable is just a name."""
+
+
+def unfolded_size(root: object) -> int:
+    """Number of nodes, types and views in ``root``, each counted as often as it stands there."""
+    sizes: dict[tuple[int, bool], int] = {}
+    stack: list[_Part] = [(root, True)]
+    while stack:
+        part = stack[-1]
+        key = (id(part[0]), part[1])
+        inner = _parts(*part)
+        missing = [found for found in inner if (id(found[0]), found[1]) not in sizes]
+        if missing and key not in sizes:
+            stack += missing
+            continue
+        stack.pop()
+        sizes[key] = 1 + sum(sizes[id(found), defines] for found, defines in inner)
+    return sizes[id(root), True]
+
+
+def _parts(owner: Any, defines: bool) -> list[_Part]:
+    if isinstance(owner, AttrMap):
+        return [(found, False) for found in owner.expressions()]
+    if isinstance(owner, MemRef):
+        return [(found, False) for found in (owner.byte_offset_, owner.slot_index_) if found is not None]
+    if isinstance(owner, Var):
+        if not defines:
+            return []
+        return [(owner.type, False), *([(owner.initValue, False)] if isinstance(owner, IterArg) else [])]
+    found: list[_Part] = [(function, True) for function in getattr(owner, "functions", {}).values()]
+    for spec in node_fields_of(type(owner)):
+        if spec.name == "type" and isinstance(owner, Expr):
+            continue  # not written where the expression stands
+        value = getattr(owner, spec.name)
+        items = value if spec.many else () if value is None else (value,)
+        found += [(item, spec.role is FieldRole.DEFINITION) for item in items]
+    return found
