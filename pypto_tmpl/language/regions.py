@@ -165,7 +165,7 @@ def _index_assignment(reader: Reader, node: ast.For, op: str, span: ir.Span) -> 
 
 
 def split_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:
-    """``for lane in pl.split_aiv(2, mode=...)``: both vector lanes run the body; ``_`` reads no lane."""
+    """``for lane in pl.split_aiv(2, mode=...)``: both vector lanes run the body, each with its lane."""
     span = reader.span(node)
     found = scope_options(reader, call, COMMON, but=("mode",))
     modes = [keyword.value for keyword in call.keywords if keyword.arg == "mode"]
@@ -174,8 +174,7 @@ def split_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:
         message = "a split region is pl.split_aiv(2, mode=pl.SplitMode.X)"
         raise reader.error(ParserSyntaxError, call, message)
     mode = enum_member(reader, modes[0], ir.SplitMode, "mode")
-    has_lane = not (isinstance(node.target, ast.Name) and node.target.id == "_")
-    index = _index_assignment(reader, node, "tile.get_subblock_idx", span) if has_lane else None
+    index = _index_assignment(reader, node, "tile.get_subblock_idx", span)
     reader.splits.append(mode)
     reader.loops.append("split_aiv")
     try:

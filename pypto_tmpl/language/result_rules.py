@@ -270,6 +270,24 @@ def _masked(given: Operands, words: Sequence[str]) -> Extents:
     return _scaled(given.shape_of(given.first), -1, over=step)
 
 
+def _by_width(given: Operands, extents: Extents) -> Extents:
+    """The same bytes as elements of the dtype that the call names."""
+    dtype = given.keyword("dtype")
+    if not isinstance(dtype, ir.DataType) or not dtype.get_bit():
+        raise InferenceError("it names no dtype")
+    return _scaled(extents, -1, given.dtype_of(given.first).get_bit(), dtype.get_bit())
+
+
+def _packed(given: Operands, extents: Extents) -> Extents:
+    """One bit for each column."""
+    return _scaled(extents, -1, over=8)
+
+
+def _packed_rows(given: Operands, extents: Extents) -> Extents:
+    """One bit for each column, rows rounded up to blocks of 32 bytes."""
+    return _scaled(_scaled(_packed(given, extents), -1, over=32), -1, times=32)
+
+
 def _concatenated(given: Operands, words: Sequence[str]) -> Extents:
     shapes = [given.shape_of(value) for value in given.named(words)]
     last = [constant_extent(shape[-1]) for shape in shapes]
@@ -317,6 +335,7 @@ _CHANGES: dict[str, Callable[[Operands, Extents], Extents]] = {
     "double_last": lambda given, extents: _scaled(extents, -1, times=2),
     "split_axis_halved": lambda given, extents: _scaled(extents, _split_axis(given), over=2),
     "split_axis_doubled": lambda given, extents: _scaled(extents, _split_axis(given), times=2),
+    "scaled_last": _by_width,
 }
 
 DTYPES: dict[str, Callable[[Operands, Sequence[str]], ir.DataType]] = {
@@ -334,6 +353,7 @@ SHAPES: dict[str, Callable[[Operands, Sequence[str]], Extents]] = {
     "transpose_last2": _of_first(_swapped),
     "concat_last": _concatenated,
     "mask_pattern": _masked,
+    "packed_mask": _of_first(_packed_rows),
 }
 VALID_REGIONS: dict[str, Callable[[Operands, Sequence[str]], Extents | None]] = {
     **{name: _maybe(change) for name, change in _CHANGES.items()},
@@ -348,4 +368,5 @@ VALID_REGIONS: dict[str, Callable[[Operands, Sequence[str]], Extents | None]] = 
     "reshape": _reshaped_region,
     "matmul": lambda given, words: _product(given, *map(given.region_of, _lhs_rhs(given, words))),
     "swap_last2": _maybe(_swapped),
+    "packed_mask": _maybe(_packed),
 }

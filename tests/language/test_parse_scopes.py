@@ -163,11 +163,12 @@ def test_a_split_region_starts_with_its_lane(mode: ir.SplitMode) -> None:
     check(text, lambda x, n, d: [ir.SplitAivScopeStmt(mode, 2, "", lane, S)], AIV, prints=False)
 
 
-def test_a_split_region_without_lane_with_name_and_attributes() -> None:
+def test_a_split_region_with_name_and_attributes() -> None:
     text = 'for _ in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN, name_hint="h", attrs={"a": 1}):\n    pass'
+    lane = index("_", "tile.get_subblock_idx")
     check(
         text,
-        lambda x, n, d: [ir.SplitAivScopeStmt(UP_DOWN, 2, "h", NOTHING, S, attrs={"a": 1})],
+        lambda x, n, d: [ir.SplitAivScopeStmt(UP_DOWN, 2, "h", lane, S, attrs={"a": 1})],
         AIV,
         prints=False,
     )
