@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.build import promote
 from pypto_tmpl.ir.extents import as_extent, constant_extent, same_extent, same_extents
 from pypto_tmpl.ops import OpEntry
 
@@ -48,6 +47,11 @@ class Operands:
             for name, arg in self._by_name.items()
             if name not in scratch and isinstance(arg.type, ir.ShapedType)
         ]
+
+    @property
+    def scalars(self) -> list[ir.Expr]:
+        """The scalar operands."""
+        return [arg for arg in self.args if isinstance(arg.type, ir.ScalarType)]
 
     @property
     def first(self) -> ir.Expr:
@@ -101,13 +105,30 @@ class Operands:
 
 
 def _promoted(given: Operands, words: Sequence[str]) -> ir.DataType:
-    dtypes = [given.dtype_of(value) for value in given.named(words)]
+    """Scalars take part as tiles do, but a bare integer, which is INDEX, takes the dtype of what it meets."""
+    values = given.named(words) if words else [*given.shaped, *given.scalars]
+    dtypes = [given.dtype_of(value) for value in values if not _is_bare_integer(value)]
     if not dtypes:
         raise InferenceError("no operand has a dtype")
     found = dtypes[0]
     for dtype in dtypes[1:]:
-        found = found if dtype == found else promote(found, dtype)
+        found = _common(found, dtype)
     return found
+
+
+def _is_bare_integer(value: ir.Expr) -> bool:
+    return isinstance(value, ir.ConstInt) and value.dtype == ir.DataType.INDEX
+
+
+def _common(first: ir.DataType, second: ir.DataType) -> ir.DataType:
+    """A float rather than an integer, else the wider one; of equal widths the signed or the first one."""
+    if first == second:
+        return first
+    if first.is_float() != second.is_float():
+        return first if first.is_float() else second
+    if first.get_bit() != second.get_bit():
+        return first if first.get_bit() > second.get_bit() else second
+    return second if first.is_unsigned_int() and second.is_signed_int() else first
 
 
 def _accumulated(given: Operands, words: Sequence[str]) -> ir.DataType:
@@ -278,14 +299,13 @@ def _by_width(given: Operands, extents: Extents) -> Extents:
     return _scaled(extents, -1, given.dtype_of(given.first).get_bit(), dtype.get_bit())
 
 
-def _packed(given: Operands, extents: Extents) -> Extents:
-    """One bit for each column."""
-    return _scaled(extents, -1, over=8)
-
-
-def _packed_rows(given: Operands, extents: Extents) -> Extents:
-    """One bit for each column, rows rounded up to blocks of 32 bytes."""
-    return _scaled(_scaled(_packed(given, extents), -1, over=32), -1, times=32)
+def _packed(extents: Extents, unit: int) -> Extents:
+    """One bit for each column, in bytes rounded up to blocks of that many."""
+    columns = constant_extent(extents[-1])
+    if columns is not None:
+        return [*extents[:-1], as_extent(-(-columns // (8 * unit)) * unit)]
+    units = ir.floordiv(ir.add(extents[-1], 8 * unit - 1), 8 * unit)
+    return [*extents[:-1], units if unit == 1 else ir.mul(units, unit)]
 
 
 def _concatenated(given: Operands, words: Sequence[str]) -> Extents:
@@ -353,7 +373,7 @@ SHAPES: dict[str, Callable[[Operands, Sequence[str]], Extents]] = {
     "transpose_last2": _of_first(_swapped),
     "concat_last": _concatenated,
     "mask_pattern": _masked,
-    "packed_mask": _of_first(_packed_rows),
+    "packed_mask": _of_first(lambda given, extents: _packed(extents, 32)),
 }
 VALID_REGIONS: dict[str, Callable[[Operands, Sequence[str]], Extents | None]] = {
     **{name: _maybe(change) for name, change in _CHANGES.items()},
@@ -368,5 +388,5 @@ VALID_REGIONS: dict[str, Callable[[Operands, Sequence[str]], Extents | None]] = 
     "reshape": _reshaped_region,
     "matmul": lambda given, words: _product(given, *map(given.region_of, _lhs_rhs(given, words))),
     "swap_last2": _maybe(_swapped),
-    "packed_mask": _maybe(_packed),
+    "packed_mask": lambda given, words: _packed(given.region_of(given.first), 1),
 }
