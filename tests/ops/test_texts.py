@@ -87,6 +87,59 @@ def test_a_contraction_length_known_at_run_time():
         ("tile.add", {"lhs": "INT8[8]", "rhs": "INT32[8]"}, "(lhs.to(torch.int32) + rhs)"),
         ("tile.neg", {"tile": WHOLE}, "(-tile)"),
         ("tensor.exp", {"input": "INT32[8]"}, "torch.exp(input.to(torch.float32))"),
+        ("tile.minimum", {"lhs": WHOLE, "rhs": WHOLE}, "torch.minimum(lhs, rhs)"),
+        ("tile.minimums", {"lhs": WHOLE, "rhs": "1.0"}, "torch.clamp(lhs, max=1.0)"),
+        (
+            "tile.minimums",
+            {"lhs": "UINT16[8]", "rhs": "7"},
+            "_unsigned_op(torch.clamp_max, torch.uint16, lhs, 7)",
+        ),
+        ("tile.addc", {"lhs": WHOLE, "rhs": WHOLE, "rhs2": WHOLE}, "(lhs + rhs + rhs2)"),
+        ("tile.subsc", {"lhs": "INT8[8]", "rhs": "-1", "rhs2": "INT8[8]"}, "(lhs - -1 - rhs2)"),
+        (
+            "tile.subc",
+            {"lhs": "UINT16[8]", "rhs": "UINT16[8]", "rhs2": "UINT16[8]"},
+            "_unsigned_op(torch.sub, torch.uint16, _unsigned_op(torch.sub, torch.uint16, lhs, rhs), rhs2)",
+        ),
+        ("tile.sqrt", {"tile": WHOLE}, "torch.sqrt(tile.double()).float()"),
+        ("tile.sqrt", {"tile": "BF16[8]"}, "torch.sqrt(tile)"),
+        ("tensor.sqrt", {"input": "INT32[8]"}, "torch.sqrt(input.to(torch.float32).double()).float()"),
+        ("tile.log", {"tile": WHOLE, "high_precision": True}, "torch.log(tile)"),
+        ("tile.sin", {"tile": WHOLE}, "torch.sin(tile)"),
+        ("tile.relu", {"tile": WHOLE}, "torch.relu(tile)"),
+        (
+            "tile.prelu",
+            {"tile": WHOLE, "slope": WHOLE, "tmp": "UINT8[9, 32]"},
+            "torch.where(tile > 0, tile, tile * slope)",
+        ),
+        ("tile.lrelu", {"tile": WHOLE, "slope": "0.1"}, "torch.nn.functional.leaky_relu(tile, 0.1)"),
+        ("tile.and", {"lhs": "INT32[8]", "rhs": "INT32[8]"}, "(lhs & rhs)"),
+        ("tile.not", {"tile": "INT16[8]"}, "(~tile)"),
+        ("tile.not", {"tile": "UINT16[8]"}, "_unsigned_op(torch.bitwise_not, torch.uint16, tile)"),
+        ("tile.shl", {"lhs": "INT16[8]", "rhs": "INT32[8]"}, "(lhs << rhs.to(torch.int16))"),
+        ("tile.shls", {"lhs": "INT32[8]", "rhs": scalar("n + 1", "INT32")}, "(lhs << (n + 1))"),
+        ("tile.div", {"lhs": WHOLE, "rhs": WHOLE}, "(lhs / rhs)"),
+        ("tile.div", {"lhs": "INT32[8]", "rhs": "INT32[8]"}, "_tile_int_div(lhs, rhs)"),
+        (
+            "tensor.div",
+            {"lhs": "INT32[8]", "rhs": "FP32[8]"},
+            '(_cast_int_to_float(lhs, torch.float32, "round") / rhs)',
+        ),
+        ("tensor.divs", {"lhs": "INT32[8]", "rhs": "64"}, 'torch.div(lhs, 64, rounding_mode="trunc")'),
+        ("tile.fmod", {"lhs": WHOLE, "rhs": WHOLE}, "torch.fmod(lhs, rhs)"),
+        ("tile.fmods", {"lhs": "INT32[8]", "rhs": "-1"}, "torch.fmod(lhs, -1)"),
+        ("tile.fmods", {"lhs": "INT32[8]", "rhs": "0"}, "_tile_int_fmod(lhs, 0)"),
+        ("tile.rems", {"lhs": WHOLE, "rhs": "2.75", "tmp": WHOLE}, "torch.remainder(lhs, 2.75)"),
+        (
+            "tile.rems",
+            {"lhs": "INT8[8]", "rhs": scalar("n", "INT8"), "tmp": "INT8[8]"},
+            "_tile_int_rem(lhs, n)",
+        ),
+        (
+            "tile.rems",
+            {"lhs": "FP32[1, 8]", "rhs": "2.0", "tmp": "FP32[4, 8]"},
+            "torch.remainder(lhs.expand(4, 8), 2.0)",
+        ),
     ],
 )
 def test_elementwise(op, sample, text):
@@ -104,6 +157,112 @@ def test_elementwise(op, sample, text):
 )
 def test_reductions(tile, text):
     assert emit("tile.row_max", {"tile": tile, "tmp_tile": WHOLE}) == text
+
+
+@pytest.mark.parametrize(
+    ("op", "sample", "text"),
+    [
+        ("tile.col_max", {"tile": WHOLE}, "torch.amax(tile, dim=0, keepdim=True)"),
+        ("tile.col_max", {"tile": "FP32[8, 32] valid [8, 20]"}, "torch.amax(tile, dim=0, keepdim=True)"),
+        ("tile.col_sum", {"tile": PART}, "_reduce_valid(torch.sum, tile, [5, 20], dim=0, keepdim=True)"),
+        ("tile.col_sum", {"tile": "BF16[8, 32]"}, "_reduce_in_order(torch.add, tile, None, 0, True)"),
+        (
+            "tensor.row_prod",
+            {"input": "FP16[8, 32] valid [8, 20]", "axis": 1, "keep_dim": False},
+            "_reduce_in_order(torch.mul, input, 20, 1, False)",
+        ),
+        ("tensor.col_prod", {"input": WHOLE}, "torch.prod(input, dim=-2, keepdim=True)"),
+        (
+            "tensor.col_prod",
+            {"input": "INT16[8, 32]"},
+            "torch.prod(input, dim=-2, keepdim=True, dtype=torch.int16)",
+        ),
+        (
+            "tile.row_argmax",
+            {"tile": WHOLE, "tmp_tile": WHOLE},
+            "torch.argmax(tile, dim=-1, keepdim=True).int()",
+        ),
+        (
+            "tile.col_argmin",
+            {"tile": PART, "tmp_tile": WHOLE},
+            "_reduce_valid(torch.argmin, tile, [5, 20], dim=0, keepdim=True).int()",
+        ),
+    ],
+)
+def test_other_reductions(op, sample, text):
+    assert emit(op, sample) == text
+
+
+@pytest.mark.parametrize(
+    ("op", "sample", "text"),
+    [
+        ("tile.row_expand", {"target": WHOLE, "row_vec": "FP32[8, 1]"}, "row_vec.expand_as(target).clone()"),
+        (
+            "tensor.col_expand",
+            {"tensor": WHOLE, "col_vec": "BF16[1, 32]"},
+            "col_vec.expand_as(tensor).clone().to(torch.float32)",
+        ),
+        ("tensor.expand_clone", {"input": "FP32[1, 8]", "target": WHOLE}, "input.expand_as(target).clone()"),
+        ("tile.expands", {"target": WHOLE, "scalar": "0.5"}, "torch.full_like(target, 0.5)"),
+        (
+            "tile.expands",
+            {"target": "INT32[8]", "scalar": "0.5"},
+            "torch.full_like(target, 0.5, dtype=torch.float32)",
+        ),
+        ("tensor.expands", {"target": "INT32[8]", "scalar": "3"}, "torch.full_like(target, 3)"),
+        ("tile.row_expand_add", {"tile": WHOLE, "row_vec": "FP32[8, 1]"}, "(tile + row_vec)"),
+        (
+            "tile.row_expand_add",
+            {"tile": WHOLE, "row_vec": "FP32[8, 8] valid [5, 8]"},
+            "(tile + _repeat_columns(row_vec, 8, 32))",
+        ),
+        ("tile.row_expand_max", {"tile": WHOLE, "row_vec": "FP32[8, 1]"}, "torch.maximum(tile, row_vec)"),
+        (
+            "tile.col_expand_expdif",
+            {"target": WHOLE, "col_tile": "FP32[1, 32]"},
+            "torch.exp(target - col_tile)",
+        ),
+        ("tensor.col_expand_div", {"tensor": WHOLE, "col_vec": "FP32[1, 32]"}, "(tensor / col_vec)"),
+        ("tile.part_add", {"src0": WHOLE, "src1": WHOLE}, "torch.add(src0, src1)"),
+        ("tile.part_max", {"src0": PART, "src1": PART}, "torch.maximum(src0, src1)"),
+        ("tile.part_max", {"src0": PART, "src1": WHOLE}, "torch.maximum(src0, src1)"),
+        (
+            "tile.part_mul",
+            {"src0": WHOLE, "src1": PART},
+            "_combine_parts(torch.mul, src0, src1, None, [5, 20])",
+        ),
+        ("tensor.part_mul", {"src0": PART, "src1": PART}, "torch.mul(src0, src1)"),
+        (
+            "tensor.part_mul",
+            {"src0": PART, "src1": WHOLE},
+            "_combine_parts(torch.mul, src0, src1, [5, 20], None)",
+        ),
+        ("tile.cmp", {"lhs": WHOLE, "rhs": WHOLE, "cmp_type": "le"}, "_pack_mask(lhs <= rhs)"),
+        ("tile.cmp", {"lhs": PART, "rhs": PART, "cmp_type": "ne"}, "_pack_mask(lhs != rhs, 20)"),
+        (
+            "tile.cmps",
+            {"lhs": "INT8[8]", "rhs": "300", "cmp_type": "gt"},
+            "_pack_mask(lhs > _as_dtype(300, torch.int8))",
+        ),
+        (
+            "tensor.cmp",
+            {"lhs": "UINT16[8]", "rhs": "5", "cmp_type": "lt"},
+            "(_unsigned_values(lhs, torch.uint16) < 5).to(torch.uint16)",
+        ),
+        (
+            "tile.sel",
+            {"mask": "UINT8[8, 32]", "lhs": WHOLE, "rhs": WHOLE, "tmp": "UINT8[1, 32]"},
+            "torch.where(_unpack_mask(mask, 32), lhs, rhs)",
+        ),
+        (
+            "tile.sels",
+            {"mask": "UINT8[8, 32]", "src": "UINT8[8, 32]", "tmp": "UINT8[1, 32]", "scalar": "-7"},
+            "torch.where(_unpack_mask(mask, 32), src, _as_dtype(-7, torch.uint8))",
+        ),
+    ],
+)
+def test_broadcasts_parts_and_masks(op, sample, text):
+    assert emit(op, sample) == text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,10 @@
+"""Blocks of columns that repeat along the row."""
+
+import torch
+from preamble.rendered import Script
+
+
+def test_columns_of_a_block_repeat():
+    repeat = Script(("broadcast",))["_repeat_columns"]
+    block = torch.tensor([[1, 2, 3, 9], [4, 5, 6, 9]])
+    assert repeat(block, 3, 7).tolist() == [[1, 2, 3, 1, 2, 3, 1], [4, 5, 6, 4, 5, 6, 4]]
