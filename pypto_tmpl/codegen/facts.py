@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.fields import node_fields_of
@@ -50,12 +51,15 @@ def _code_fields(cls: type) -> tuple[tuple[str, bool], ...]:
     )
 
 
+Launch: TypeAlias = ir.Call | ir.Submit
+
+
 @dataclass(slots=True)
 class BodyFacts:
     """The nodes of one function's body by kind, each list in program order."""
 
     calls: list[ir.Call] = field(default_factory=list)
-    launches: list[ir.Call | ir.Submit] = field(default_factory=list)  # operator calls included
+    launches: list[Launch] = field(default_factory=list)  # operator calls included
     assignments: list[ir.AssignStmt] = field(default_factory=list)
     iter_args: list[ir.IterArg] = field(default_factory=list)
     loops: list[ir.ForStmt] = field(default_factory=list)

@@ -24,7 +24,7 @@ class FunctionEmitter(ScopeEmitter):
         if is_group and script.is_scheduled(function.name):
             return [self._function(name, params, self._group_body(params))]
         if is_group and function.name in script.groups:
-            self.pair = find_pair(script.kernels, function.name, self.facts.calls)
+            self.pair = find_pair(script.kernels, function.name, self.facts.launches)
         body = self._body()
         lane = script.lane_names.get(function.name)
         if lane is None:

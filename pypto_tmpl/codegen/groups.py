@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.kernels import KernelMap
 
 
@@ -14,9 +15,9 @@ class CallPair:
     """The calls of a group's members; both run where the later of the two stands."""
 
     group: str
-    aic: ir.Call | None
-    aiv: ir.Call | None
-    last: ir.Call
+    aic: Launch | None
+    aiv: Launch | None
+    last: Launch
 
     def is_first(self, value: ir.Expr) -> bool:
         """True for the earlier call of the pair: it has no text of its own."""
@@ -25,15 +26,18 @@ class CallPair:
     def is_last(self, value: ir.Expr) -> bool:
         return value is self.last
 
-    def gives_result(self, value: ir.Expr) -> bool:
-        """True for the call whose value the pair's is: the vector member's, if there is one."""
-        return value is (self.aiv if self.aiv is not None else self.aic)
+    @property
+    def giver(self) -> Launch:
+        """The call whose value the pair's is: the vector member's, if there is one."""
+        giver = self.aiv if self.aiv is not None else self.aic
+        assert giver is not None
+        return giver
 
 
-def find_pair(kernels: KernelMap, group: str, calls: Iterable[ir.Call]) -> CallPair | None:
+def find_pair(kernels: KernelMap, group: str, calls: Iterable[Launch]) -> CallPair | None:
     """The first AIC call and the first AIV call among ``calls``, which stand in program order."""
-    found: dict[ir.FunctionType, ir.Call] = {}
-    last: ir.Call | None = None
+    found: dict[ir.FunctionType, Launch] = {}
+    last: Launch | None = None
     for call in calls:
         callee = kernels.callee(call)
         is_member = callee is not None and callee.func_type in (ir.FunctionType.AIC, ir.FunctionType.AIV)
@@ -50,7 +54,7 @@ def is_plain_group(kernels: KernelMap, group: ir.Function) -> bool:
     The value returned must be the vector member's (or, parameter by parameter, what that returns). A body
     that calls no member stands for a call of both: the group is paired by its name.
     """
-    if kernels.members(kernels.facts[group.name].calls) == (None, None):
+    if kernels.members(kernels.facts[group.name].launches) == (None, None):
         return True
     stmts = list(_flat(group.body))
     last = stmts[-1] if stmts else None

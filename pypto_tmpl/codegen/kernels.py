@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import body_facts, code_nodes
+from pypto_tmpl.codegen.facts import Launch, body_facts, code_nodes
 from pypto_tmpl.codegen.regions import is_partial_push, unbound_region_params
 from pypto_tmpl.errors import PyptoTmplError
 
@@ -43,7 +43,7 @@ class KernelMap:
         self._reachable: dict[str, list[ir.Function]] = {}
         self._unbound_regions: dict[str, frozenset[int]] = {}
 
-    def callee(self, call: ir.Call | ir.Submit) -> ir.Function | None:
+    def callee(self, call: Launch) -> ir.Function | None:
         """The function of this program that ``call`` names, None for an operator or an unknown name."""
         return self.functions.get(call.op.name) if isinstance(call.op, ir.GlobalVar) else None
 
@@ -73,7 +73,7 @@ class KernelMap:
 
     # Groups
 
-    def members(self, calls: Iterable[ir.Call]) -> tuple[ir.Function | None, ir.Function | None]:
+    def members(self, calls: Iterable[Launch]) -> tuple[ir.Function | None, ir.Function | None]:
         """The first AIC and the first AIV function among the callees."""
         found: dict[ir.FunctionType, ir.Function] = {}
         for call in calls:
@@ -84,7 +84,7 @@ class KernelMap:
 
     def group_members(self, group: ir.Function) -> tuple[ir.Function | None, ir.Function | None]:
         """Members of a Group function: the callees of its body, by name only where it calls none."""
-        aic, aiv = self.members(self.facts[group.name].calls)
+        aic, aiv = self.members(self.facts[group.name].launches)
         if aic is None and aiv is None:
             aic = self.functions.get(group.name + "_aic")
             aiv = self.functions.get(group.name + "_aiv")

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.expressions import ExpressionEmitter
+from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.groups import CallPair
 
 if TYPE_CHECKING:
     from pypto_tmpl.codegen.script import ScriptBuilder
+
+
+def _result_count(node: ir.Submit) -> int:
+    return len(node.type.types) - 1 if isinstance(node.type, ir.TupleType) else 0
 
 
 class LaunchEmitter(ExpressionEmitter):
@@ -23,18 +28,31 @@ class LaunchEmitter(ExpressionEmitter):
         self._refuse_keywords(node)
         self._check_count(node)
         if self.pair is not None and self.pair.is_last(node):
-            return self._pair_call(self.pair)
+            return self._pair_value(self.pair)
         text = self._launch(node, self._arguments(node), node.attrs.get("core_num"))
         predicate = node.attrs.get("predicate")
         return text if predicate is None else self._predicated(node, text, predicate)
 
     def submission(self, node: ir.Submit) -> str:
-        results = len(node.type.types) - 1 if isinstance(node.type, ir.TupleType) else 0
-        return str(self.macros.submitted(self.submitted_call(node), results))
+        if self.pair is not None and self.pair.is_last(node):
+            return self._pair_value(self.pair)
+        return str(self.macros.submitted(self.submitted_call(node), _result_count(node)))
+
+    def finished(self, node: ir.Submit) -> str:
+        """Text of a submit's value where its results are of no account: its outputs and its task id."""
+        if not _result_count(node):
+            return str(self.macros.task_done())
+        outputs = self.unchanged_results(node)
+        if outputs is None:
+            self.report(f"results of {node.op.name!r}, which runs in a group and returns none", node.span)
+        texts = [self.again(output) for output in outputs or ()]
+        return str(self.macros.tuple_of([*texts, self.macros.task_done()]))
 
     def submitted_call(self, node: ir.Submit) -> str:
         """Text of what a submit launches, without its task id."""
         self._refuse_keywords(node)
+        if self.pair is not None and self.pair.is_last(node):
+            return self._pair_call(self.pair)
         callee = self.script.kernels.callee(node)
         args = self._arguments(node)
         if callee is not None and len(args) < len(callee.params):
@@ -42,11 +60,11 @@ class LaunchEmitter(ExpressionEmitter):
         text = self._launch(node, args, node.core_num)
         return text if node.predicate is None else self._predicated(node, text, node.predicate)
 
-    def _refuse_keywords(self, node: ir.Call | ir.Submit) -> None:
+    def _refuse_keywords(self, node: Launch) -> None:
         for key in node.kwargs:
             self.report(f"keyword {key!r} of a call of {node.op.name!r}", node.span)
 
-    def _launch(self, node: ir.Call | ir.Submit, args: list[str], core_num: ir.Expr | None) -> str:
+    def _launch(self, node: Launch, args: list[str], core_num: ir.Expr | None) -> str:
         callee = self.script.kernels.callee(node)
         if callee is None:
             self.report(f"call of {node.op.name!r}, which is no function of this program", node.span)
@@ -69,7 +87,7 @@ class LaunchEmitter(ExpressionEmitter):
         kernels = (ir.FunctionType.AIC, ir.FunctionType.AIV)
         return callee.func_type in kernels and self.function.func_type in kernels
 
-    def _own_core_num(self, node: ir.Call | ir.Submit, callee: ir.Function) -> ir.Expr | None:
+    def _own_core_num(self, node: Launch, callee: ir.Function) -> ir.Expr | None:
         """The block count that a function states itself (the older form), in terms of the caller."""
         core_num: ir.Expr | None = callee.attrs.get("core_num")
         for arg, param in zip(node.args, callee.params, strict=False):
@@ -85,17 +103,24 @@ class LaunchEmitter(ExpressionEmitter):
             )
             self.report(what, node.span)
 
+    def _pair_value(self, pair: CallPair) -> str:
+        """The value of the call that gives the pair's result, wherever the other one stands."""
+        text, giver = self._pair_call(pair), pair.giver
+        return (
+            str(self.macros.submitted(text, _result_count(giver))) if isinstance(giver, ir.Submit) else text
+        )
+
     def _pair_call(self, pair: CallPair) -> str:
         """The concurrent call of both members of a group, which stands where the later of the two does."""
         for call in (pair.aic, pair.aiv):
             for key in ("core_num", "predicate"):
-                if call is not None and key in call.attrs:
+                if call is not None and (key in call.attrs or getattr(call, key, None) is not None):
                     self.report(f"attribute {key!r} of a call that runs in group {pair.group!r}", call.span)
         aic, aiv = (self._arguments(call) if call is not None else None for call in (pair.aic, pair.aiv))
         first = aic if aic is not None else aiv
         return str(self.macros.pair_call(pair.group, first, aiv if aiv != first else None))
 
-    def _arguments(self, node: ir.Call | ir.Submit) -> list[str]:
+    def _arguments(self, node: Launch) -> list[str]:
         """Argument texts; a region that the callee's types cannot state travels with the value."""
         callee = self.script.kernels.callee(node)
         unbound = self.script.kernels.unbound_regions(callee.name) if callee is not None else ()
@@ -111,7 +136,7 @@ class LaunchEmitter(ExpressionEmitter):
 
     # Conditions
 
-    def _predicated(self, node: ir.Call | ir.Submit, text: str, predicate: ir.Expr) -> str:
+    def _predicated(self, node: Launch, text: str, predicate: ir.Expr) -> str:
         """A launch that happens only if ``predicate`` holds; else the outputs are as they were."""
         outputs = self.unchanged_results(node)
         if outputs is None:
@@ -125,7 +150,7 @@ class LaunchEmitter(ExpressionEmitter):
             otherwise = self.macros.tuple_of(texts)
         return str(self.macros.predicated(text, self.expr(predicate), otherwise))
 
-    def unchanged_results(self, node: ir.Call | ir.Submit) -> list[ir.Expr] | None:
+    def unchanged_results(self, node: Launch) -> list[ir.Expr] | None:
         """The arguments that the results of a launch are, if it does not happen; None if they are none."""
         callee = self.script.kernels.callee(node)
         if callee is None or not callee.return_types:

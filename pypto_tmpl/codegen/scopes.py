@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Mentions, assigned_variables, code_nodes, value_flows
+from pypto_tmpl.codegen.facts import Launch, Mentions, assigned_variables, code_nodes, value_flows
 from pypto_tmpl.codegen.groups import find_pair
 from pypto_tmpl.codegen.statements import Lines, StatementEmitter
 from pypto_tmpl.codegen.storage import written_operand
@@ -14,7 +14,8 @@ from pypto_tmpl.codegen.storage import written_operand
 if TYPE_CHECKING:
     from pypto_tmpl.codegen.script import ScriptBuilder
 
-_EXPLICIT_LANE_OPS = frozenset({"tile.aiv_shard", "tile.aic_gather", "tile.get_subblock_idx"})
+_LANE_INDEX = "tile.get_subblock_idx"
+_LANE_OPS = frozenset({"tile.aiv_shard", "tile.aic_gather", _LANE_INDEX})
 
 
 class ScopeEmitter(StatementEmitter):
@@ -85,13 +86,13 @@ class ScopeEmitter(StatementEmitter):
         value: ir.Expr | None = var
         while value is not None and id(value) in sources:
             source = sources.pop(id(value))
-            value = self._unchanged_result(source) if isinstance(source, ir.Call | ir.Submit) else source
+            value = self._unchanged_result(source) if isinstance(source, Launch) else source
             if isinstance(source, ir.TupleGetItemExpr):
                 value = self._unchanged_item(source, sources)
         is_name = isinstance(value, ir.Var) and value is not var and self.is_bound(value)
         return value if is_name else None
 
-    def _unchanged_result(self, call: ir.Call | ir.Submit) -> ir.Expr | None:
+    def _unchanged_result(self, call: Launch) -> ir.Expr | None:
         if isinstance(call.op, ir.GlobalVar):
             outputs = self.unchanged_results(call)
             return outputs[0] if outputs is not None and len(outputs) == 1 else None
@@ -101,7 +102,7 @@ class ScopeEmitter(StatementEmitter):
     def _unchanged_item(self, item: ir.TupleGetItemExpr, sources: dict[int, ir.Expr]) -> ir.Expr | None:
         """An element of the results of a launch; its task id has no value from before."""
         launch = sources.get(id(item.tuple), item.tuple)
-        if not isinstance(launch, ir.Call | ir.Submit) or not isinstance(launch.op, ir.GlobalVar):
+        if not isinstance(launch, Launch) or not isinstance(launch.op, ir.GlobalVar):
             return None
         outputs = self.unchanged_results(launch) or []
         return outputs[item.index] if item.index < len(outputs) else None
@@ -125,7 +126,7 @@ class ScopeEmitter(StatementEmitter):
 
     def _cluster(self, scope: ir.ClusterScopeStmt) -> Lines:
         kernels = self.script.kernels
-        calls = [node for node in code_nodes(scope.body) if isinstance(node, ir.Call)]
+        calls = [node for node in code_nodes(scope.body) if isinstance(node, Launch)]
         aic, aiv = kernels.members(calls)
         if aic is None and aiv is None:
             return self.emit_stmt(scope.body)
@@ -140,10 +141,7 @@ class ScopeEmitter(StatementEmitter):
 
     def _split_aiv(self, scope: ir.SplitAivScopeStmt) -> Lines:
         """A region as a local function that two lanes run; names that live on come back from lane 0."""
-        is_explicit = scope.split is ir.SplitMode.NONE or any(
-            isinstance(node, ir.Call) and node.op.name in _EXPLICIT_LANE_OPS
-            for node in code_nodes(scope.body)
-        )
+        is_explicit = scope.split is ir.SplitMode.NONE or _tells_lanes_apart(scope.body)
         assigned = list(assigned_variables(scope.body))
         targets = self.yield_targets[-1] if self.yield_targets and ends_in_yield(scope.body) else ()
         before = [var for var in _once([*assigned, *targets]) if self.is_bound(var)]
@@ -185,6 +183,24 @@ def ends_in_yield(body: ir.Stmt) -> bool:
         else:
             last = last.body
     return isinstance(last, ir.YieldStmt)
+
+
+def _tells_lanes_apart(body: ir.Stmt) -> bool:
+    """Whether a region's code is each lane's own: it cuts and joins tiles, or uses the lane's index.
+
+    Every region starts by taking the index; code that leaves it unused is still that of both lanes.
+    """
+    takes: set[int] = set()  # statements that do nothing but take the index
+    lanes: set[int] = set()
+    for node in code_nodes(body):
+        if isinstance(node, ir.AssignStmt) and isinstance(node.value, ir.Call):
+            if node.value.op.name == _LANE_INDEX:
+                takes |= {id(node), id(node.value)}
+                lanes.add(id(node.var))
+        elif isinstance(node, ir.Call) and id(node) not in takes and node.op.name in _LANE_OPS:
+            return True
+    users = (node for node in ir.walk(body) if id(node) not in takes)
+    return any(id(part) in lanes for user in users for part in ir.children(user))
 
 
 def _once(variables: list[ir.Var]) -> list[ir.Var]:

@@ -67,13 +67,19 @@ class StatementEmitter(LaunchEmitter):
         if self.is_noop(value):
             self.bind_nothing(var)
             return []
-        if self.pair is not None and isinstance(value, ir.Call):
-            if self.pair.is_first(value):
-                self._pair_target = var if self.pair.gives_result(value) else None
-                return []
-            if self.pair.is_last(value) and not self.pair.gives_result(value):
-                return self._evaluate_pair(value)
+        pair = self.pair
+        if pair is not None and pair.is_first(value):
+            self._pair_target = var if value is pair.giver else None
+            return [] if value is pair.giver else self._assign_finished(var, value)
+        if pair is not None and pair.is_last(value) and value is not pair.giver:
+            return [*self._evaluate_pair(value), *self._assign_finished(var, value)]
         return self._assign_value(var, value)
+
+    def _assign_finished(self, var: ir.Var, value: ir.Expr) -> Lines:
+        """The variable of a pair's call that does not give its value: that of a submit has a task id."""
+        if not isinstance(value, ir.Submit):
+            return []
+        return [self.statements.assign(self.bind(var), self.finished(value))]
 
     def _assign_value(self, var: ir.Var, value: ir.Expr) -> Lines:
         self.current_variable = var
@@ -113,17 +119,17 @@ class StatementEmitter(LaunchEmitter):
         value = stmt.expr
         if self.is_noop(value):
             return []
-        if self.pair is not None and isinstance(value, ir.Call):
-            if self.pair.is_first(value):
-                self._pair_target = None
-                return []
-            if self.pair.is_last(value) and not self.pair.gives_result(value):
-                return self._evaluate_pair(value)
+        pair = self.pair
+        if pair is not None and pair.is_first(value):
+            self._pair_target = None
+            return []
+        if pair is not None and pair.is_last(value) and value is not pair.giver:
+            return self._evaluate_pair(value)
         if isinstance(value, ir.Submit):
             return [self.statements.evaluate(self.submitted_call(value))]
         return [self.statements.evaluate(self.alone(value))]
 
-    def _evaluate_pair(self, last: ir.Call) -> Lines:
+    def _evaluate_pair(self, last: ir.Expr) -> Lines:
         """Both calls of a pair whose result an earlier statement has asked for."""
         target, self._pair_target = self._pair_target, None
         if target is None:

@@ -7,6 +7,7 @@ import torch
 from codegen.builders import (
     TASK,
     Acc,
+    InOut,
     Mat,
     Out,
     Spmd,
@@ -292,6 +293,50 @@ def test_a_round_trip_needs_both_members_at_once():
         '_run_mixed_kernels("main_cluster_1", _GROUP_META["main_cluster_1"], x, out)',
     ]
     assert torch.equal(outcome(cube_side, vector_side, entry), 2 * numbers(ROWS, 8))
+
+
+@pytest.mark.parametrize("vector_first", [False, True])
+@pytest.mark.parametrize("cube_returns", [False, True])
+def test_submits_of_a_cluster_run_at_once(vector_first, cube_returns):
+    """Each task has its id; the vector member's results are the pair's."""
+    types = [out.type] if cube_returns else []
+    u, v = tile("u", [ROWS, 8], memory=Mat), tile("v", [ROWS, 8])
+    cube_side = aic(
+        assign(u, pop_from_aiv([ROWS, 8])),
+        push_to_aiv(binary("tile.add", u, u)),
+        *([ret(out)] if cube_returns else []),
+        params=[x, (out, InOut)],
+        returns=types,
+    )
+    t = tile("t", [ROWS, 8])
+    vector_side = aiv(
+        assign(t, load(x, [0, 0], [ROWS, 8])),
+        push_to_aic(t),
+        assign(v, pop_from_aic([ROWS, 8])),
+        ret(store(v, [0, 0], out)),
+    )
+    first, second = (
+        ir.Var(name, ir.TupleType([*more, TASK]), U) for name, more in (("a", types), ("b", [out.type]))
+    )
+    if not cube_returns:
+        first = ir.Var("a", TASK, U)
+    launches = [
+        assign(first, submit("k_aic", [x, out], first.type)),
+        assign(second, submit("k_aiv", [x, out], second.type)),
+    ]
+    cluster = ir.ClusterScopeStmt("", seq(*reversed(launches) if vector_first else launches), U)
+    cube_task = ir.TupleGetItemExpr(first, 1, U) if cube_returns else first
+    entry = function(
+        "main",
+        [x, out],
+        cluster,
+        ret(ir.TupleGetItemExpr(second, 0, U), cube_task, ir.TupleGetItemExpr(second, 1, U)),
+    )
+    target = torch.zeros(ROWS, 8)
+    found = script(cube_side, vector_side, entry)["main"](numbers(ROWS, 8), target)
+    assert found[0] is target
+    assert found[1:] == (0, 0)
+    assert torch.equal(target, 2 * numbers(ROWS, 8))
 
 
 def test_a_cluster_of_blocks():

@@ -550,15 +550,24 @@ def test_shards_and_gathers_meet_between_the_lanes():
     assert torch.equal(target, 2 * numbers(4, 8) + 1)  # a cube-side store lands once
 
 
-def test_work_that_is_not_lowered_yet_lands_once():
-    """Without lane operators in a halving region both lanes compute all of it: its stores count once."""
-    t = tile("t", [4, 8])
-    add = op("tile.store", [t, [0, 0], out], out.type, atomic=1)
-    for split, expected in [(ir.SplitMode.UP_DOWN, 1.0), (ir.SplitMode.NONE, 2.0)]:
-        region = split_region(assign(t, load(x, [0, 0], [4, 8])), evaluate(add), split=split)
-        target = torch.zeros(4, 8)
-        script(function("main", [x, out], region, type=InCore))["main"](torch.ones(4, 8), target)
-        assert torch.equal(target, torch.full((4, 8), expected))
+@pytest.mark.parametrize(
+    ("split", "uses_index", "expected"),
+    [(ir.SplitMode.UP_DOWN, False, 1.0), (ir.SplitMode.UP_DOWN, True, 2.0), (ir.SplitMode.NONE, False, 2.0)],
+)
+def test_work_that_is_not_lowered_yet_lands_once(split, uses_index, expected):
+    """Both lanes compute all of a halving region that does not tell them apart: its stores count once.
+
+    Every region takes the lane's index at its start; only one that uses it has code of each lane's own.
+    """
+    lane, t = scalar("lane"), tile("t", [4, 8])
+    row = lane * 0 if uses_index else as_expr(0)
+    add = op("tile.store", [t, [row, 0], out], out.type, atomic=1)
+    region = split_region(
+        assign(lane, lane_index()), assign(t, load(x, [0, 0], [4, 8])), evaluate(add), split=split
+    )
+    target = torch.zeros(4, 8)
+    script(function("main", [x, out], region, type=InCore))["main"](torch.ones(4, 8), target)
+    assert torch.equal(target, torch.full((4, 8), expected))
 
 
 def test_a_function_on_two_lanes():
