@@ -62,7 +62,7 @@ def main() -> int:
         print(f"not as expected: {stage.stage.path}")
     same = sum(bool(stage.same_as) for stage in results)
     print(f"{len(results)} stages of {len(todo)} dumps in {seconds:.2f} s with {options.jobs} jobs")
-    print(f"{same} stages had the IR of the one before; {len(results) - len(bad)} verdicts right")
+    print(f"{same} stages had the IR or script of the one before; {len(results) - len(bad)} verdicts right")
     if pool is not None:
         print(f"start of the workers, not counted: {started:.2f} s")
     return 1 if bad else 0

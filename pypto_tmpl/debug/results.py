@@ -94,7 +94,7 @@ def stage_lines(stage: StageResult, rerun: Rerun) -> Iterator[str]:
         note = f": {stage.note}" if stage.note else ""
         yield f"read from {Path(stage.read_from).name}{note}"
     if stage.same_as:
-        yield f"same IR as {stage.same_as}: not run again"
+        yield f"same {stage.same_what} as {stage.same_as}: not run again"
     if stage.failure is not None:
         yield "no verdict: " + stage.failure.text.replace("\n", "\n    ")
         yield f"    rerun: {rerun(stage.stage, '')}"
@@ -114,6 +114,7 @@ def stage_dict(stage: StageResult) -> dict[str, Any]:
         "read_from": stage.read_from,
         "note": stage.note,
         "same_as": stage.same_as,
+        "same_what": stage.same_what,
         "seconds": round(stage.seconds, 6),
         "failure": None
         if stage.failure is None

@@ -21,8 +21,8 @@ from pypto_tmpl.debug.tensor_set import TensorSet
 class StageResult:
     """What became of one stage: verdicts on its tensors, or why there are none.
 
-    ``same_as`` names the stage before when this one has its IR and was not run again; ``tensors`` are what
-    was computed, where keeping that was asked for.
+    ``same_as`` names the stage before when this one has its IR or its script (``same_what``) and was not run
+    again; ``tensors`` are what was computed, where keeping that was asked for.
     """
 
     stage: Stage
@@ -31,6 +31,7 @@ class StageResult:
     read_from: str = ""
     note: str = ""
     same_as: str = ""
+    same_what: str = ""
     seconds: float = 0.0
     tensors: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
@@ -58,7 +59,7 @@ class _Slot:
     content: StageContent | None = None
     has_text_of_previous: bool = False
     prepared: Prepared | Failure | None = None
-    is_same: bool = False
+    same_what: str = ""
     outcome: Outcome | Failure | None = None
 
 
@@ -66,7 +67,8 @@ class Schedule:
     """Iterates over the results of stages, in their order, while later ones are at work.
 
     At most ``ahead`` stages are at work besides the one whose result comes next. A stage whose text is
-    that of the one before is not read again, one whose IR is structurally equal is not run again.
+    that of the one before is not read again; one whose IR is structurally equal, or that has the same
+    script, is not run again.
     """
 
     def __init__(self, stages: Sequence[Stage], executor: Executor, job: Job, ahead: int) -> None:
@@ -97,7 +99,7 @@ class Schedule:
 
     def _is_done(self, index: int) -> bool:
         slot = self._slots.get(index)
-        return slot is not None and (slot.is_same or slot.outcome is not None)
+        return slot is not None and (bool(slot.same_what) or slot.outcome is not None)
 
     def _read_ahead(self, front: int) -> None:
         """Have stages prepared, as far ahead of the front as is allowed."""
@@ -129,8 +131,8 @@ class Schedule:
                 return
             if isinstance(slot.prepared, Failure):
                 slot.outcome = slot.prepared
-            elif isinstance(before, Prepared) and before.runs_like(slot.prepared):
-                slot.is_same = True
+            elif isinstance(before, Prepared) and (same := before.runs_like(slot.prepared)):
+                slot.same_what = same
             else:
                 self._run(slot.prepared, self._next_run)
             self._next_run += 1
@@ -174,11 +176,11 @@ class Schedule:
             assert isinstance(slot.prepared, Failure)
             return StageResult(stage, failure=slot.prepared)
         read = StageResult(stage, (), None, slot.prepared.read_from, slot.prepared.note)
-        if slot.is_same:
+        if slot.same_what:
             assert before is not None
-            same = before.stage.name
             read = replace(read, verdicts=before.verdicts, failure=before.failure, tensors=before.tensors)
-            return replace(read, same_as=same, seconds=slot.prepared.seconds)
+            read = replace(read, same_as=before.stage.name, same_what=slot.same_what)
+            return replace(read, seconds=slot.prepared.seconds)
         if isinstance(slot.outcome, Failure):
             return replace(read, failure=slot.outcome, seconds=slot.prepared.seconds)
         assert slot.outcome is not None

@@ -12,13 +12,14 @@ from pathlib import Path
 import torch
 
 from pypto_tmpl.debug.comparison import Comparator, Rules
+from pypto_tmpl.debug.cores import usable_cores
 from pypto_tmpl.debug.preparation import Request
 from pypto_tmpl.debug.results import ValidationResult, stage_lines
 from pypto_tmpl.debug.schedule import Job, Schedule, StageResult
 from pypto_tmpl.debug.stages import Stage, find_stages
 from pypto_tmpl.debug.tensor_set import TensorSet
 from pypto_tmpl.debug.tolerance import Tolerance
-from pypto_tmpl.debug.workers import PatientPool, WorkerPool, core_count
+from pypto_tmpl.debug.workers import PatientPool, WorkerPool
 from pypto_tmpl.errors import allowed_note
 
 RTOL = ATOL = 5e-2
@@ -108,7 +109,7 @@ class Validation:
 
 def _own_executor(jobs: int | None) -> Executor:
     if jobs is None:
-        return PatientPool(core_count())
+        return PatientPool(len(usable_cores()))
     return PatientPool(1) if jobs == 1 else WorkerPool(jobs)
 
 

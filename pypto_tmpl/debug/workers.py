@@ -18,6 +18,7 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any
 
+from pypto_tmpl.debug.cores import restrict_to, usable_cores
 from pypto_tmpl.errors import PyptoTmplError
 
 INLINE_SECONDS = 1.0  # about what starting the workers costs
@@ -30,15 +31,8 @@ class WorkerDiedError(PyptoTmplError, RuntimeError):
     slug = "worker"
 
 
-def core_count() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 class WorkerPool(Executor):
-    """``jobs`` processes that share the cores' torch threads; functions and arguments are pickled.
+    """``jobs`` processes, each with its share of the cores; functions and arguments are pickled.
 
     The processes start at once; ``wait_until_ready`` waits for that. One that dies is replaced, and its
     task ends in a WorkerDiedError. Raises ValueError for less than one job.
@@ -50,7 +44,7 @@ class WorkerPool(Executor):
         self.jobs = jobs
         self._tasks: queue.SimpleQueue[tuple[Future[Any], _Call] | None] = queue.SimpleQueue()
         self._closed = False
-        self._workers = [_Worker(max(1, core_count() // jobs)) for _ in range(jobs)]
+        self._workers = [_Worker(share) for share in _shares(usable_cores(), jobs)]
         serve = self._serve
         self._threads = [threading.Thread(target=serve, args=(w,), daemon=True) for w in self._workers]
         for thread in self._threads:
@@ -106,8 +100,8 @@ class WorkerPool(Executor):
 class _Worker:
     """One process with the pipes to it; one thread calls it, any thread may kill it."""
 
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
+    def __init__(self, cores: list[int]) -> None:
+        self.cores = cores
         self.ready = threading.Event()
         self._killed = False
         self._lock = threading.Lock()
@@ -115,7 +109,7 @@ class _Worker:
 
     def start(self) -> None:
         """Start the process and wait for its sign that it can work."""
-        program = f"import sys; sys.path[:] = {sys.path!r}\nimport {__name__} as w; w.serve({self.threads})"
+        program = f"import sys; sys.path[:] = {sys.path!r}\nimport {__name__} as w; w.serve({self.cores})"
         with self._lock:
             if self._killed:
                 raise WorkerDiedError("the worker pool is shut down")
@@ -159,8 +153,14 @@ class _Worker:
                 self._process.wait()
 
 
-def serve(threads: int) -> None:
+def _shares(cores: list[int], jobs: int) -> list[list[int]]:
+    """The cores of each worker: disjoint, unless there are more workers than cores."""
+    return [cores[job::jobs] or [cores[job % len(cores)]] for job in range(jobs)]
+
+
+def serve(cores: list[int]) -> None:
     """What a worker process does: answer calls from standard input until it closes."""
+    restrict_to(cores)  # first: threads that torch starts take this over
     import gc
 
     import torch
@@ -171,7 +171,7 @@ def serve(threads: int) -> None:
     calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    torch.set_num_threads(threads)
+    torch.set_num_threads(len(cores))
     torch.set_num_interop_threads(1)
     prepare_worker()
     gc.freeze()

@@ -375,6 +375,14 @@ def test_the_same_text_with_other_companions_is_not_the_same(tmp_path, monkeypat
     assert [(s.passed, s.same_as) for s in caught.value.result.stages] == [(True, ""), (False, "")]
 
 
+def test_the_same_script_is_not_run_again(tmp_path, capsys):
+    """A loop whose rounds may run at once is other IR, but the same script."""
+    parallel = GOOD.replace("pl.range", "pl.parallel")
+    result = check(write_dump(tmp_path, GOOD, parallel), jobs=1)
+    assert [(s.same_as, s.same_what) for s in result.stages] == [("", ""), ("00_frontend", "script")]
+    assert "same script as 00_frontend: not run again" in capsys.readouterr().out
+
+
 def test_a_wrong_constant_after_an_equal_stage_is_run(tmp_path):
     with pytest.raises(AssertionError) as caught:
         check(

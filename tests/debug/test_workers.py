@@ -12,7 +12,8 @@ import torch
 from scaled_dumps import scaled_text, write_dump
 
 from pypto_tmpl.debug import WorkerDiedError, WorkerPool
-from pypto_tmpl.debug.workers import PatientPool, core_count
+from pypto_tmpl.debug.cores import usable_cores
+from pypto_tmpl.debug.workers import PatientPool, _shares
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,27 @@ def test_tasks_run_in_other_processes_at_the_same_time(pool):
 
 
 def test_the_cores_are_divided_among_the_workers(pool):
-    assert pool.submit(torch.get_num_threads).result(60) == max(1, core_count() // 2)
+    assert pool.submit(torch.get_num_threads).result(60) == max(1, len(usable_cores()) // 2)
+
+
+@pytest.mark.parametrize(
+    ("cores", "jobs", "shares"),
+    [
+        ([0, 1], 1, [[0, 1]]),
+        ([0, 1], 2, [[0], [1]]),
+        ([0, 1], 3, [[0], [1], [0]]),
+        ([2, 3, 5, 7, 8], 2, [[2, 5, 8], [3, 7]]),
+    ],
+)
+def test_workers_share_the_cores(cores, jobs, shares):
+    assert _shares(cores, jobs) == shares
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="cores cannot be chosen here")
+def test_a_worker_stays_on_its_cores(pool):
+    assert pool.submit(os.sched_getaffinity, 0).result(60) in [
+        {*share} for share in _shares(usable_cores(), 2)
+    ]
 
 
 def test_an_exception_comes_back_as_what_it_was(pool):

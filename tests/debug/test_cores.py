@@ -1,0 +1,72 @@
+"""Keeping the lanes of a mixed kernel on one core, and nothing else."""
+
+import os
+import sys
+import threading
+import types
+
+import pytest
+import torch
+
+from pypto_tmpl.debug.cores import on_one_core, usable_cores
+from pypto_tmpl.debug.entry import Entry
+from pypto_tmpl.debug.execution import run_entry
+
+pytestmark = pytest.mark.skipif(len(usable_cores()) < 2, reason="there is one core")
+
+SCRIPT = """
+import os
+
+import torch
+from debug_cores_seen import seen
+
+
+def main():
+    seen.append((len(os.sched_getaffinity(0)), torch.get_num_threads()))
+"""
+LANES = "\n\ndef _run_lanes(group, lanes): ...\n"
+
+
+def of_thread():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(os.sched_getaffinity(0)))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def test_threads_of_the_main_thread_stay_on_its_core():
+    before, threads = os.sched_getaffinity(0), torch.get_num_threads()
+    with on_one_core():
+        assert len(of_thread()) == 1 and torch.get_num_threads() == 1
+    assert of_thread() == before and torch.get_num_threads() == threads
+
+
+def test_an_error_gives_the_cores_back():
+    before = os.sched_getaffinity(0)
+    with pytest.raises(KeyboardInterrupt), on_one_core():
+        raise KeyboardInterrupt
+    assert os.sched_getaffinity(0) == before
+
+
+def test_other_threads_are_left_alone():
+    """Several validations may run in threads of one process."""
+    found = []
+
+    def in_thread():
+        with on_one_core():
+            found.append(os.sched_getaffinity(0))
+
+    thread = threading.Thread(target=in_thread)
+    thread.start()
+    thread.join()
+    assert found == [os.sched_getaffinity(0)]
+
+
+@pytest.mark.parametrize(("more", "cores"), [("", len(usable_cores())), (LANES, 1)])
+def test_only_scripts_with_lanes_run_on_one_core(more, cores, monkeypatch):
+    module = types.ModuleType("debug_cores_seen")
+    module.seen = []
+    monkeypatch.setitem(sys.modules, "debug_cores_seen", module)
+    run_entry(SCRIPT + more, f"<cores {cores}>", Entry("main", "main", (), ()), {}, {})
+    assert module.seen == [(cores, 1 if more else torch.get_num_threads())]
