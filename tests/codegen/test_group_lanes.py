@@ -282,7 +282,7 @@ def test_pipes_are_told_apart_by_their_id():
         ret(store(binary("tile.sub", v, w), [0, 0], out)),
     )
     text = torch_codegen(program(cube_side, vector_side, group(), main()))
-    assert "push_to_aiv(u, 0, id=1)" in text
+    assert "push_to_aiv(u, 0, id=1, copy=False)" in text
     assert "pop_from_aic(0, id=1)" in text
     assert torch.equal(outcome(cube_side, vector_side, group(), main()), numbers(ROWS, 8))
 
@@ -297,7 +297,7 @@ def test_the_lane_stride_cuts_the_lanes():
     vector_side = aiv(
         assign(lane, lane_index()), assign(u, pop_from_aic([2, 8], split=1)), ret(store(u, [lane, 0], out))
     )
-    assert "push_to_aiv(t, 1, 1, valid_shape=[2, 8])" in torch_codegen(
+    assert "push_to_aiv(t, 1, 1, valid_shape=[2, 8], copy=False)" in torch_codegen(
         program(cube_side, vector_side, group(), main())
     )
     expected = torch.cat([numbers(ROWS, 8)[:2], torch.full((2, 8), -1.0)])

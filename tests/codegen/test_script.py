@@ -204,8 +204,9 @@ def test_a_script_carries_the_helpers_it_uses():
         "main", [x, out], assign(t, load(x, [0, 0], [4, 8])), ret(store(t, [0, 0], out)), type=AIV
     )
     text = torch_codegen(kernel)
-    assert functions_in(text) == ["_clip", "_overlap", "_tile_load", "_tile_store", "main"]
-    assert re.findall(r"^import (\w+)$", text, re.MULTILINE) == ["torch"]
+    poison = ["_fresh", "_is_poison", "_name_of", "_refuse_poison"]
+    assert functions_in(text) == [*poison, "_clip", "_overlap", "_tile_load", "_tile_store", "main"]
+    assert re.findall(r"^import (\w+)$", text, re.MULTILINE) == ["json", "os", "sys", "torch"]
     assert "_tile_store_add" in torch_codegen(
         function(
             "main",
@@ -346,7 +347,7 @@ def test_buffers_lie_where_the_arguments_do():
     assert "torch.zeros([2], dtype=torch.float32, device=a.device)" in torch_codegen(
         function("f", [n, a], *body)
     )
-    assert "torch.zeros([2], dtype=torch.float32)\n" in torch_codegen(function("f", [n], *body))
+    assert "_fresh(torch.zeros([2], dtype=torch.float32))\n" in torch_codegen(function("f", [n], *body))
     found = script(function("f", [n, a], *body))["f"](1, torch.zeros(2, device="meta"))
     assert found.device.type == "meta"
 

@@ -286,23 +286,64 @@ def test_broadcasts_parts_and_masks(op, sample, text):
             "_tensor_window(input, [1, 4, 8], [0, 0, 0]).squeeze(0)",
         ),
         ("tile.move", {"tile": WHOLE, "target_memory": "Left"}, "tile"),
-        ("system.reserve_buffer", {"name": "c2v", "size": 16384}, "0"),
-        ("tile.alloc", {"memory_space": "1", "size": "256"}, "None"),
         ("tile.get_subblock_idx", {}, "_get_subblock_idx()"),
         ("tile.get_block_idx", {}, "_get_block_idx()"),
         ("tile.aiv_shard", {"tile": PART, "split": 1}, "_aiv_shard(tile, 1, valid_shape=[5, 20])"),
         ("tile.aic_gather", {"tile": WHOLE, "split": 2}, "_aic_gather(tile, 2)"),
-        ("tile.tpush_to_aic", {"tile": WHOLE, "split": 1}, "_cross_core_rt.push_to_aic(tile, 1)"),
-        (
-            "tile.tpush_to_aiv",
-            {"tile": PART, "split": 3, "lane_stride": 3, "id": 1},
-            "_cross_core_rt.push_to_aiv(tile, 3, 3, id=1, valid_shape=[5, 20])",
-        ),
-        ("tile.tpop_from_aiv", {"split": 2, "id": 1}, "_cross_core_rt.pop_from_aiv(2, id=1)"),
     ],
 )
 def test_other_texts(op, sample, text):
     assert emit(op, sample) == text
+
+
+BUFFERS = {"c2v_consumer_buf": "0", "v2c_consumer_buf": "0"}
+
+
+@pytest.mark.parametrize(
+    ("op", "sample", "call"),
+    [
+        ("tile.tpush_to_aic", {"tile": WHOLE, "split": 1}, "push_to_aic(tile, 1, copy=False)"),
+        (
+            "tile.tpush_to_aiv",
+            {"tile": PART, "split": 3, "lane_stride": 3, "id": 1},
+            "push_to_aiv(tile, 3, 3, id=1, valid_shape=[5, 20], copy=False)",
+        ),
+        ("tile.tpop_from_aiv", {"split": 2, "id": 1}, "pop_from_aiv(2, id=1)"),
+        (
+            "system.aic_initialize_pipe",
+            {**BUFFERS, "dir_mask": 3, "slot_size": 64, "slot_num": 2},
+            'initialize_pipe("aic", 3, 2)',
+        ),
+        (
+            "system.aiv_initialize_pipe",
+            {**BUFFERS, "dir_mask": 1, "slot_size": 64, "slot_num": 4, "local_slot_num": 2, "id": 1},
+            'initialize_pipe("aiv", 1, 4, 2, id=1)',
+        ),
+        (
+            "system.aiv_initialize_pipe",
+            {**BUFFERS, "dir_mask": 1, "slot_size": 64, "local_slot_num": 2},
+            'initialize_pipe("aiv", 1, None, 2)',
+        ),
+        (
+            "system.aic_initialize_pipe",
+            {**BUFFERS, "dir_mask": 2, "slot_size": 64, "id": 3},
+            'initialize_pipe("aic", 2, id=3)',
+        ),
+        ("system.tfree_to_aic", {"tile": WHOLE, "split": 1, "id": 2}, "tfree_to_aic(split=1, id=2)"),
+        ("system.tfree_to_aiv", {"tile": WHOLE, "split": 0}, "tfree_to_aiv(split=0)"),
+        ("system.tfree_to_aiv", {"tile": WHOLE, "id": 1}, "tfree_to_aiv(id=1)"),
+        ("system.tfree_to_aic", {"tile": WHOLE}, "tfree_to_aic()"),
+    ],
+)
+def test_pipe_operations(op, sample, call):
+    assert emit(op, sample) == f"_cross_core_rt.{call}"
+
+
+def test_a_tile_that_may_yet_be_written_is_copied_into_and_out_of_a_pipe():
+    push = emit("tile.tpush_to_aic", {"tile": PART, "split": 1}, source_is_written=True)
+    pop = emit("tile.tpop_from_aic", {"split": 1}, source_is_written=True)
+    assert push == "_cross_core_rt.push_to_aic(tile, 1, valid_shape=[5, 20])"
+    assert pop == "_cross_core_rt.pop_from_aic(1, copy=True)"
 
 
 def test_a_slice_in_kernel_code_is_a_copy():
@@ -323,7 +364,7 @@ def test_a_load_into_fewer_axes_is_reshaped():
 
 def test_buffers_live_on_the_device_of_the_tensors():
     assert emit("tile.create", {"shape": [8, 32], "dtype": "BF16"}, device="x.device") == (
-        "torch.zeros([8, 32], dtype=torch.bfloat16, device=x.device)"
+        "_fresh(torch.zeros([8, 32], dtype=torch.bfloat16, device=x.device))"
     )
     assert emit("tile.ci", {"start": "0", "shape": [1, 32]}, result_dtype="INT32", device="x.device") == (
         "_ci(0, [1, 32], torch.int32, device=x.device)"

@@ -13,13 +13,19 @@ MARKER = re.compile(
 
 
 def read_helpers(*topics: str) -> dict[str, tuple[list[str], list[str], str]]:
-    """Helpers of the files of these topics: {name: (needed helpers, imported modules, text)}."""
+    """Helpers of the files of these topics, or of all: {name: (needs, imported modules, text)}."""
     helpers = {}
-    for topic in topics:
+    for topic in topics or all_topics():
         _, *fields = MARKER.split((FOLDER / f"{topic}.py.jinja").read_text(encoding="utf-8"))
         for name, needs, imports, text in zip(*[iter(fields)] * 4, strict=True):
             helpers[name] = (_items(needs), _items(imports), text.strip())
     return helpers
+
+
+def all_topics() -> list[str]:
+    """Topics in the order in which scripts carry them."""
+    lines = (FOLDER / "ORDER").read_text(encoding="utf-8").splitlines()
+    return [topic for line in lines if (topic := line.partition("#")[0].strip())]
 
 
 def render(helpers: dict[str, tuple[list[str], list[str], str]], *names: str) -> str:
@@ -50,12 +56,12 @@ def _items(text: str | None) -> list[str]:
 
 
 class Script:
-    """A script made of chosen helpers and hand-written functions, as an emitted one would be."""
+    """A script of the helpers of some topics, what they need, and hand-written functions."""
 
     def __init__(self, topics: tuple[str, ...], body: str = "", name: str = "<script>") -> None:
-        helpers = read_helpers(*topics)
         self.name = name
-        self.text = render(helpers, *helpers) + "\n\n" + textwrap.dedent(body).strip("\n") + "\n"
+        helpers = render(read_helpers(), *read_helpers(*topics))
+        self.text = f"{helpers}\n\n{textwrap.dedent(body).strip()}\n"
         self.namespace = load(self.text, name)
 
     def __getitem__(self, name: str) -> Any:

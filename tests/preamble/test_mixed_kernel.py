@@ -1,14 +1,12 @@
 """Groups: lanes, values, failures, deadlocks and timeouts."""
 
-import ast
 import threading
 import time
 import traceback
 
-import black
 import pytest
 import torch
-from preamble.rendered import Script, read_helpers, render
+from preamble.rendered import Script
 
 pytestmark = pytest.mark.timeout(20)
 
@@ -527,25 +525,3 @@ def test_an_interrupt_from_the_keyboard_ends_the_lanes(script):
     script["_LaneGroup"] = InterruptedGroup
     with pytest.raises(KeyboardInterrupt):
         run_group(script, lambda: script["_cross_core_rt"].pop_from_aiv(0), lambda: time.sleep(0.1), split=0)
-
-
-# ---- text
-
-
-def test_the_helpers_read_as_black_would_write_them():
-    helpers = read_helpers(*TOPICS, "split_lanes")
-    text = render(helpers, *helpers)
-    assert black.format_str(text, mode=black.Mode(line_length=100)) == text
-    assert max(len(line) for line in text.splitlines()) <= 100
-
-
-def test_a_helper_needs_what_it_names():
-    helpers = read_helpers(*TOPICS, "split_lanes")
-    for name, (needs, _, text) in helpers.items():
-        code = compile(ast.parse(text), name, "exec")
-        assert sorted(names_in(code) & helpers.keys() - {name}) == sorted(needs), name
-
-
-def names_in(code):
-    inner = [names_in(const) for const in code.co_consts if isinstance(const, type(code))]
-    return set(code.co_names).union(*inner)
