@@ -52,7 +52,7 @@ def print_dump(
     text = python_print(node, prefix=prefix, format=formatted, explicit_layout=level == "explicit")
     text = text.rstrip("\n") + "\n"
     if output is None:
-        click.echo(text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
+        click.echo(text, nl=False)
     else:
         write_text(output, text)
 

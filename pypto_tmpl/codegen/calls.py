@@ -31,6 +31,7 @@ class CallSource(Protocol):
     def report(self, what: str, span: ir.Span) -> None: ...
     def check_dtype(self, node: ir.Expr) -> bool: ...
     def is_written(self, call: ir.Call) -> bool: ...
+    def suspect(self, entry: OpEntry, call: ir.Call, operands: list[Operand], result: Operand) -> None: ...
 
 
 class OpEmitter:
@@ -48,12 +49,13 @@ class OpEmitter:
             return self._without_macro(source, call, entry)
         if not self._dtypes_are_supported(source, call, entry):
             return str(source.macros.nothing())
+        result = self._facts(source, "", call, is_result=True)
         try:
             bound = bind_operands(entry, operands)
             attributes = bind_attributes(
                 entry,
                 self._keywords(call, entry),
-                result=self._facts(source, "", call, is_result=True),
+                result=result,
                 in_kernel=source.in_kernel,
                 device=source.device,
                 source_is_written=source.is_written(call),
@@ -61,7 +63,9 @@ class OpEmitter:
         except CallError as error:
             source.report(error.what, call.span)
             return str(source.macros.nothing())
-        return self.macros.call(entry, bound, attributes)
+        text = self.macros.call(entry, bound, attributes)
+        source.suspect(entry, call, operands, result)
+        return text
 
     def _without_macro(self, source: CallSource, call: ir.Call, entry: OpEntry | None) -> str:
         if entry is None:

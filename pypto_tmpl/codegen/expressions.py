@@ -10,9 +10,12 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen import scalars
 from pypto_tmpl.codegen.filters import py_literal
 from pypto_tmpl.codegen.known_attrs import unknown_attrs
+from pypto_tmpl.codegen.operands import Operand
+from pypto_tmpl.codegen.poison import Suspect, fresh_variables, suspects
 from pypto_tmpl.codegen.regions import RuntimeRegions, static_region
-from pypto_tmpl.codegen.storage import written_operand, written_tiles
+from pypto_tmpl.codegen.storage import TRANSFERS, ChangingTiles, written_operand, written_tiles
 from pypto_tmpl.codegen.variables import VariableEmitter
+from pypto_tmpl.ops import OpEntry
 
 if TYPE_CHECKING:
     from pypto_tmpl.codegen.script import ScriptBuilder
@@ -45,6 +48,9 @@ class ExpressionEmitter(VariableEmitter):
         self.regions = RuntimeRegions(
             function, self.facts.calls, table, lambda pop: script.kernels.may_pop_partial(function, pop)
         )
+        self._changing = ChangingTiles(function, self.facts, table)
+        self._fresh = fresh_variables(function.body, self.facts.launches, table)
+        self.suspects: list[Suspect] = []  # of the statement being emitted
         self.store_once: Callable[[ir.Call], bool] = (
             self.cube_side_store if script.kernels.runs_on_two_lanes(function) else lambda call: False
         )
@@ -158,7 +164,24 @@ class ExpressionEmitter(VariableEmitter):
     def is_written(self, call: ir.Call) -> bool:
         """True when the first operand of ``call`` or its target may be written in place."""
         variables = [call.args[0] if call.args else None, self.current_variable]
+        if call.op.name in TRANSFERS:
+            return any(var is not None and self._changing.may_change(var) for var in variables)
         return any(var is not None and id(var) in self._written for var in variables)
+
+    def suspect(self, entry: OpEntry, call: ir.Call, operands: list[Operand], result: Operand) -> None:
+        """Note the operands of ``call`` whose padding its result must not show."""
+        if any(self._is_fresh(arg) or self._is_partial(arg) for arg in call.args):
+            family = self.script.generator.table.family_of(entry.name)
+            self.suspects += suspects(
+                entry, family, call.args, operands, result, self._is_fresh, self._is_partial
+            )
+
+    def _is_fresh(self, value: ir.Expr) -> bool:
+        return id(value) in self._fresh
+
+    def _is_partial(self, value: ir.Expr) -> bool:
+        is_named = isinstance(value, ir.Var)
+        return is_named and (static_region(value.type) is not None or self.regions.is_runtime(value))
 
     def cube_side_store(self, call: ir.Call) -> bool:
         """True for a write to global memory from the cube side."""

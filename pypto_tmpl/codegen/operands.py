@@ -138,6 +138,14 @@ class Operand(str):
             f".{name}", problem, slug="unknown-fact", notes=(allowed_note("facts", FACTS, name),)
         )
 
+    def region_was_read(self) -> bool:
+        """Whether a macro has asked for the valid region, and so heeds it."""
+        try:
+            object.__getattribute__(self, "valid")
+        except AttributeError:
+            return False
+        return True
+
     def __getitem__(self, key: Any) -> NoReturn:
         self._refuse_elements(f"[{key!r}]")
 

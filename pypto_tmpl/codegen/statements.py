@@ -83,6 +83,7 @@ class StatementEmitter(LaunchEmitter):
 
     def _assign_value(self, var: ir.Var, value: ir.Expr) -> Lines:
         self.current_variable = var
+        self.suspects.clear()
         self.check_dtype(var)
         text = self.alone(value)  # first: `x = x + 1` must read the old x
         holds_region = self.regions.holds(var)
@@ -100,7 +101,21 @@ class StatementEmitter(LaunchEmitter):
                 *self._assign_all([(self.companion(var), region)]),
             ]
         self.current_variable = None
-        return lines + self._check(var, value)
+        return [*lines, *self._check_poison(var), *self._check(var, value)]
+
+    def _check_poison(self, var: ir.Var) -> Lines:
+        """A check of the value just bound, if poison may have reached valid cells of it."""
+        name, type_ = self.name_of(var), var.type
+        found = dict.fromkeys(suspect for suspect in self.suspects if suspect.text != name)
+        if not found or not isinstance(type_, ir.ShapedType) or not type_.dtype.is_float():
+            return []
+        region = self.region(var)
+        valid = self.macros.nothing() if region is None else region[0]
+        sources = [
+            self.macros.tuple_of([suspect.text, suspect.region or self.macros.nothing()]) for suspect in found
+        ]
+        mixes = any(suspect.mixes for suspect in found)
+        return [self.statements.check_poison(name, valid, sources, mixes)]
 
     def _check(self, var: ir.Var, value: ir.Expr) -> Lines:
         type_ = var.type

@@ -7,7 +7,10 @@ from pypto_tmpl.codegen.facts import BodyFacts, value_flows
 from pypto_tmpl.ops import OpEntry, OpTable
 from pypto_tmpl.ops.rules import resolve_result
 
+TRANSFERS = frozenset({"tile.tpush_to_aiv", "tile.tpush_to_aic", "tile.tpop_from_aic", "tile.tpop_from_aiv"})
 _SAME_STORAGE = "first_tile"  # the memory rule of ops whose result is, or may be a view of, an operand
+_MAY_RETURN_OPERAND = frozenset({"tile.move", "tile.cast"})  # where there is nothing to do
+_PRODUCTS = "matmul"  # the family whose accumulators are emitted as new values: acc + product
 
 
 def written_operand(entry: OpEntry, call: ir.Call) -> ir.Expr | None:
@@ -56,3 +59,70 @@ def _shared_operand(call: ir.Call, table: OpTable) -> list[ir.Expr]:
     if resolve_result(entry).memory != _SAME_STORAGE:
         return []
     return [arg for arg in call.args if isinstance(arg.type, ir.TileType)][:1]
+
+
+class ChangingTiles:
+    """The tiles of one function whose storage an op may yet write, be it under another name or elsewhere.
+
+    A tile that crosses a pipe is copied only if it is one of these.
+    """
+
+    def __init__(self, function: ir.Function, facts: BodyFacts, table: OpTable) -> None:
+        self._table = table
+        self._neighbours: dict[int, list[ir.Expr]] = {}
+        seeds: list[ir.Expr] = [var for var in function.params if isinstance(var.type, ir.TileType)]
+        for target, value in value_flows(function.body):
+            self._connect(target, value)
+            if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
+                seeds.append(target)
+        for launch in facts.launches:
+            if isinstance(launch.op, ir.GlobalVar):
+                seeds += launch.args
+            else:
+                seeds += self._written_operand(launch)
+        self._changing = self._reachable(seeds)
+
+    def may_change(self, value: ir.Expr) -> bool:
+        """Whether the storage of ``value`` may be written."""
+        if isinstance(value, ir.Var):
+            return id(value) in self._changing
+        return any(self.may_change(operand) for operand in self._shared(value))
+
+    def _connect(self, target: ir.Expr, value: ir.Expr) -> None:
+        for source in [value] if isinstance(value, ir.Var) else self._shared(value):
+            self._neighbours.setdefault(id(target), []).append(source)
+            self._neighbours.setdefault(id(source), []).append(target)
+            if not isinstance(source, ir.Var):
+                self._connect(source, source)
+
+    def _shared(self, value: ir.Expr) -> list[ir.Expr]:
+        """The values whose storage ``value``, which is no variable, may have."""
+        if isinstance(value, ir.TupleGetItemExpr):
+            return [value.tuple]
+        if isinstance(value, ir.MakeTuple):
+            return list(value.elements)
+        if not isinstance(value, ir.Call) or self._is_product(value):
+            return []
+        if value.op.name in _MAY_RETURN_OPERAND:
+            return list(value.args[:1])
+        return _shared_operand(value, self._table)
+
+    def _written_operand(self, call: ir.Call | ir.Submit) -> list[ir.Expr]:
+        entry = self._table.get(call.op.name)
+        if entry is None or not isinstance(call, ir.Call) or self._is_product(call):
+            return []
+        target = written_operand(entry, call)
+        return [] if target is None else [target]
+
+    def _is_product(self, call: ir.Call) -> bool:
+        return call.op.name in self._table and self._table.family_of(call.op.name) == _PRODUCTS
+
+    def _reachable(self, seeds: list[ir.Expr]) -> set[int]:
+        found: set[int] = set()
+        pending = list(seeds)
+        while pending:
+            tile = pending.pop()
+            if id(tile) not in found:
+                found.add(id(tile))
+                pending += self._neighbours.get(id(tile), ())
+        return found
