@@ -46,6 +46,6 @@ def gen(
         template_dirs=settings.user_template_dirs,
     )
     if output is None:
-        click.echo(text, nl=False)
+        click.echo(text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
     else:
         write_text(output, text)

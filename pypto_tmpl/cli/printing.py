@@ -52,7 +52,7 @@ def print_dump(
     text = python_print(node, prefix=prefix, format=formatted, explicit_layout=level == "explicit")
     text = text.rstrip("\n") + "\n"
     if output is None:
-        click.echo(text, nl=False)
+        click.echo(text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
     else:
         write_text(output, text)
 

@@ -10,6 +10,7 @@ from typing import Any
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap
 from pypto_tmpl.ir.base import Expr
 from pypto_tmpl.ir.enums import SplitMode
+from pypto_tmpl.ir.expr import MakeTuple
 from pypto_tmpl.ir.printer.expressions import BODY, TYPED, is_constant
 from pypto_tmpl.ir.printer.pieces import Piece, Pieces, PrintError, bracketed, float_text, joined, string_text
 from pypto_tmpl.ir.printer.spellings import ARG_DIRECTIONS, CAST_MODES, CAST_OPS, CODED_KEYWORDS
@@ -85,6 +86,13 @@ class AttributePrinter(TypePrinter):
     def _variables(self, values: tuple[Any, ...]) -> Pieces:
         return bracketed(["None" if var is None else self.expr(var) for var in values])
 
+    def _expression(self, value: Expr) -> Piece:
+        """An expression so that it is not stored as something else: a bare number, or a list of values."""
+        if isinstance(value, MakeTuple):
+            comma = "," if len(value.elements) == 1 else ""
+            return iter(("(", joined(self.expr(element) for element in value.elements), comma + ")"))
+        return self.expr(value, TYPED if is_constant(value) else BODY)
+
 
 def _enum(printer: AttributePrinter, value: Enum) -> Piece:
     return printer.enum(value)
@@ -105,6 +113,5 @@ _WRITERS: dict[AttrKind, Callable[[AttributePrinter, Any], Piece]] = {
     AttrKind.INT32S: lambda printer, value: f"[{', '.join(str(int(item)) for item in value)}]",
     AttrKind.VAR: lambda printer, value: printer.expr(value, BODY),
     AttrKind.VARS: lambda printer, value: printer._variables(value),
-    # A bare constant would be stored as a number.
-    AttrKind.EXPR: lambda printer, value: printer.expr(value, TYPED if is_constant(value) else BODY),
+    AttrKind.EXPR: lambda printer, value: printer._expression(value),
 }
