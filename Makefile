@@ -7,12 +7,15 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup-done
 JOBS ?= auto
 PYTEST_ARGS ?=
+SECONDS ?= 60
+SEED ?=
+FUZZ_ARGS ?=
 
 # The test workers are the parallelism; torch threads on top of them only compete for cores.
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format typecheck wheel-test snapshots clean
+.PHONY: help setup demo test fuzz lint format typecheck wheel-test snapshots clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -31,6 +34,9 @@ demo: setup ## generate a script, run it and compare it with its golden function
 
 test: setup ## run the tests (JOBS=4 sets the workers, PYTEST_ARGS adds arguments)
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
+
+fuzz: setup ## look for inputs that crash or hang a reader (SECONDS=3600, SEED=1 and FUZZ_ARGS change the run)
+	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
 
 lint: setup ## ruff
 	$(BIN)/python -m ruff check .

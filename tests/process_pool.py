@@ -24,8 +24,8 @@ def run_all(
     For a task that takes longer than ``seconds``, or whose process dies, a text that says so is
     yielded. ``on_start`` is called once in each process; it and ``function`` must be importable.
     """
-    idle: SimpleQueue[_Worker] = SimpleQueue()
-    workers = [_Worker(function, on_start) for _ in range(jobs)]
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    workers = [Worker(function, on_start) for _ in range(jobs)]
     for worker in workers:
         idle.put(worker)
 
@@ -45,7 +45,7 @@ def run_all(
             worker.stop()
 
 
-class _Worker:
+class Worker:
     """A process that is started when first used and again after it was lost."""
 
     def __init__(self, function: Task, on_start: Callable[[], None]) -> None:
