@@ -36,6 +36,7 @@ class _Walk:
         self.numbers: dict[int, int] = {}
 
     def run(self, root: IRNode) -> None:
+        """Write the tokens of a node and of all below it."""
         stack: list[Any] = [root]
         tokens = self.tokens
         while stack:

@@ -6,6 +6,7 @@ from collections.abc import Generator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -29,10 +30,23 @@ ToleranceLike = Tolerance | float | tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How stages are run and compared; ``validate_pass_ir_codegen_results`` says what each one means.
+    """How stages are run and compared.
 
-    Besides, templates in ``template_dirs`` come before the project's own, and with ``keep_tensors`` the
-    results hold what was computed.
+    A stage is read from its text if that parses and every op in it is supported, else from the ``.msgpack``
+    of the same stem; a text that does not parse and is not what the companion prints was edited, and its
+    error is reported. The entry is the only Orchestration function, else the only uncalled one, else the
+    one whose parameters are all among the tensors, or ``entry``. Names match without SSA suffix. Every stage
+    gets copies of all tensors.
+
+    Floating-point tensors may differ by ``atol + rtol * |expected|``, bool and integer tensors not at all.
+    ``tolerances`` sets (rtol, atol) for single tensors of any dtype; ``comparators`` sets functions
+    ``f(actual, expected, *, actual_outputs, expected_outputs, inputs, rtol, atol) -> (ok, message)``.
+    ``equal_nan`` takes NaN as equal to NaN, ``widen_dtypes`` compares tensors of two dtypes by value.
+
+    Up to ``jobs`` worker processes, by default as many as there are cores, take over when the work has
+    taken longer than their start (at once where ``jobs`` is given; 1 means none). Any ``executor`` of
+    ``concurrent.futures`` serves instead. Templates in ``template_dirs`` come before the project's own.
+    With ``keep_tensors`` the results hold what was computed.
     """
 
     rtol: float = RTOL
@@ -145,27 +159,12 @@ def validate_pass_ir_codegen_results(
     executor: Executor | None = None,
     report: str | PathLike[str] | None = None,
 ) -> ValidationResult:
-    """Run every stage of a pass dump on ``tensors`` and compare what it computes with ``expected``.
+    """Run every stage of a pass dump, or one dump, on ``tensors`` and compare with ``expected``.
 
-    ``ir_dir`` is a passes_dump directory or one dump. A stage is read from its text if that parses and
-    every op in it is supported, else from the ``.msgpack`` of the same stem; a text that does not parse
-    and is not what the companion prints was edited, and its error is reported. The entry is the only
-    Orchestration function, else the only uncalled one, else the one whose parameters are all in
-    ``tensors``, or ``entry``. Names match without SSA suffix. Every stage gets copies of all tensors.
-
-    Floating-point tensors may differ by ``atol + rtol * |expected|``, bool and integer tensors not at all.
-    ``tolerances`` sets (rtol, atol) for single tensors of any dtype; ``comparators`` sets functions
-    ``f(actual, expected, *, actual_outputs, expected_outputs, inputs, rtol, atol) -> (ok, message)``.
-    ``equal_nan`` takes NaN as equal to NaN, ``widen_dtypes`` compares tensors of two dtypes by value.
-
-    ``jobs`` worker processes are used, by default as many as there are cores, once the work has taken
-    longer than their start; any ``executor`` of ``concurrent.futures`` serves instead. With
-    ``stop_at_first`` the first bad stage ends the validation, else all stages are checked first.
-    ``report`` names a JSON file for what was found, also after an interruption.
-
-    Raises ValidationError, an AssertionError with the result so far as ``result``, for a bad stage;
-    MissingTensorError (KeyError) for a parameter without tensor; EntryError (ValueError);
-    StageNotFoundError (FileNotFoundError); TypeError for a value that is no tensor.
+    Prints a line for each tensor of each stage. The first bad stage ends the validation unless
+    ``stop_at_first`` is false; ``report`` names a JSON file for what was found. ``Options`` tells the rest.
+    Raises ValidationError, an AssertionError with all that was found as ``result``, for a bad stage;
+    MissingTensorError (KeyError), EntryError (ValueError), StageNotFoundError (FileNotFoundError), TypeError.
     """
     options = Options(
         rtol=rtol,
@@ -187,11 +186,7 @@ def check_stages(validation: Validation, stop_at_first: bool, report: Path | Non
     if report is not None and report.suffix != ".json":
         raise ValueError(f"a report is a .json file, got {report.name!r}")
     result = ValidationResult(len(validation.stages))
-    options = validation.options
-
-    def rerun(stage: Stage, tensor: str) -> str:
-        return _call_text(stage, tensor, options)
-
+    rerun = partial(_call_text, validation.options)
     try:
         with closing(validation.results()) as results:
             for stage in results:
@@ -210,7 +205,7 @@ def check_stages(validation: Validation, stop_at_first: bool, report: Path | Non
     return result
 
 
-def _call_text(stage: Stage, tensor: str, options: Options) -> str:
+def _call_text(options: Options, stage: Stage, tensor: str) -> str:
     """The Python call that checks one tensor at one stage again."""
     expected = f"{{{tensor!r}: expected[{tensor!r}]}}" if tensor else "expected"
     arguments = [repr(str(stage.path)), "tensors", expected]
