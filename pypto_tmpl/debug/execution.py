@@ -20,7 +20,7 @@ from pypto_tmpl.debug.cores import on_one_core
 from pypto_tmpl.debug.entry import Entry, base_name
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
-_LANES = "def _run_lanes("  # the helper that starts the threads of a mixed kernel
+LANES = "def _run_lanes("  # the helper that starts the threads of a mixed kernel
 KEPT_SCRIPTS = 64  # compiled scripts that a process keeps, since neighbouring stages often share one
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _compiled: OrderedDict[bytes, CodeType] = OrderedDict()
@@ -132,7 +132,7 @@ def run_entry(
     """
     binding = bind_arguments(entry, inputs, expected)
     try:
-        with on_one_core() if _LANES in script else nullcontext():
+        with on_one_core() if LANES in script else nullcontext():
             result = load_script(script, name)[entry.script_name](*binding.arguments)
     except Exception as error:
         raise ScriptError(_described(error, name)) from error

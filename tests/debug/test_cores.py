@@ -4,13 +4,16 @@ import os
 import sys
 import threading
 import types
+from pathlib import Path
 
 import pytest
 import torch
 
+from pypto_tmpl import ir
+from pypto_tmpl.debug import torch_codegen
 from pypto_tmpl.debug.cores import on_one_core, usable_cores
 from pypto_tmpl.debug.entry import Entry
-from pypto_tmpl.debug.execution import run_entry
+from pypto_tmpl.debug.execution import LANES, run_entry
 
 pytestmark = pytest.mark.skipif(len(usable_cores()) < 2, reason="there is one core")
 
@@ -24,7 +27,8 @@ from debug_cores_seen import seen
 def main():
     seen.append((len(os.sched_getaffinity(0)), torch.get_num_threads()))
 """
-LANES = "\n\ndef _run_lanes(group, lanes): ...\n"
+WITH_LANES = f"{SCRIPT}\n\n{LANES}group, lanes): ...\n"
+DUMPS = Path(__file__).resolve().parents[1] / "corpus/dumps"
 
 
 def of_thread():
@@ -63,10 +67,16 @@ def test_other_threads_are_left_alone():
     assert found == [os.sched_getaffinity(0)]
 
 
-@pytest.mark.parametrize(("more", "cores"), [("", len(usable_cores())), (LANES, 1)])
-def test_only_scripts_with_lanes_run_on_one_core(more, cores, monkeypatch):
+def test_scripts_of_mixed_kernels_are_known_by_their_helper():
+    for stage, has_lanes in (("00_frontend", False), ("22_after_ExpandMixedKernel", True)):
+        node = ir.deserialize_from_file(DUMPS / "mixed_c2v_up_down/Ascend910B" / f"{stage}.msgpack")
+        assert (LANES in torch_codegen(node)) is has_lanes
+
+
+@pytest.mark.parametrize(("script", "cores"), [(SCRIPT, len(usable_cores())), (WITH_LANES, 1)])
+def test_only_scripts_with_lanes_run_on_one_core(script, cores, monkeypatch):
     module = types.ModuleType("debug_cores_seen")
     module.seen = []
     monkeypatch.setitem(sys.modules, "debug_cores_seen", module)
-    run_entry(SCRIPT + more, f"<cores {cores}>", Entry("main", "main", (), ()), {}, {})
-    assert module.seen == [(cores, 1 if more else torch.get_num_threads())]
+    run_entry(script, f"<cores {cores}>", Entry("main", "main", (), ()), {}, {})
+    assert module.seen == [(cores, 1 if cores == 1 else torch.get_num_threads())]
