@@ -34,6 +34,7 @@ _CUBE_SPACES = frozenset(
 # some 3000 levels of syntax.
 MAX_NESTING = 60
 MAX_CHAIN = 1000
+MAX_PARTS = 10_000  # of one statement: parts that share parts could be told in no end of text
 
 
 class ExpressionEmitter(VariableEmitter):
@@ -55,7 +56,7 @@ class ExpressionEmitter(VariableEmitter):
             self.cube_side_store if script.kernels.runs_on_two_lanes(function) else lambda call: False
         )
         self._written = written_tiles(function, self.facts, table)
-        self._nesting = self._chain = 0
+        self._nesting = self._chain = self._parts = 0
         self._leaves: dict[type, Callable[[Any], str]] = {
             ir.ConstInt: _constant,
             ir.ConstFloat: _constant,
@@ -96,8 +97,9 @@ class ExpressionEmitter(VariableEmitter):
         emit = self._leaves.get(type(node))
         if emit is not None:
             return emit(node)
-        if self._nesting >= MAX_NESTING:
-            return self._too_deep(node)
+        self._parts += 1
+        if self._nesting >= MAX_NESTING or self._parts > MAX_PARTS:
+            return self._refused(node)
         self._nesting += 1
         emit = self._dispatch.get(type(node))
         if emit is not None:
@@ -112,12 +114,18 @@ class ExpressionEmitter(VariableEmitter):
         self._nesting -= 1
         return text
 
-    def _too_deep(self, node: ir.Expr) -> str:
-        if self._nesting < 2 * MAX_NESTING:  # not yet reported for this expression
-            self._nesting += 2 * MAX_NESTING
+    def _refused(self, node: ir.Expr) -> str:
+        """A placeholder for what is nested too deep or makes its statement too large; reported once."""
+        if self._parts <= MAX_PARTS:
             self.report(f"an expression nested more than {MAX_NESTING} deep", node.span)
-            self._nesting -= 2 * MAX_NESTING
+            self._parts = MAX_PARTS + 1
+        elif self._parts == MAX_PARTS + 1:
+            self.report(f"a statement of more than {MAX_PARTS} operators and calls", node.span)
         return str(self.macros.nothing())
+
+    def begin_statement(self) -> None:
+        """Count the parts of a statement anew."""
+        self._parts = 0
 
     def chained(self, count: int) -> bool:
         """Enter ``count`` operators nested on the left; False (and reported) if Python refuses so many."""

@@ -112,8 +112,13 @@ def value_flows(body: ir.Stmt) -> list[tuple[ir.Var, ir.Expr]]:
     flows: list[tuple[ir.Var, ir.Expr]] = []
     # A statement, and the groups of variables that a yield there binds.
     stack: list[tuple[ir.Stmt, tuple[tuple[ir.Var, ...], ...]]] = [(body, ())]
+    seen: set[tuple[int, ...]] = set()
     while stack:
         stmt, targets = stack.pop()
+        key = (id(stmt), *map(id, targets))
+        if key in seen:
+            continue
+        seen.add(key)
         if isinstance(stmt, ir.AssignStmt):
             flows.append((stmt.var, stmt.value))
         elif isinstance(stmt, ir.SeqStmts):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, Mentions, assigned_variables, code_nodes, value_flows
 from pypto_tmpl.codegen.groups import find_pair
-from pypto_tmpl.codegen.statements import Lines, StatementEmitter
+from pypto_tmpl.codegen.statements import MAX_BLOCKS, Lines, StatementEmitter
 from pypto_tmpl.codegen.storage import written_operand
 
 if TYPE_CHECKING:
@@ -38,8 +38,13 @@ class ScopeEmitter(StatementEmitter):
     def _scope(self, scope: ir.ScopeStmt) -> Lines:
         """The body, its condition, and the task id that stands for its launch."""
         predicate, task = scope.attrs.get("predicate"), scope.attrs.get("task_id_var")
+        if self._blocks >= MAX_BLOCKS:
+            self.report(f"blocks nested more than {MAX_BLOCKS} deep", scope.span)
+            return []
+        self._blocks += 1
         emit = self._scope_bodies[type(scope)]
         lines: Lines = emit(scope) if predicate is None else self._conditional(scope, predicate)
+        self._blocks -= 1
         if task is not None:
             lines = [*lines, self.statements.assign(self.bind(task), self.macros.task_done())]
         return lines
@@ -63,9 +68,7 @@ class ScopeEmitter(StatementEmitter):
         """A scope that runs only if its predicate holds; else what it would write stays as it was."""
         condition = self.alone(predicate)
         before = {id(var) for var in assigned_variables(scope.body) if self.is_bound(var)}
-        self._blocks += 1
         lines: Lines = self._scope_bodies[type(scope)](scope)
-        self._blocks -= 1
         otherwise: Lines = []
         for var in assigned_variables(scope.body):
             if id(var) not in before and self._mentions.is_outside(var, scope):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_LOOPS = 20  # CPython 3.11 and 3.12 refuse more of them in each other
 MAX_BLOCKS = 60  # CPython refuses 100 levels of indentation
+MAX_STATEMENTS = 500_000  # of one function: blocks that share blocks could be told in no end of text
 Lines = list[str]
 
 
@@ -27,7 +28,7 @@ class StatementEmitter(LaunchEmitter):
         self.yield_targets: list[Sequence[ir.Var]] = []
         self.region_depth = 0  # regions whose body is a function or a loop of its own: no jumps out of them
         self.loop_depth = 0  # loops that a break would leave
-        self._blocks = self._loops = 0
+        self._blocks = self._loops = self._count = 0
         self._pair_target: ir.Var | None = None
         self._handlers: dict[type, Callable[[Any], Lines]] = {
             ir.AssignStmt: self._assign,
@@ -45,7 +46,11 @@ class StatementEmitter(LaunchEmitter):
     def emit_stmt(self, stmt: ir.Stmt) -> Lines:
         """Texts of ``stmt``, its comments first; an op without effect here has none."""
         if isinstance(stmt, ir.SeqStmts):
-            return [text for child in stmt.stmts for text in self.emit_stmt(child)]
+            return self._sequence(stmt)
+        self._count += 1
+        if self._count > MAX_STATEMENTS:
+            return self._too_many(stmt)
+        self.begin_statement()
         handler = self._handlers.get(type(stmt))
         if handler is None:
             self.report(f"statement {type(stmt).__name__}", stmt.span)
@@ -59,6 +64,19 @@ class StatementEmitter(LaunchEmitter):
             for line in text.splitlines() or [""]
         ]
         return comments + handler(stmt)
+
+    def _sequence(self, stmt: ir.SeqStmts) -> Lines:
+        lines: Lines = []
+        for child in _flat(stmt):
+            lines += self.emit_stmt(child)
+            if self._count > MAX_STATEMENTS:
+                break
+        return lines
+
+    def _too_many(self, stmt: ir.Stmt) -> Lines:
+        if self._count == MAX_STATEMENTS + 1:
+            self.report(f"a function of more than {MAX_STATEMENTS} statements", stmt.span)
+        return []
 
     # Values
 
@@ -281,6 +299,17 @@ class StatementEmitter(LaunchEmitter):
             return [self.statements.assign(*changing[0])]
         targets, texts = zip(*changing, strict=True)
         return [self.statements.assign_all(list(targets), list(texts))]
+
+
+def _flat(seq: ir.SeqStmts) -> Iterator[ir.Stmt]:
+    """The statements of a sequence and of sequences directly in it, however deep."""
+    pending = list(reversed(seq.stmts))
+    while pending:
+        stmt = pending.pop()
+        if isinstance(stmt, ir.SeqStmts):
+            pending += reversed(stmt.stmts)
+        else:
+            yield stmt
 
 
 def printable(text: str) -> str:

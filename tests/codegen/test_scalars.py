@@ -481,6 +481,17 @@ def test_a_tree_that_is_deep_on_the_right():
     assert _problems(nested(5000)) == ["an expression nested more than 60 deep"]
 
 
+def test_operators_that_share_operands():
+    """60 levels of x + x are 2**60 operands."""
+    total = x
+    for _ in range(8):
+        total = total + total
+    assert evaluate_body(ret(total), args=[(x, 3)]) == 3 * 2**8
+    for _ in range(50):
+        total = total + total
+    assert _problems(total) == ["a statement of more than 10000 operators and calls"]
+
+
 @pytest.mark.parametrize(
     "wrap",
     [
