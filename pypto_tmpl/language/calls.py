@@ -36,6 +36,7 @@ _MOVED = {
     f"system.{name}": f"tile.{name}"
     for name in ("tpush_to_aiv", "tpush_to_aic", "tpop_from_aic", "tpop_from_aiv")
 }
+_REGION_OPS = frozenset({"tensor.aiv_shard", "tile.aiv_shard", "tensor.aic_gather", "tile.aic_gather"})
 _PADDED_LOAD = "pld.tile._remote_load_with_physical_tail_padding"
 
 # Keywords that the printer uses for operands, in the order in which they follow the positional ones.
@@ -79,10 +80,10 @@ def _op_name(reader: Reader, node: ast.Call, root: str, namespace: str, name: st
     """The registered name of the op that ``root.namespace.name`` spells; it need not be in the op table."""
     if name.endswith("_") and python_keywords.iskeyword(name[:-1]):
         name = name[:-1]
-    if root in reader.module.language and namespace[0].islower():
+    if root in reader.module.language and not namespace[0].isupper():
         op = f"{namespace}.{name}"
         return _MOVED.get(op, op)
-    if root in reader.module.distributed and namespace[0].islower():
+    if root in reader.module.distributed and not namespace[0].isupper():
         return f"pld.{namespace}.{name}"
     hint = "ops stand in namespaces, such as pl.tensor, pl.tile, pl.system and pld.tensor"
     raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}", hint)
@@ -122,7 +123,7 @@ def op_call(
     late: dict[str, ast.expr] = {}
     for keyword in node.keywords:
         if keyword.arg == "attrs":
-            attrs = attribute_dict(reader, keyword.value, "attrs")
+            attrs += attribute_dict(reader, keyword.value, "attrs")
         elif keyword.arg in operands:
             late[keyword.arg or ""] = keyword.value
         elif keyword.arg == "deps" and name == "system.task_dummy":
@@ -133,11 +134,7 @@ def op_call(
         args += _late_operands(reader, name, late, kwargs)
     if name == _PADDED_LOAD:
         name, kwargs = "pld.tile.remote_load", [*kwargs, ("allow_physical_tail_padding", True)]
-    if (
-        reader.splits
-        and name.endswith((".aiv_shard", ".aic_gather"))
-        and not any(k == "split" for k, _ in kwargs)
-    ):
+    if reader.splits and name in _REGION_OPS and not any(key == "split" for key, _ in kwargs):
         kwargs.append(("split", reader.splits[-1]))
     if name == "pld.tensor.alloc_window_buffer":
         args, kwargs = _window_buffer(reader, node, args, kwargs)

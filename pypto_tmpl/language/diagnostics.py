@@ -102,8 +102,8 @@ class ScopeIsolationError(ParserError):
 
 
 def several(errors: Sequence[ParserError]) -> ParserError:
-    """One error that tells of all: the first, with the others as its ``related``."""
-    first, *others = errors
+    """One error that tells of all: the first of the text, with the others as its ``related``."""
+    first, *others = sorted(errors, key=lambda error: int(str((error.span or {}).get("line", 0))))
     first.related = tuple(others)
     return first
 

@@ -79,6 +79,7 @@ def const(value: float, dtype: ir.DataType) -> ir.Expr:
         ('pl.system.syncall(mode="soft", core_type="mix", gm_workspace=x, used_cores=0)', lambda x, **_: op("system.syncall", x, mode="soft", core_type="mix")),
         ('pl.system.syncall(mode="soft", core_type="mix", gm_workspace=x, used_cores=n)', lambda x, n, **_: op("system.syncall", x, n, mode="soft", core_type="mix")),
         ("pl.system.task_dummy(deps=[d, None, ids])", lambda d, ids, **_: op("system.task_dummy", attrs={"dummy_task": True, "manual_dep_edges": [d, ids]})),
+        ("pl.system.task_dummy(deps=[d], attrs={\"a\": 1})", lambda d, **_: op("system.task_dummy", attrs={"dummy_task": True, "manual_dep_edges": [d], "a": 1})),
         ("pl.tile.alloc(pl.Mem.Acc, 8192, pinned=True)", lambda **_: op("tile.alloc", 5, 8192, pinned=True)),
         ("pl.tensor.alloc(pl.MemorySpace.DDR, n)", lambda n, **_: op("tensor.alloc", 0, n)),
         # names
