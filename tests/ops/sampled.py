@@ -25,6 +25,7 @@ DTYPES = {
     "BOOL": torch.bool, "INT8": torch.int8, "INT16": torch.int16, "INT32": torch.int32,
     "INT64": torch.int64, "INDEX": torch.int64, "UINT8": torch.uint8, "UINT16": torch.uint16,
     "UINT32": torch.uint32, "FP16": torch.float16, "BF16": torch.bfloat16, "FP32": torch.float32,
+    "FP8E4M3FN": torch.float8_e4m3fn, "FP8E5M2": torch.float8_e5m2, "FP8E8M0": torch.float8_e8m0fnu,
 }  # fmt: skip
 WIDTHS = {"FP32": 6, "BF16": 5, "FP16": 5, "INT64": 4, "INT32": 3, "UINT32": 3, "INT16": 2, "UINT16": 2}
 _TYPED = re.compile(r"(?P<dtype>[A-Z][A-Z0-9]+)\[(?P<shape>[^\]]*)\](?:\s+valid\s+\[(?P<valid>[^\]]*)\])?")
@@ -79,6 +80,7 @@ def made_up(typed: Typed, seed: str, *, nonnegative: bool = False) -> Shaped:
         data = torch.randint(0, 2, typed.shape, generator=generator).bool()
     elif dtype.is_floating_point:
         data = (torch.randn(typed.shape, generator=generator) * 4).to(dtype)
+        data = data.float().abs().to(dtype) if dtype == torch.float8_e8m0fnu else data  # powers of two
         data = data.abs() + 0.25 if nonnegative else data
     else:
         info = torch.iinfo(dtype)
@@ -105,7 +107,7 @@ def result_dtype(entry: OpEntry, values: dict[str, Any], keywords: dict[str, Any
     if "promote" in rule:
         scalars = ["FP32" for value in given.values() if isinstance(value, float)]
         return max([*shaped, *scalars], key=lambda name: WIDTHS.get(name, 1))
-    if rule == "accumulate":
+    if rule.startswith("accumulate"):
         return "FP32" if DTYPES[shaped[0]].is_floating_point else "INT32"
     if rule == "float_or_fp32":
         return shaped[0] if DTYPES[shaped[0]].is_floating_point else "FP32"
