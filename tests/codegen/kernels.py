@@ -4,6 +4,7 @@ import torch
 from codegen.builders import (
     AIC,
     AIV,
+    FP32,
     INDEX,
     Acc,
     Group,
@@ -19,6 +20,7 @@ from codegen.builders import (
     scalar,
     script,
     tensor,
+    tensor_type,
     tile,
     tile_type,
 )
@@ -122,3 +124,19 @@ def outcome(*functions, rows=ROWS):
     found = script(*functions)["main"](numbers(ROWS, 8), target)
     assert found is target
     return target
+
+
+def note_block(target):
+    """Write 10 * block + number of blocks into the block's row of ``target``."""
+    block, value = scalar("block"), scalar("value", FP32)
+    return [
+        assign(block, block_index()),
+        assign(value, ir.cast(block * 10 + 1, FP32)),
+        evaluate(
+            op(
+                "tensor.assemble",
+                [target, op("tensor.full", [[1, 8], value], tensor_type([1, 8]), dtype=FP32), [block, 0]],
+                target.type,
+            )
+        ),
+    ]

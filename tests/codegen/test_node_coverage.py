@@ -31,7 +31,7 @@ TESTS = {
     "ConstFloat": "test_statements.py::test_constants",
     "ConstBool": "test_statements.py::test_constants",
     "Call": "test_statements.py::test_functions_that_return_tuples",
-    "Submit": "test_scopes.py::test_a_submit_with_one_result",
+    "Submit": "test_launches.py::test_a_submit_with_one_result",
     "MakeTuple": "test_statements.py::test_tuples",
     "TupleGetItemExpr": "test_statements.py::test_tuples",
     "Add": BINARY,
@@ -91,12 +91,12 @@ TESTS = {
     "ScopeKind.SplitAiv": "test_scopes.py::test_shards_and_gathers_meet_between_the_lanes",
     # Functions
     "FunctionType.Opaque": "test_statements.py::test_functions_do_not_share_names",
-    "FunctionType.Orchestration": "test_scopes.py::test_an_spmd_function",
+    "FunctionType.Orchestration": "test_launches.py::test_an_spmd_function",
     "FunctionType.InCore": "test_scopes.py::test_a_function_on_two_lanes",
     "FunctionType.AIC": "test_group_lanes.py::test_a_group_of_cube_work_only",
     "FunctionType.AIV": "test_scopes.py::test_replayed_lanes_return_from_both_branches",
     "FunctionType.Group": "test_groups.py::test_forms_of_a_plain_group",
-    "FunctionType.Spmd": "test_scopes.py::test_an_spmd_function",
+    "FunctionType.Spmd": "test_launches.py::test_an_spmd_function",
     "FunctionType.Inline": "test_group_lanes.py::test_functions_that_a_muted_lane_calls_are_muted",
     "FunctionType.Graph": "test_scopes.py::test_a_graph_function",
 }

@@ -16,7 +16,6 @@ from codegen.builders import (
     for_loop,
     function,
     if_,
-    load,
     numbers,
     op,
     ret,
@@ -26,8 +25,6 @@ from codegen.builders import (
     seq,
     tensor,
     tensor_type,
-    tile,
-    unary,
     while_loop,
     yields,
 )
@@ -467,70 +464,6 @@ def test_malformed_control_flow_is_refused():
     assert problems(if_(True, yields(1), None, [n])) == ["a branch with return variables and no else"]
     assert problems(ir.BreakStmt(U)) == ["a break outside any loop"]
     assert problems(if_(True, ir.ContinueStmt(U))) == ["a continue outside any loop"]
-
-
-def nested_loops(depth):
-    x = scalar("x")
-    body = assign(x, x + 1)
-    for k in range(depth):
-        body = for_loop(scalar(f"i{k}"), 1 if k < depth - 2 else 2, body)
-    return [assign(x, 0), body, ret(x)]
-
-
-def test_as_many_nested_loops_as_python_allows():
-    assert evaluate_body(*nested_loops(20)) == 4
-    assert problems(*nested_loops(21)) == ["loops nested more than 20 deep"]
-    assert problems(*nested_loops(400)) == ["loops nested more than 20 deep"]
-
-
-def nested_ifs(depth):
-    body = ret(1)
-    for _ in range(depth):
-        body = if_(True, body)
-    return body
-
-
-def test_as_many_nested_branches_as_python_allows():
-    assert evaluate_body(nested_ifs(60), ret(2)) == 1
-    assert problems(nested_ifs(61)) == ["blocks nested more than 60 deep"]
-    assert problems(nested_ifs(2000)) == ["blocks nested more than 60 deep"]
-
-
-def test_sequences_in_sequences():
-    x = scalar("x")
-    body = assign(x, x + 1)
-    for _ in range(3000):
-        body = ir.SeqStmts([body], U)
-    assert evaluate_body(assign(x, 1), body, ret(x)) == 2
-
-
-def test_scopes_nested_too_deep():
-    def nested(depth):
-        body = assign(n, 7)
-        for _ in range(depth):
-            body = ir.RuntimeScopeStmt(body=body, span=U)
-        return body
-
-    assert evaluate_body(nested(60), ret(n)) == 7
-    assert problems(nested(61)) == ["blocks nested more than 60 deep"]
-    assert problems(nested(3000)) == ["blocks nested more than 60 deep"]
-
-
-def test_blocks_that_share_blocks(monkeypatch):
-    """30 levels of one block in itself twice are a billion statements."""
-    x, t, out = scalar("x"), tile("t", [2, 2]), tensor("out", [2, 2])
-    body = seq(assign(x, x + 1), assign(t, unary("tile.neg", t)))
-    body = seq(body, evaluate(op("tile.assemble", [t, t, [0, 0]], t.type)))
-    for _ in range(5):
-        body = ir.SeqStmts([body, body], U)
-    start = [assign(x, 0), assign(t, load(out, [0, 0], [2, 2]))]
-    assert evaluate_body(*start, body, ret(x), args=[(out, numbers(2, 2))]) == 32
-    for _ in range(25):
-        body = ir.SeqStmts([body, body], U)
-    monkeypatch.setattr("pypto_tmpl.codegen.statements.MAX_STATEMENTS", 1000)
-    with pytest.raises(UnsupportedProgramError) as caught:
-        torch_codegen(function("f", [out], *start, body))
-    assert [item.what for item in caught.value.found] == ["a function of more than 1000 statements"]
 
 
 def test_a_function_alone():
