@@ -113,6 +113,7 @@ class OpEmitter:
             return Operand(text)
         is_popped = is_result and isinstance(node, ir.Call) and node.op.name in POPS
         space = type_.memory_space if isinstance(type_, ir.TileType) else None
+        view = type_.tensor_view if isinstance(type_, ir.TensorType) else None
         return Operand.shaped(
             text,
             type_.dtype.name,
@@ -120,6 +121,7 @@ class OpEmitter:
             space.name if space is not None else None,
             lambda: [source.expr(dim) for dim in type_.shape],
             lambda: None if is_popped else source.region(node),  # no region before the run
+            layout=view.layout.name if view is not None else None,
         )
 
 

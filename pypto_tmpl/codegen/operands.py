@@ -15,7 +15,7 @@ from pypto_tmpl.ops.model import CALL_FACTS, OpEntry
 
 FACTS = (
     "valid", "valid_items", "shape", "rank", "dtype", "dtype_name", "dtype_class", "bits", "memory",
-    "items", "is_literal",
+    "items", "is_literal", "layout",
 )  # fmt: skip
 # dtype name -> (class, bits): the class tells arithmetic apart, the bits are those of the element.
 _DTYPE_FACTS: dict[str, tuple[str, int]] = {
@@ -55,13 +55,14 @@ class Operand(str):
     """
 
     __slots__ = (
-        "_region_of", "_shape_of", "dtype_name", "is_literal", "items", "memory", "rank", "shape", "valid",
-        "valid_items",
+        "_region_of", "_shape_of", "dtype_name", "is_literal", "items", "layout", "memory", "rank", "shape",
+        "valid", "valid_items",
     )  # fmt: skip
 
     dtype_name: str | None
     is_literal: bool
     items: list[str] | None
+    layout: str | None
     memory: str | None
     rank: int | None
     shape: list[str] | None
@@ -81,6 +82,7 @@ class Operand(str):
         memory: str | None = None,
         items: list[str] | None = None,
         is_literal: bool = False,
+        layout: str | None = None,
     ) -> Operand:
         self = super().__new__(cls, text)
         self.dtype_name = dtype_name
@@ -91,6 +93,7 @@ class Operand(str):
         self.memory = memory
         self.items = items
         self.is_literal = is_literal
+        self.layout = layout
         return self
 
     @classmethod
@@ -102,11 +105,12 @@ class Operand(str):
         memory: str | None,
         shape_of: Callable[[], list[str]],
         region_of: Callable[[], tuple[str, list[str]] | None],
+        layout: str | None = None,
     ) -> Operand:
         """A tile or tensor whose extents are worked out when a macro asks for them: most do not."""
         self = super().__new__(cls, text)
         self.dtype_name, self.rank, self.memory = dtype_name, rank, memory
-        self.items, self.is_literal = None, False
+        self.items, self.is_literal, self.layout = None, False, layout
         self._shape_of, self._region_of = shape_of, region_of
         return self
 

@@ -401,3 +401,37 @@ def test_the_predicate_is_no_mask(predicate, value):
     text = emit("tile.matmul_acc", sample)
     arguments = {"acc": torch.full([2, 2], 100.0), "lhs": torch.ones(2, 3), "rhs": torch.ones(3, 2)}
     assert run(text, arguments | {"first": predicate}).tolist() == [[value] * 2] * 2
+
+
+DN = Operand("x", dtype_name="FP32", shape=["4", "3"], layout="DN")
+BACK = Operand("[2, 6]", items=["2", "6"])
+
+
+@pytest.mark.parametrize(
+    ("sample", "rows"),
+    [
+        ({"layout": "ND"}, [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]),
+        ({"layout": "DN"}, [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]]),
+        ({"shape": BACK}, [[0, 2, 4, 6, 8, 10], [1, 3, 5, 7, 9, 11]]),
+        ({"shape": BACK, "layout": "ND"}, [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]),
+    ],
+)
+def test_a_view_of_a_dn_tensor_sees_the_memory_below_it(sample, rows):
+    x = torch.arange(12.0).reshape(3, 4)
+    got = run(emit("tensor.view", {"input": DN} | sample), {"x": x.mT})
+    assert got.tolist() == rows
+    x[0, 0] = -1
+    assert got[0, 0] == -1  # it shares storage
+
+
+def test_a_transpose_is_a_view_in_orchestration_code_only():
+    sample = {"input": WHOLE, "axis1": "0", "axis2": "1"}
+    assert emit("tensor.transpose", sample) == "input.transpose(0, 1)"
+    assert emit("tensor.transpose", sample, in_kernel=True) == "torch.transpose_copy(input, 0, 1)"
+
+
+def test_a_column_major_tile_is_reinterpreted_along_its_columns():
+    sample = {"data": "FP32[8, 1]", "dtype": "INT16"}
+    text = emit("tile.reinterpret_view", sample, result_shape=[16, 1])
+    column = torch.tensor([[1.0], [-2.5]])
+    assert run(text, {"data": column}).tolist() == [[0], [0x3F80], [0], [0xC020 - 0x10000]]

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import torch
 from ops.references.registry import Shaped, reference, wrapped
 
@@ -96,19 +97,28 @@ def assemble(
     return write(target, source, offset, [*source.data.shape], add=atomic == "Add")
 
 
-@reference("tile.fillpad")
-def fillpad(tile: Shaped, pad_value: str, result: torch.dtype) -> torch.Tensor:
+@reference("tile.fillpad", "tensor.fillpad", "tile.fillpad_inplace")
+@reference("tile.fillpad_expand", "tensor.fillpad_expand")
+def fillpad(
+    pad_value: str,
+    result: torch.dtype,
+    tile: Shaped | None = None,
+    tensor: Shaped | None = None,
+    shape: list[int] | None = None,
+) -> torch.Tensor:
     """The valid cells, and the pad everywhere else."""
+    source = tile or tensor
+    assert source is not None
     if result.is_floating_point:
         pad = {"zero": 0.0, "min": -torch.inf, "max": torch.inf}[pad_value]
     else:
         info = torch.iinfo(result)
         pad = {"zero": 0, "min": info.min, "max": info.max}[pad_value]
-    data = numbers_of(tile.data)
-    for cell in cells(data.shape):
-        if not holds(tile.valid, cell):
-            data[cell] = pad
-    return data
+    numbers = numbers_of(source.data)
+    out = torch.full(shape or numbers.shape, pad, dtype=numbers.dtype)
+    for cell in cells(source.valid):
+        out[cell] = numbers[cell]
+    return out
 
 
 @reference("tile.move")
@@ -144,3 +154,61 @@ def read(tensor: Shaped, indices: list[int], **ignored: object) -> torch.Tensor:
 def dim(tensor: Shaped, axis: int, **ignored: object) -> torch.Tensor:
     """One extent."""
     return torch.tensor([*tensor.data.shape][axis])
+
+
+@reference("tile.transpose", "tensor.transpose")
+def transpose(input: Shaped, axis1: int, axis2: int, **ignored: object) -> torch.Tensor:
+    """out[..., j, ..., i, ...] = input[..., i, ..., j, ...]"""
+    numbers = numbers_of(input.data)
+    axes = list(range(numbers.dim()))
+    axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
+    out = torch.zeros([numbers.shape[axis] for axis in axes], dtype=numbers.dtype)
+    for cell in cells(numbers.shape):
+        out[tuple(cell[axis] for axis in axes)] = numbers[cell]
+    return out
+
+
+@reference("tile.extract")
+def extract(src: Shaped, index_row: int, index_col: int, shape: list[int], **ignored: object) -> torch.Tensor:
+    """out[i, j] = src[index_row + i, index_col + j]"""
+    return window(src, shape, [index_row, index_col], None)
+
+
+@reference("tile.concat", "tensor.concat")
+def concat(src0: Shaped, src1: Shaped, **ignored: object) -> torch.Tensor:
+    """Each row of src0, then that of src1."""
+    rows = zip(numbers_of(src0.data).tolist(), numbers_of(src1.data).tolist(), strict=True)
+    return torch.tensor([left + right for left, right in rows], dtype=numbers_of(src0.data).dtype)
+
+
+@reference("tile.reinterpret_view", "tensor.reinterpret_view")
+def reinterpret_view(
+    data: Shaped, result: torch.dtype, shape: list[int] | None = None, **ignored: object
+) -> torch.Tensor:
+    """The same bytes, by numpy."""
+    names = {torch.int8: "<i1", torch.int16: "<i2", torch.uint32: "<u4"}
+    read = np.frombuffer(data.data.numpy().tobytes(), dtype=names[result]).astype(np.int64)
+    return torch.from_numpy(read).reshape(shape or [data.data.shape[0], -1])
+
+
+@reference("tensor.view")
+def view(
+    input: Shaped, shape: list[int] | None = None, layout: str = "ND", **ignored: object
+) -> torch.Tensor:
+    """The cells one after the other: out[i, j] = cell j * rows + i in DN, cell i * columns + j else."""
+    numbers = numbers_of(input.data).flatten().tolist()
+    rows, columns = shape or [*input.data.shape][:: -1 if layout == "DN" else 1]
+    out = torch.zeros(rows, columns, dtype=numbers_of(input.data).dtype)
+    for i, j in cells(out.shape):
+        out[i, j] = numbers[j * rows + i if layout == "DN" else i * columns + j]
+    return out
+
+
+@reference("tile.set_validshape", "tensor.set_validshape")
+def set_validshape(
+    tile: Shaped | None = None, tensor: Shaped | None = None, **ignored: object
+) -> torch.Tensor:
+    """The value as it is."""
+    source = tile or tensor
+    assert source is not None
+    return numbers_of(source.data)
