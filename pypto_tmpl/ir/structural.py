@@ -15,7 +15,7 @@ from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.expr import ConstFloat, ConstInt, MemRef, Var, WindowBuffer
 from pypto_tmpl.ir.fields import fields_of
 from pypto_tmpl.ir.program import Program
-from pypto_tmpl.ir.stmt import ForStmt
+from pypto_tmpl.ir.stmt import ForStmt, SeqStmts
 from pypto_tmpl.ir.structural_hashing import Hasher, is_skipped
 from pypto_tmpl.ir.types import ScalarType, TensorView, TileView, TupleType
 
@@ -172,7 +172,11 @@ def _field_parts(pair: _Pair) -> list[_Pair]:
             continue
         pairing = pair.pairing or spec.role is FieldRole.DEFINITION
         is_loop_var = isinstance(a, ForStmt) and spec.name == "loop_var"
-        parts.append(_Pair(left, right, (pair.path, f".{spec.name}"), pairing, is_loop_var))
+        step = "" if isinstance(a, SeqStmts) else f".{spec.name}"  # body[1] is its second statement
+        reason = ""
+        if isinstance(left, float) and left != right:
+            reason = f"{left!r} and {right!r} differ"  # also where both are one NaN object
+        parts.append(_Pair(left, right, (pair.path, step), pairing, is_loop_var, reason))
     return parts
 
 

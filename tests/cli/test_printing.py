@@ -45,7 +45,7 @@ def test_diff_names_the_path_and_shows_both_lines(tmp_path):
     result = run("diff", TEXT, changed)
     assert result.exit_code == 1
     assert result.stdout == (
-        "['kernel'].body.stmts[3].body.stmts[0].value.left.value: 64 and 32 differ\n"
+        "['kernel'].body[3].body[0].value.left.value: 64 and 32 differ\n"
         "  left:  width: pl.Scalar[pl.INDEX] = pl.min(64, n_valid - c)\n"
         "  right: width: pl.Scalar[pl.INDEX] = pl.min(32, n_valid - c)\n"
     )

@@ -84,4 +84,4 @@ def test_shared_expression_differs_once_its_variable_is_bound_elsewhere():
 
     assert ir.structural_equal(loop(x), loop(x))
     difference = ir.structural_diff(loop(x), loop(y))
-    assert str(difference) == "stmts[2].expr.operand: the variables stand for different definitions"
+    assert str(difference) == "[2].expr.operand: the variables stand for different definitions"
