@@ -52,6 +52,7 @@ T0, T1 = scalar("t0", ir.DataType.TASK_ID), scalar("t1", ir.DataType.TASK_ID)
         ),
         (call("tensor.add", A, B), "pl.tensor.add(a, b)"),
         (call("tensor.add", A, N), "pl.tensor.add(a, n)"),
+        (call("tensor.add", scalar("x"), real(1.0)), "pl.tensor.add(x, 1.0)"),
         (call("tensor.add", A, real(1.0)), "pl.tensor.adds(a, 1.0)"),
         (call("tensor.add", A, integer(1, INT32)), "pl.tensor.adds(a, pl.const(1, pl.INT32))"),
         (call("tensor.mul", A, real(1.0)), "pl.tensor.mul(a, 1.0)"),
