@@ -1,0 +1,35 @@
+"""Wide unsigned tensors that a caller brings in a signed dtype give what the declared dtype gives."""
+
+import pytest
+import torch
+from ops.sampled import DTYPES, TABLE, Typed, emit, made_up, parse, run
+
+WIDE = {torch.uint16: torch.int32, torch.uint32: torch.int64}
+FAMILIES = {"arg_reduce", "bitwise", "broadcast", "broadcast_columns", "compare", "division", "elementwise"}
+FAMILIES |= {"partial", "reduce", "unary"}
+SAMPLES = [
+    pytest.param(name, sample, id=f"{name}-{number}")
+    for name, entry in TABLE.items()
+    for number, sample in enumerate(entry.samples)
+    if name.startswith("tensor.") and TABLE.family_of(name) in FAMILIES
+    if any(str(value).startswith(("UINT16", "UINT32")) for value in sample.values())
+]
+
+
+@pytest.mark.parametrize("same_bits", [False, True], ids=["same number", "same bits"])
+@pytest.mark.parametrize(("name", "sample"), SAMPLES)
+def test_a_carrier_gives_the_same(name, sample, same_bits):
+    given = {key: parse(sample[key]) for key in TABLE[name].operand_names if key in sample}
+    typed = {key: value for key, value in given.items() if isinstance(value, Typed)}
+    own = {key: made_up(value, f"{name} {key}").data for key, value in typed.items()}
+    carried = {}
+    for key, data in own.items():
+        carrier = WIDE.get(data.dtype, data.dtype)
+        carried[key] = data.to(carrier)
+        if same_bits and data.dtype == torch.uint32:
+            carried[key] = data.view(torch.int32)
+    text = emit(name, sample)
+    expected, got = run(text, own), run(text, carried)
+    assert got.dtype == expected.dtype, text
+    assert torch.equal(got.long(), expected.long()), text
+    assert {DTYPES[value.dtype] for value in typed.values()} & set(WIDE)
