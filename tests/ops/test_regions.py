@@ -1,0 +1,139 @@
+"""A store after an op, or after a chain of them, writes the region of the result's type and nothing else."""
+
+import random
+
+import pytest
+import torch
+from codegen.builders import U, assign, function, load, op, ret, script, store, tensor, tile
+from ops.sampled import DTYPES, TABLE, parse
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir import DataType
+from pypto_tmpl.language.inference import _result
+from pypto_tmpl.language.result_rules import Operands
+from pypto_tmpl.ops import resolve_result
+
+SHAPE = [8, 32]
+FAMILIES = {"arg_reduce", "bitwise", "broadcast", "broadcast_columns", "cast", "compare", "division"}
+FAMILIES |= {"elementwise", "partial", "reduce", "unary"}
+MASK_FIRST = ("tile.sel", "tile.sels")
+TILE_OPS = [
+    name
+    for name in TABLE
+    if name.startswith("tile.") and TABLE.family_of(name) in FAMILIES and name not in MASK_FIRST
+]
+KEYWORDS = {"cmp_type": 2, "target_type": DataType.FP16, "mode": 1}
+UNTOUCHED = 99
+
+
+def call(name, *args):
+    """A call with the type that the op table gives it."""
+    entry = TABLE[name]
+    keywords = {spec.name: KEYWORDS[spec.name] for spec in entry.kwargs if spec.name in KEYWORDS}
+    type_ = _result(resolve_result(entry), Operands(entry, args, ir.AttrMap(keywords)))
+    return op(name, args, type_, **keywords)
+
+
+def operands_after(name, first):
+    """Tiles and scalars that the op takes beside its first operand, shaped as in its first sample."""
+    entry = TABLE[name]
+    dtype = first.type.dtype
+    for spec in entry.operands[1:]:
+        given = entry.samples[0].get(spec.name)
+        if given is None:
+            return
+        if spec.kinds == ("scalar",):
+            yield ir.ConstInt(2, dtype, U) if dtype.is_int() else ir.ConstFloat(2.0, dtype, U)
+        else:
+            extents = [1 if extent == 1 else SHAPE[axis] for axis, extent in enumerate(parse(given).shape)]
+            yield tile(spec.name, extents, dtype)
+
+
+def written_cells(params, body, value):
+    """Which cells of a tensor change when a kernel stores its value in it; all operands are above 1."""
+    out = tensor("out", SHAPE, value.type.dtype)
+    stored = ir.Var("stored", out.type, U)
+    kernel = function(
+        "kernel", [*params, out], *body, assign(stored, store(value, [0, 0], out)), ret(stored),
+        type=ir.FunctionType.InCore,
+    )  # fmt: skip
+    data = []
+    for param in params:
+        shape = [extent.value for extent in param.type.shape]
+        numbers = torch.arange(torch.Size(shape).numel()).reshape(shape) % 3 + 2
+        data.append(numbers.to(DTYPES[param.type.dtype.name]))
+    target = torch.full(SHAPE, UNTOUCHED).to(DTYPES[value.type.dtype.name])
+    script(kernel)["kernel"](*data, target)
+    return target != UNTOUCHED
+
+
+def region_of(type_):
+    """The cells of a type's region, as a mask of SHAPE."""
+    view = type_.tile_view
+    extents = view.valid_shape if view is not None and view.valid_shape else type_.shape
+    cells = torch.zeros(SHAPE, dtype=torch.bool)
+    cells[tuple(slice(extent.value) for extent in extents)] = True
+    return cells
+
+
+@pytest.mark.parametrize("valid", [(8, 4), (5, 20), (3, 32), (8, 0), (0, 32), (8, 32)], ids=str)
+@pytest.mark.parametrize("name", TILE_OPS)
+def test_after_one_op(name, valid):
+    dtype = DataType.INT32 if TABLE.family_of(name) == "bitwise" else DataType.FP32
+    first = tile("first", SHAPE, dtype, valid)
+    args = [first, *operands_after(name, first)]
+    value = call(name, *args)
+    result = ir.Var("result", value.type, U)
+    written = written_cells([arg for arg in args if isinstance(arg, ir.Var)], [assign(result, value)], result)
+    assert torch.equal(written, region_of(result.type))
+
+
+UNARY = ["tile.neg", "tile.abs", "tile.sqrt", "tile.rsqrt", "tile.recip", "tile.relu", "tile.sin", "tile.log"]
+SCALAR = ["tile.adds", "tile.subs", "tile.muls", "tile.divs", "tile.maximums", "tile.minimums", "tile.fmods"]
+PAIRS = ["tile.add", "tile.sub", "tile.mul", "tile.maximum", "tile.minimum", "tile.part_add", "tile.part_max"]
+ROWS = ["tile.row_expand_add", "tile.row_expand_max", "tile.row_expand_expdif", "tile.row_expand"]
+COLUMNS = ["tile.col_expand_mul", "tile.col_expand_min", "tile.col_expand_sub", "tile.col_expand"]
+
+
+def chained(choose, tiles):
+    """One more op on one of the tiles so far."""
+    kind = choose.choice(["unary", "scalar", "pair", "row", "column"])
+    value = choose.choice(tiles)
+    if kind == "unary":
+        return [call(choose.choice(UNARY), value)]
+    if kind == "scalar":
+        return [
+            call(choose.choice(SCALAR), value, ir.ConstFloat(choose.choice([0.5, -2.0]), DataType.FP32, U))
+        ]
+    if kind == "pair":
+        return [call(choose.choice(PAIRS), value, choose.choice(tiles))]
+    if kind == "row":
+        reduction = call(choose.choice(["tile.row_max", "tile.row_sum", "tile.row_prod"]), value, value)
+    else:
+        reduction = call(choose.choice(["tile.col_max", "tile.col_sum", "tile.col_prod"]), value)
+    vector = ir.Var("vector", reduction.type, U)
+    return [
+        vector,
+        reduction,
+        call(choose.choice(ROWS if kind == "row" else COLUMNS), choose.choice(tiles), vector),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_after_a_chain(seed):
+    """Regions differ among the operands: the rule of each op says whose counts."""
+    choose = random.Random(seed)
+    source = tensor("source", SHAPE)
+    body, tiles = [], []
+    for number in range(2):
+        valid = [choose.randint(1, 8), choose.randint(1, 32)]
+        loaded = tile(f"loaded_{number}", SHAPE, DataType.FP32, valid)
+        fetched = load(source, [0, 0], SHAPE, valid)
+        body.append(assign(loaded, ir.Call(fetched.op, fetched.args, fetched.kwargs, loaded.type, U)))
+        tiles.append(loaded)
+    for number in range(choose.randint(1, 6)):
+        *before, value = chained(choose, tiles)
+        body += [assign(*before)] if before else []
+        tiles.append(ir.Var(f"value_{number}", value.type, U))
+        body.append(assign(tiles[-1], value))
+    assert torch.equal(written_cells([source], body, tiles[-1]), region_of(tiles[-1].type))
