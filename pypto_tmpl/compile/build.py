@@ -38,10 +38,11 @@ class Pipeline(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A build directory and its manifest."""
+    """A build directory and its manifest; ``program`` is what the script was made from, if it is known."""
 
     directory: Path
     manifest: Manifest
+    program: ir.Program | None = None
 
 
 def compile_program(
@@ -90,7 +91,7 @@ def compile_program(
         files=file_records(directory, written),
     )
     manifest.write(directory)
-    return Build(directory, manifest)
+    return Build(directory, manifest, program)
 
 
 def _remove_earlier(directory: Path) -> None:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from pypto_tmpl import ir
-from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.debug.entry import EntryError, base_name
 from pypto_tmpl.runtime.manifest import Entry, EntryParam
 
-_SSA_SUFFIX = re.compile(r"__ssa_v\d+$")
 _ENTRY_TYPES = (ir.FunctionType.Orchestration, ir.FunctionType.Opaque)
-
-
-class EntryError(PyptoTmplError, ValueError):
-    """A program whose entry function cannot be told, or cannot be called from outside."""
-
-    slug = "entry"
 
 
 def find_entry(program: ir.Program) -> Entry:
@@ -67,7 +59,7 @@ def _ambiguous(program: ir.Program, found: Iterable[ir.Function]) -> EntryError:
 
 
 def _param(function: ir.Function, var: ir.Var, direction: ir.ParamDirection) -> EntryParam:
-    name = _SSA_SUFFIX.sub("", var.name_hint)
+    name = base_name(var.name_hint)
     if isinstance(var.type, ir.TensorType) and not isinstance(var.type, ir.DistributedTensorType):
         shape = tuple(_extent(dim) for dim in var.type.shape)
         return EntryParam(name, direction.name, var.type.dtype.name, shape)

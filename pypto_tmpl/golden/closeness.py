@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
 
+from pypto_tmpl.debug.error_places import bad_places
+from pypto_tmpl.golden.distribution import finite_quantiles
 from pypto_tmpl.golden.elements import (
     Element,
     NonFinite,
@@ -19,6 +21,8 @@ from pypto_tmpl.golden.elements import (
 )
 
 SHOWN = 20  # mismatches that are listed
+QUANTILES = (0.5, 0.9, 0.99, 0.999)
+MOST_DESCRIBED = 1 << 24  # elements of which it is told where the bad ones lie
 
 
 @dataclass(slots=True)
@@ -36,6 +40,8 @@ class Closeness:
     max_abs: Worst = field(default_factory=Worst)
     max_rel: Worst = field(default_factory=Worst)
     non_finite: NonFinite = field(default_factory=NonFinite)
+    quantiles: Sequence[float] = ()
+    places: Sequence[str] = ()
 
     @property
     def passed(self) -> bool:
@@ -67,8 +73,12 @@ class Closeness:
             f"max abs diff={self.max_abs.text(self.shape)}, max rel diff={self.max_rel.text(self.shape)}; "
             f"tolerance {limits}{share}"
         )
+        if self.quantiles:
+            values = zip(QUANTILES, self.quantiles, strict=True)
+            yield f"abs diff quantiles: {', '.join(f'{share:.4g} {value:.3e}' for share, value in values)}"
         if self.non_finite:
             yield f"not finite: {self.non_finite}"
+        yield from (f"where: {place}" for place in self.places)
         if self.is_exact_dtype and self.unequal and not self.bad:
             yield f"{self.unequal} of {self.numel} integers differ within the tolerance"
 
@@ -88,12 +98,41 @@ def compare_close(
     if found.difference is not None:
         return found
     found.is_exact_dtype = not (actual.is_floating_point() or actual.is_complex())
+    is_described = 1 < found.numel <= MOST_DESCRIBED
+    bad: list[tuple[int, torch.Tensor]] = []
     for part in parts(actual, expected):
-        _compare_part(found, part, equal_nan)
+        chosen = _compare_part(found, part, equal_nan)
+        if chosen is not None and is_described:
+            bad.append((part.start, chosen))
+    if bad:
+        _describe(found, actual, expected, bad)
     return found
 
 
-def _compare_part(found: Closeness, part: Part, equal_nan: bool) -> None:
+def _describe(
+    found: Closeness,
+    actual: torch.Tensor,
+    expected: torch.Tensor,
+    bad: Sequence[tuple[int, torch.Tensor]],
+) -> None:
+    """How large the differences are, and where the bad elements lie."""
+    found.quantiles = finite_quantiles(lambda: _differences(actual, expected), QUANTILES)
+    mask = torch.zeros(found.numel, dtype=torch.bool)
+    for start, chosen in bad:
+        mask[start : start + chosen.numel()] = chosen
+    found.places = bad_places(mask.reshape(found.shape))
+
+
+def _differences(actual: torch.Tensor, expected: torch.Tensor) -> Iterator[torch.Tensor]:
+    for part in parts(actual, expected):
+        a, e = (t if t.is_complex() else t.to(torch.float64) for t in (part.actual, part.expected))
+        yield (a - e).abs().to(torch.float32)
+
+
+def _compare_part(found: Closeness, part: Part, equal_nan: bool) -> torch.Tensor | None:
+    """Take a part into account; which of its elements are bad, None if none is."""
+    if _is_equal(part):
+        return None
     if found.is_exact_dtype:
         equal = part.actual == part.expected
         diff, magnitude = _integer_difference(part, equal)
@@ -110,6 +149,13 @@ def _compare_part(found: Closeness, part: Part, equal_nan: bool) -> None:
     if count and len(found.shown) < SHOWN:
         found.shown += first_elements(part, ~close, SHOWN - len(found.shown))
     found.bad += count
+    return ~close if count else None
+
+
+def _is_equal(part: Part) -> bool:
+    """True where there is nothing to measure; 8-bit floats have no comparison of their own."""
+    has_none = part.actual.is_floating_point() and part.actual.dtype.itemsize == 1
+    return not has_none and torch.equal(part.actual, part.expected)
 
 
 def _integer_difference(part: Part, equal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -121,8 +167,7 @@ def _integer_difference(part: Part, equal: torch.Tensor) -> tuple[torch.Tensor, 
 
 def _float_difference(part: Part) -> tuple[torch.Tensor, torch.Tensor]:
     """Differences and magnitudes, 0 where a side is not finite."""
-    is_complex = part.actual.is_complex()
-    dtype = torch.complex128 if is_complex else torch.float64
+    dtype = torch.promote_types(part.actual.dtype, torch.float32)
     a, e = part.actual.to(dtype), part.expected.to(dtype)
     finite = a.isfinite() & e.isfinite()
     return torch.where(finite, (a - e).abs(), 0.0), torch.where(finite, e.abs(), 0.0)

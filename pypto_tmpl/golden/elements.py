@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from pypto_tmpl.golden.threads import torch_threads
+
 PART = 1 << 18  # elements a part
 
 
@@ -26,11 +28,16 @@ class Part:
 
 
 def parts(actual: torch.Tensor, expected: torch.Tensor) -> Iterator[Part]:
-    """The elements of two tensors of one shape, in parts of a quarter million."""
+    """The elements of two tensors of one shape, in parts of about a quarter million.
+
+    While they are walked torch has one thread: more of them cost more than they bring to parts of this size,
+    and many times as much where other processes want the cores too.
+    """
     start = 0
-    for one, other in _pieces(actual, expected):
-        yield Part(start, one, other)
-        start += one.numel()
+    with torch_threads(1):
+        for one, other in _pieces(actual, expected):
+            yield Part(start, one, other)
+            start += one.numel()
 
 
 def _pieces(one: torch.Tensor, other: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:

@@ -28,6 +28,7 @@ def failed_result(
     """The result of a run that an error ended in a phase."""
     kind = type(error).__name__
     text = _text(error) if isinstance(error, PyptoTmplError) else str(error)
+    text = "\n".join([text, *getattr(error, "__notes__", ())])
     is_told = isinstance(error, HarnessError | ValidationError)
     return RunResult(
         False,

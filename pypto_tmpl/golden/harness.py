@@ -171,7 +171,7 @@ class Harness:
     def _run(self, build: Build, values: RunValues, options: RuntimeOptions) -> None:
         with self._console.stage("runtime"):
             values.assert_apart()
-            execute_build(build.directory, build.manifest, values.arguments(), options)
+            execute_build(build.directory, build.manifest, values.arguments(), options, build.program)
         if os.environ.get("PYPTO_BENCH", "") not in _NOT_SET:
             with self._console.stage("benchmark"):
                 why = "no device-domain spans (sim platform or non-profiling build)"

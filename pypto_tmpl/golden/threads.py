@@ -1,4 +1,4 @@
-"""How many threads torch has while a golden function runs."""
+"""How many threads torch has while the harness computes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,15 @@ def golden_threads() -> Iterator[None]:
 
     Unset, at most 16 of those there are. Raises ValueError for anything but a positive integer.
     """
+    with torch_threads(_wanted(torch.get_num_threads())):
+        yield
+
+
+@contextmanager
+def torch_threads(number: int) -> Iterator[None]:
+    """Give torch this number of threads, and the former number after."""
     before = torch.get_num_threads()
-    torch.set_num_threads(_wanted(before))
+    torch.set_num_threads(number)
     try:
         yield
     finally:

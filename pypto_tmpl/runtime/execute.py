@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.runtime.arguments import bind_arguments
-from pypto_tmpl.runtime.manifest import EntryParam, Manifest, read_manifest
+from pypto_tmpl.runtime.manifest import EntryParam, Manifest, file_record, read_manifest
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
 from pypto_tmpl.runtime.platforms import require_simulated
-from pypto_tmpl.runtime.script import load_entry
+from pypto_tmpl.runtime.script import failing_line, load_entry
+from pypto_tmpl.runtime.source_lines import source_place
 
 _CPU = torch.device("cpu")
 
@@ -42,8 +45,18 @@ def execute_compiled(work_dir: str | os.PathLike[str], args: Sequence[object], *
     execute_build(build, read_manifest(build), args, options)
 
 
-def execute_build(build: Path, manifest: Manifest, args: Sequence[object], options: RuntimeOptions) -> None:
-    """Run a build whose manifest has been read; see ``execute_compiled``."""
+def execute_build(
+    build: Path,
+    manifest: Manifest,
+    args: Sequence[object],
+    options: RuntimeOptions,
+    program: ir.Program | None = None,
+) -> None:
+    """Run a build whose manifest has been read; see ``execute_compiled``.
+
+    What the program raises gets notes with the generated line and, where it can be told from ``program`` or
+    from the dump in the build, the source line.
+    """
     if manifest.backend != options.platform.backend:
         raise BackendMismatchError(
             f"the build is for {manifest.backend}, platform {options.platform.name!r} is"
@@ -51,9 +64,37 @@ def execute_build(build: Path, manifest: Manifest, args: Sequence[object], optio
             notes=[f"compile the program for platform {options.platform.name!r}"],
         )
     values = bind_arguments(manifest.entry, args)
-    entry = load_entry(build / manifest.script, manifest.script_entry)
+    script = build / manifest.script
+    entry = load_entry(script, manifest.script_entry)
     warn_without_records(options.dfx)
-    call_apart(entry, manifest.entry.params, values, options.torch_device)
+    try:
+        call_apart(entry, manifest.entry.params, values, options.torch_device)
+    except Exception as error:
+        for note in _places(error, script, program or _dumped(build, manifest)):
+            error.add_note(note)
+        raise
+
+
+def _places(error: Exception, script: Path, program: ir.Program | None) -> Iterator[str]:
+    """Where in the script an error came from, and where in the source."""
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    line = failing_line(error, script, tree)
+    if line is None or line.lineno is None:
+        return
+    yield f"  --> {script}:{line.lineno}: {line.line}"
+    if program is not None and (place := source_place(program, tree, line.lineno)) is not None:
+        yield f"  source: {place}"
+
+
+def _dumped(build: Path, manifest: Manifest) -> ir.Program | None:
+    """The program that the script was made from, if the build still has it as it was."""
+    if manifest.source is None:
+        return None
+    path = build / manifest.source
+    if not path.is_file() or file_record(path) != manifest.files.get(manifest.source):
+        return None
+    node = ir.deserialize_from_file(str(path))
+    return node if isinstance(node, ir.Program) else None
 
 
 def call_apart(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import linecache
-from collections.abc import Callable
+import ast
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pypto_tmpl.debug.execution import load_script
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.runtime.source_lines import function_at
 
 
 class ScriptError(PyptoTmplError, ValueError):
@@ -22,18 +25,37 @@ def load_entry(path: Path, name: str) -> Callable[..., object]:
     Raises ScriptError for a script that is missing, is no Python or has no such function.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        code = compile(text, str(path), "exec")
+        namespace = load_script(path.read_text(encoding="utf-8"), str(path))
     except FileNotFoundError:
         raise ScriptError(f"the generated script {path} is missing") from None
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, UnicodeDecodeError) as error:
         line = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
         raise ScriptError(f"the script is no Python: {error}", where=f"{path}{line}") from None
-    linecache.checkcache(str(path))
-    namespace: dict[str, Any] = {"__name__": f"pypto_tmpl_script_{path.stem}", "__file__": str(path)}
-    exec(code, namespace)
-    found = namespace.get(name)
+    found: Any = namespace.get(name)
     if not callable(found):
         raise ScriptError(f"the script has no function {name!r}", where=str(path))
     entry: Callable[..., object] = found
     return entry
+
+
+def failing_line(error: BaseException, path: Path, script: ast.Module) -> traceback.FrameSummary | None:
+    """The innermost line of a script's own functions that led to an error, None if none did."""
+    for cause in _causes(error):
+        for frame in reversed(traceback.extract_tb(cause.__traceback__)):
+            if frame.filename == str(path) and _is_kernel(frame, script):
+                return frame
+    return None
+
+
+def _is_kernel(frame: traceback.FrameSummary, script: ast.Module) -> bool:
+    """True for a function of the program; helpers have names with an underscore, or are methods."""
+    function = function_at(script, frame.lineno or 0)
+    return function is not None and function.name == frame.name and not frame.name.startswith("_")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The errors that led to an error, the first of them first."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
+        chain.append(cause)
+    return reversed(chain)

@@ -123,11 +123,15 @@ def test_the_lines_of_all_outputs(capsys):
         "[RUN]   'y' FAIL  shape=(4, 8) dtype=torch.float32",
         "          max abs diff=5.000e-01 at [1, 2], max rel diff=1.000e+00 at [1, 2]; "
         "tolerance rtol=0.001 atol=0.01, 1 of 32 over it (3.1250%)",
+        "          abs diff quantiles: 0.5 0.000e+00, 0.9 0.000e+00, 0.99 3.450e-01, 0.999 4.845e-01",
+        "          where: all in row 1, column 2",
         "[RUN]   'idx' PASS  shape=(1, 2) dtype=torch.int32 (topk_pair_compare)",
         "          tolerance of the run rtol=0.001 atol=0.01",
         "[RUN]   'vals' FAIL  shape=(1, 2) dtype=torch.float32",
         "          max abs diff=1.000e+00 at [0, 1], max rel diff=5.000e-01 at [0, 1]; "
         "tolerance rtol=0.001 atol=0.01, 1 of 2 over it (50.0000%)",
+        "          abs diff quantiles: 0.5 5.000e-01, 0.9 9.000e-01, 0.99 9.900e-01, 0.999 9.990e-01",
+        "          where: all in column 1",
     ]
     assert str(caught.value).splitlines() == [
         "Output(s) does not match golden: ['y', 'vals']",
@@ -151,6 +155,18 @@ def test_a_pass_shows_its_tolerances_and_how_far_off_it_is(capsys):
     )
 
 
+def test_a_failure_says_where_the_bad_elements_lie(capsys):
+    """Lane 1 of a split by rows: the pattern is often the diagnosis."""
+    expected = torch.zeros(64, 8)
+    actual = expected.clone()
+    actual.view(4, 16, 8)[:, 8:] = 1.0
+    assert outcome(actual, expected) is not None
+    assert capsys.readouterr().out.splitlines()[3:] == [
+        "          where: all in rows 8-15 of each 16",
+        "          where: the second half: what lane 1 of a split by rows computes",
+    ]
+
+
 def test_integers_that_pass_by_tolerance_are_told_of(capsys):
     assert outcome([99, 100, 3], [100, 100, 3], rtol=5e-2) is None
     assert capsys.readouterr().out.splitlines()[2] == "          1 of 3 integers differ within the tolerance"
@@ -160,7 +176,7 @@ def test_values_that_are_not_finite_are_counted_and_do_not_hide_the_difference(c
     outcome([NAN, INF, 2.0], [NAN, -INF, 1.0])
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("          max abs diff=1.000e+00 at [2], max rel diff=1.000e+00 at [2];")
-    assert lines[2] == "          not finite: actual: NaN=1 Inf=1; expected: NaN=1 Inf=1"
+    assert lines[3] == "          not finite: actual: NaN=1 Inf=1; expected: NaN=1 Inf=1"
 
 
 def test_a_comparators_message_and_label():

@@ -97,6 +97,13 @@ def test_tracebacks_show_the_generated_line(build):
         execute_compiled(directory, [torch.ones(3), torch.ones(2), torch.zeros(3)])
     frame = traceback.extract_tb(caught.value.__traceback__)[-1]
     assert (frame.filename, frame.line) == (str(script), "s = a + b")
+    assert caught.value.__notes__ == [
+        f"  --> {script}:{frame.lineno}: s = a + b",
+        "  source: dynamicsum.py:12",
+    ]
+    shown = "".join(traceback.format_exception(caught.value))
+    assert f'File "{script}", line {frame.lineno}, in main\n    s = a + b\n' in shown
+    assert shown.endswith("  source: dynamicsum.py:12\n")
     # An edited script shows its new text.
     script.write_text(script.read_text().replace("s = a + b", "s = a + b  # edited"))
     with pytest.raises(RuntimeError) as caught:

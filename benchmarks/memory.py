@@ -1,0 +1,152 @@
+"""Peak memory of a run of the harness, over the bytes of its specs.
+
+    python benchmarks/memory.py [--mib 1024] [--case NAME] [--json]
+
+Each case runs in a process of its own, with inputs that are made while it runs; the golden function
+allocates nothing. What is told is the growth of the peak resident size over that of the process with
+everything imported and a small run done. The limit is 2.2 times the bytes of the specs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+LIMIT = 2.2
+ROW = 1 << 18  # elements
+TEXT = """\
+# pypto.program: Big
+import pypto.language as pl
+
+@pl.program
+class Big:
+
+    @pl.function
+    def main(self, x: pl.Tensor[[{rows}, {row}], pl.{dtype}], y: pl.{wrapper}[pl.Tensor[[{rows}, {row}], pl.{dtype}]]) -> pl.Tensor[[{rows}, {row}], pl.{dtype}]:
+        for r in pl.range(0, {rows}, 1):
+            with pl.at(level=pl.Level.CORE_GROUP):
+                t: pl.Tensor[[1, {row}], pl.{dtype}] = pl.tensor.slice(x, [1, {row}], [r, 0])
+                y: pl.Tensor[[{rows}, {row}], pl.{dtype}] = pl.tensor.assemble(y, t, [r, 0])
+        return y
+"""
+# name: dtype of the tensors, whether y has an initial value, knobs of the run
+CASES = {
+    "float32": ("FP32", False, {}),
+    "bfloat16": ("BF16", False, {}),
+    "int8": ("INT8", False, {}),
+    "inout": ("FP32", True, {}),
+    "saved": ("FP32", False, {"save_data": True}),
+    "ratio": ("BF16", False, {"compare_fn": "ratio_allclose"}),
+    "distribution": ("BF16", False, {"compare_fn": "error_distribution"}),
+}
+
+
+def run_case(name: str, mib: int) -> dict[str, float | str]:
+    """Run one case in this process; its figures."""
+    import torch
+
+    from pypto_tmpl.golden import run
+
+    dtype, is_inout, knobs = CASES[name]
+    element = {"FP32": torch.float32, "BF16": torch.bfloat16, "INT8": torch.int8}[dtype]
+    with tempfile.TemporaryDirectory() as folder:
+        for rows in (4, mib * 2**20 // (2 * ROW * element.itemsize)):
+            before = _peak_bytes()
+            specs = _specs(rows, element, is_inout)
+            result = run(_program(rows, dtype, is_inout), specs, _golden, **_knobs(knobs, folder))
+            assert result.passed, result.error
+    size = sum(spec.extents[0] * spec.extents[1] * element.itemsize for spec in specs)
+    grown = _peak_bytes() - before
+    return {"case": name, "specs_mib": size / 2**20, "peak_mib": grown / 2**20, "ratio": grown / size}
+
+
+def _program(rows: int, dtype: str, is_inout: bool) -> object:
+    import pypto_tmpl.language as pl
+
+    wrapper = "InOut" if is_inout else "Out"
+    return pl.parse(TEXT.format(rows=rows, row=ROW, dtype=dtype, wrapper=wrapper))
+
+
+def _specs(rows: int, dtype: object, is_inout: bool) -> list:
+    from pypto_tmpl.golden import TensorSpec
+
+    start = 0 if is_inout else None
+    return [
+        TensorSpec("x", [rows, ROW], dtype),  # random
+        TensorSpec("y", [rows, ROW], dtype, start, is_output=True),
+    ]
+
+
+def _golden(values: dict) -> None:
+    values["y"].copy_(values["x"])
+
+
+def _knobs(knobs: dict, folder: str) -> dict:
+    from pypto_tmpl import golden
+
+    found = {"compile_cfg": {"output_dir": folder}, "save_data": False} | knobs
+    if "compare_fn" in found:
+        found["compare_fn"] = {"y": getattr(golden, str(found["compare_fn"]))()}
+    return found
+
+
+def _peak_bytes() -> int:
+    """The largest resident size this process had so far."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _in_child(task: Callable[[str, int], object], name: str, mib: int, pipe: object) -> None:
+    with open("/dev/null", "w") as nowhere:
+        sys.stdout = nowhere
+        pipe.send(task(name, mib))  # type: ignore[attr-defined]
+
+
+def measure(name: str, mib: int) -> dict[str, float | str]:
+    """Figures of a case, run in a fresh process."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_in_child, args=(run_case, name, mib, theirs))
+    process.start()
+    theirs.close()
+    try:
+        found = ours.recv()
+    except EOFError:
+        raise SystemExit(f"case {name} failed") from None
+    process.join()
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mib", type=int, default=1024, help="bytes of all specs (default %(default)s MiB)")
+    parser.add_argument("--case", choices=list(CASES), action="append")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    options = parser.parse_args()
+    worst = 0.0
+    for name in options.case or CASES:
+        found = measure(name, options.mib)
+        worst = max(worst, float(found["ratio"]))
+        if options.json:
+            print(json.dumps(found), flush=True)
+        else:
+            print(
+                f"{name:<14}specs {found['specs_mib']:7.0f} MiB   peak {found['peak_mib']:7.0f} MiB"
+                f"   ratio {found['ratio']:.3f}",
+                flush=True,
+            )
+    if not options.json:
+        print(f"largest ratio {worst:.3f}, limit {LIMIT}")
+    return 0 if worst <= LIMIT else 1
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    sys.exit(main())
