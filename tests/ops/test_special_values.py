@@ -85,13 +85,14 @@ def test_no_valid_element_is_no_exception(level, valid):
                 of_rows(f"{level}.{axis}_{name}", [[NAN] * 4] * 3, valid, dtype=dtype)
 
 
-def test_an_accumulator_of_sixteen_bits():
+@pytest.mark.parametrize("level", ["tile", "tensor"])
+def test_an_accumulator_of_sixteen_bits(level):
     """FP32 for row_sum; the other reductions round after every step, in order."""
     line = [2048.0] + [1.0] * 12
-    assert of_rows("tile.row_sum", [line], dtype="FP16").item() == 2060.0
-    assert of_rows("tile.col_sum", [[x] for x in line], dtype="FP16").item() == 2048.0
-    assert of_rows("tile.row_prod", [[300.0, 300.0, 0.001]], dtype="FP16").item() == INF
-    assert of_rows("tile.col_prod", [[300.0], [300.0], [0.001]], dtype="FP16").item() == INF
+    assert of_rows(f"{level}.row_sum", [line], dtype="FP16").item() == 2060.0
+    assert of_rows(f"{level}.col_sum", [[x] for x in line], dtype="FP16").item() == 2048.0
+    assert of_rows(f"{level}.row_prod", [[300.0, 300.0, 0.001]], dtype="FP16").item() == INF
+    assert of_rows(f"{level}.col_prod", [[300.0], [300.0], [0.001]], dtype="FP16").item() == INF
 
 
 PAIRS = {"lhs": [NAN, 1.0, NAN, 2.0, -INF, 3.0], "rhs": [1.0, NAN, NAN, 1.0, INF, 3.0]}
