@@ -47,15 +47,14 @@ class ExpressionEmitter(VariableEmitter):
         self.is_muted = function.name in script.kernels.muted_on_lane1
         table = script.generator.table
         self.regions = RuntimeRegions(
-            function, self.facts.calls, table, lambda pop: script.kernels.may_pop_partial(function, pop)
+            self.facts, table, lambda pop: script.kernels.may_pop_partial(function, pop)
         )
-        self._changing = ChangingTiles(function, self.facts, table)
-        self._fresh = fresh_variables(function.body, self.facts.launches, table)
+        self._fresh = fresh_variables(self.facts, table)
         self.suspects: list[Suspect] = []  # of the statement being emitted
         self.store_once: Callable[[ir.Call], bool] = (
             self.cube_side_store if script.kernels.runs_on_two_lanes(function) else lambda call: False
         )
-        self._written = written_tiles(function, self.facts, table)
+        self._written = written_tiles(self.facts, table)
         self._nesting = self._chain = self._parts = 0
         self._leaves: dict[type, Callable[[Any], str]] = {
             ir.ConstInt: _constant,
@@ -70,6 +69,10 @@ class ExpressionEmitter(VariableEmitter):
             ir.MakeTuple: lambda node: self.macros.tuple_of([self.expr(e) for e in node.elements]),
             ir.TupleGetItemExpr: lambda node: self.macros.item(self.expr(node.tuple), node.index),
         }
+
+    @cached_property
+    def _changing(self) -> ChangingTiles:
+        return ChangingTiles(self.function, self.facts, self.script.generator.table)
 
     @cached_property
     def device(self) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 from pypto_tmpl import ir
@@ -54,10 +55,11 @@ def _code_fields(cls: type) -> tuple[tuple[str, bool], ...]:
 Launch: TypeAlias = ir.Call | ir.Submit
 
 
-@dataclass(slots=True)
+@dataclass
 class BodyFacts:
     """The nodes of one function's body by kind, each list in program order."""
 
+    body: ir.Stmt
     calls: list[ir.Call] = field(default_factory=list)
     launches: list[Launch] = field(default_factory=list)  # operator calls included
     assignments: list[ir.AssignStmt] = field(default_factory=list)
@@ -65,10 +67,15 @@ class BodyFacts:
     loops: list[ir.ForStmt] = field(default_factory=list)
     scopes: list[ir.ScopeStmt] = field(default_factory=list)
 
+    @cached_property
+    def flows(self) -> list[tuple[ir.Var, ir.Expr]]:
+        """Every (variable, value that it may take) pair of the body."""
+        return value_flows(self.body)
+
 
 def body_facts(function: ir.Function) -> BodyFacts:
     """Facts about the body of ``function``."""
-    facts = BodyFacts()
+    facts = BodyFacts(function.body)
     for node in code_nodes(function.body):
         if isinstance(node, ir.Call):
             facts.calls.append(node)

@@ -6,11 +6,11 @@ or the op's macro asks for the operand's region and heeds it. The others get a c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import value_flows
+from pypto_tmpl.codegen.facts import BodyFacts
 from pypto_tmpl.codegen.operands import Operand
 from pypto_tmpl.ops import OpEntry, OpTable
 
@@ -34,19 +34,19 @@ class Suspect:
     mixes: bool  # whether a cell of the result may come from cells at other places
 
 
-def fresh_variables(body: ir.Stmt, launches: Iterable[ir.Call | ir.Submit], table: OpTable) -> set[int]:
+def fresh_variables(facts: BodyFacts, table: OpTable) -> set[int]:
     """Identities of the variables that hold, in a loop's first round at least, what nobody has written.
 
     A buffer that is written or handed on may be written in part; what is read of it is nobody's guess.
     """
     fresh: set[int] = set()
-    for target, value in value_flows(body):
+    for target, value in facts.flows:
         is_new = isinstance(value, ir.Call) and value.op.name in _CREATES and "init_value" not in value.kwargs
         if is_new or (isinstance(target, ir.IterArg) and value is target.initValue and id(value) in fresh):
             fresh.add(id(target))
         elif not isinstance(target, ir.IterArg):
             fresh.discard(id(target))  # a variable of several values
-    for launch in launches if fresh else ():
+    for launch in facts.launches if fresh else ():
         if isinstance(launch.op, ir.GlobalVar):
             fresh -= set(map(id, launch.args))
         elif (entry := table.get(launch.op.name)) is not None and table.family_of(entry.name) != _PRODUCTS:

@@ -7,10 +7,10 @@ derives from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import value_flows
+from pypto_tmpl.codegen.facts import BodyFacts
 from pypto_tmpl.ops import OpTable, carries_region_of
 
 POPS = frozenset({"tile.tpop_from_aic", "tile.tpop_from_aiv"})
@@ -55,16 +55,15 @@ class RuntimeRegions:
 
     def __init__(
         self,
-        function: ir.Function,
-        calls: Sequence[ir.Call],
+        facts: BodyFacts,
         table: OpTable,
         may_pop_partial: Callable[[ir.Call], bool],
     ) -> None:
         self._table = table
         self._may_pop_partial = may_pop_partial
         self._held: set[int] = set()
-        if any(call.op.name in POPS and self.is_runtime(call) for call in calls):
-            self._spread(function.body)
+        if any(call.op.name in POPS and self.is_runtime(call) for call in facts.calls):
+            self._spread(facts.flows)
 
     def holds(self, var: ir.Var) -> bool:
         """Whether ``var`` has a companion name with its region."""
@@ -98,8 +97,7 @@ class RuntimeRegions:
         position = entry.operand_names.index(name)
         return call.args[position] if position < len(call.args) else None
 
-    def _spread(self, body: ir.Stmt) -> None:
-        flows = value_flows(body)
+    def _spread(self, flows: list[tuple[ir.Var, ir.Expr]]) -> None:
         before = -1
         while len(self._held) != before:
             before = len(self._held)

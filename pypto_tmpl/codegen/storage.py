@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import BodyFacts, value_flows
+from pypto_tmpl.codegen.facts import BodyFacts
 from pypto_tmpl.ops import OpEntry, OpTable
 from pypto_tmpl.ops.rules import resolve_result
 
@@ -22,8 +22,8 @@ def written_operand(entry: OpEntry, call: ir.Call) -> ir.Expr | None:
     return None
 
 
-def written_tiles(function: ir.Function, facts: BodyFacts, table: OpTable) -> set[int]:
-    """Identities of the tiles that an op of ``function`` may write in place, under whatever name."""
+def written_tiles(facts: BodyFacts, table: OpTable) -> set[int]:
+    """Identities of the tiles that an op of the function may write in place, under whatever name."""
     written: set[int] = set()
     for call in facts.calls:
         entry = table.get(call.op.name)
@@ -33,7 +33,7 @@ def written_tiles(function: ir.Function, facts: BodyFacts, table: OpTable) -> se
     if not written:
         return written
     sources: dict[int, list[ir.Expr]] = {}
-    for target, value in value_flows(function.body):
+    for target, value in facts.flows:
         if isinstance(value, ir.Call):
             sources.setdefault(id(target), []).extend(_shared_operand(value, table))
         else:
@@ -71,7 +71,7 @@ class ChangingTiles:
         self._table = table
         self._neighbours: dict[int, list[ir.Expr]] = {}
         seeds: list[ir.Expr] = [var for var in function.params if isinstance(var.type, ir.TileType)]
-        for target, value in value_flows(function.body):
+        for target, value in facts.flows:
             self._connect(target, value)
             if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
                 seeds.append(target)

@@ -124,8 +124,8 @@ def test_the_files_are_there():
 # Code in a plain literal: only in the modules that emit, where literals are keys and names.
 
 EMITTERS = [
-    "calls", "expressions", "facts", "functions", "groups", "kernels", "launches", "regions", "scalars",
-    "scopes", "script", "statements", "storage", "variables",
+    "calls", "expressions", "facts", "functions", "groups", "kernels", "launches", "poison", "regions",
+    "scalars", "scopes", "script", "statements", "storage", "variables",
 ]  # fmt: skip
 NAME = re.compile(r"[\w.-]*|script/[\w.]+|error\[.*")
 PLAIN = {
