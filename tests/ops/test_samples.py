@@ -6,7 +6,11 @@ from ops.references import REFERENCES, Shaped
 from ops.sampled import DTYPES, TABLE, Typed, emit, made_up, parse, result_dtype, run
 
 # Operands whose made-up numbers must not be negative: indices, radicands, shifted or divided by.
-NONNEGATIVE = {"indices", "index", "row_vec", "idx"}
+NONNEGATIVE = {"indices", "indexes", "index", "row_vec", "idx", "offset", "block_table"}
+# Operands that index another one, by op: the operand, and whether its rows or all its elements.
+INDEXED = {
+    "tile.mscatter": {"idx": ("output_tensor", None)},
+}
 WITHOUT_VALUE = {"cross_core", "system"}  # run-time calls, tested with the run-time
 SAMPLES = [
     pytest.param(op, sample, id=f"{op}-{number}")
@@ -29,7 +33,12 @@ def bring(op, name, typed, sample):
     if op.endswith((".shl", ".shr")) and name == "rhs":
         width = torch.iinfo(DTYPES[parse(sample["lhs"]).dtype]).bits
         shaped = Shaped((shaped.data.long() % (width + 1)).to(shaped.data.dtype), shaped.valid)
-    if name in ("indices", "index"):
+    if name in INDEXED.get(op, {}):
+        target, axis = INDEXED[op][name]
+        shape = parse(sample[target]).shape
+        extent = torch.Size(shape).numel() if axis is None else shape[axis]
+        shaped = Shaped(shaped.data % (extent + 2), shaped.valid)  # now and then out of range
+    elif name in ("indices", "index"):
         source = parse(sample.get("src") or sample.get("input"))
         extent = source.shape[sample["dim"]] if "dim" in sample else torch.Size(source.shape).numel()
         shaped = Shaped(shaped.data % extent, shaped.valid)

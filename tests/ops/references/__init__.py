@@ -5,13 +5,24 @@ numbers, tuples as lists, and the keywords it needs. It computes on the valid el
 int64, and returns the valid part of the result; rounding to the result's dtype is the test's business.
 """
 
-from ops.references import arithmetic, masks, movement, numbers, parts, products, reductions, selection
+from ops.references import (
+    arithmetic,
+    elements,
+    masks,
+    movement,
+    numbers,
+    parts,
+    products,
+    reductions,
+    selection,
+)
 from ops.references.registry import REFERENCES, Shaped
 
 __all__ = [
     "REFERENCES",
     "Shaped",
     "arithmetic",
+    "elements",
     "masks",
     "movement",
     "numbers",
