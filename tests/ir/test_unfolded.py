@@ -116,3 +116,11 @@ def test_a_variable_is_a_name_but_where_it_is_defined() -> None:
     assert unfolded_size(node) < 20 * LEVELS
     assert ir.python_print(node).count("pl.range") == LEVELS
     assert ir.verify(node, list(ir.IRProperty)) == []
+
+
+def test_text_that_is_mostly_indentation_is_refused() -> None:
+    nested: ir.Stmt = WORK
+    for _ in range(20_000):
+        nested = branch(FLAG, nested)
+    with pytest.raises(ir.PrintError, match=f"over {2**28} characters: blocks nest too deeply"):
+        ir.python_print(function("f", [FLAG], nested))

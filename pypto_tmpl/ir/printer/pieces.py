@@ -50,6 +50,10 @@ MANY = 100_000
 """Parts of a text from which on it is worth finding out how many there will be."""
 
 
+MAX_CHARACTERS = 2**28
+"""Every line of a block is indented as far as the block is deep, so depth alone makes long texts."""
+
+
 def check_size(node: IRNode | Type) -> None:
     """PrintError for a node that shares so much that its text would fill the memory."""
     if unfolded_size(node) > MAX_PARTS:
@@ -62,13 +66,18 @@ def flatten(pieces: Pieces, on_many: Callable[[], None]) -> list[Leaf]:
     """Run the generators, depth first, and return the leaves; ``on_many`` is called once there are many."""
     leaves: list[Leaf] = []
     stack: list[Pieces] = [pieces]
-    is_small = True
+    is_small, characters = True, 0
     while stack:
         if is_small and len(leaves) > MANY:
             is_small = False
             on_many()
+        if characters > MAX_CHARACTERS:
+            raise PrintError(f"the text would have over {MAX_CHARACTERS} characters: blocks nest too deeply")
         for piece in stack[-1]:
-            if isinstance(piece, (str, Var, Mention)):
+            if isinstance(piece, str):
+                leaves.append(piece)
+                characters += len(piece)
+            elif isinstance(piece, (Var, Mention)):
                 leaves.append(piece)
             else:
                 stack.append(piece)
