@@ -10,6 +10,12 @@ NONNEGATIVE = {"indices", "indexes", "index", "row_vec", "idx", "offset", "block
 # Operands that index another one, by op: the operand, and whether its rows or all its elements.
 INDEXED = {
     "tile.mscatter": {"idx": ("output_tensor", None)},
+    "tile.scatter": {"indexes": ("dst", None)},
+    "tensor.scatter": {"index": ("input", -1)},
+    "tile.scatter_update": {"index": ("input", 0)},
+    "tensor.scatter_update": {"index": ("input", 0)},
+    "tensor.paged_gather": {"indices": ("src", 0), "block_table": ("block_table", -1)},
+    "tile.gatherb": {"offset": ("src", None)},
 }
 WITHOUT_VALUE = {"cross_core", "system"}  # run-time calls, tested with the run-time
 SAMPLES = [
@@ -37,7 +43,8 @@ def bring(op, name, typed, sample):
         target, axis = INDEXED[op][name]
         shape = parse(sample[target]).shape
         extent = torch.Size(shape).numel() if axis is None else shape[axis]
-        shaped = Shaped(shaped.data % (extent + 2), shaped.valid)  # now and then out of range
+        indices = (shaped.data.long() % (extent + 2)).to(shaped.data.dtype)  # now and then out of range
+        shaped = Shaped(indices, shaped.valid)
     elif name in ("indices", "index"):
         source = parse(sample.get("src") or sample.get("input"))
         extent = source.shape[sample["dim"]] if "dim" in sample else torch.Size(source.shape).numel()
@@ -63,6 +70,11 @@ def test_a_sample_agrees_with_the_reference(op, sample):
             assert same(value.data, before[name]), f"{text} changed {name}"
     if entry.returns is not None and op not in ("tile.matmul_acc", "tensor.matmul_acc"):
         assert got is shaped[entry.returns].data, f"{text} returns another value"
+    if isinstance(got, tuple):
+        assert [part.tolist() for part in got] == [part.tolist() for part in expected], text
+        names = ("INT32", keywords.get("count_dtype", "INT32"))
+        assert [part.dtype for part in got] == [DTYPES[name] for name in names], text
+        return
     if not isinstance(got, torch.Tensor):
         assert got == expected.item()
         return
