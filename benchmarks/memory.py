@@ -19,6 +19,7 @@ from pathlib import Path
 
 LIMIT = 2.2
 ROW = 1 << 18  # elements
+TENSOR = "pl.Tensor[[{rows}, {row}], pl.{dtype}]"
 TEXT = """\
 # pypto.program: Big
 import pypto.language as pl
@@ -27,11 +28,11 @@ import pypto.language as pl
 class Big:
 
     @pl.function
-    def main(self, x: pl.Tensor[[{rows}, {row}], pl.{dtype}], y: pl.{wrapper}[pl.Tensor[[{rows}, {row}], pl.{dtype}]]) -> pl.Tensor[[{rows}, {row}], pl.{dtype}]:
+    def main(self, x: {tensor}, y: pl.{wrapper}[{tensor}]) -> {tensor}:
         for r in pl.range(0, {rows}, 1):
             with pl.at(level=pl.Level.CORE_GROUP):
                 t: pl.Tensor[[1, {row}], pl.{dtype}] = pl.tensor.slice(x, [1, {row}], [r, 0])
-                y: pl.Tensor[[{rows}, {row}], pl.{dtype}] = pl.tensor.assemble(y, t, [r, 0])
+                y: {tensor} = pl.tensor.assemble(y, t, [r, 0])
         return y
 """
 # name: dtype of the tensors, whether y has an initial value, knobs of the run
@@ -69,7 +70,8 @@ def _program(rows: int, dtype: str, is_inout: bool) -> object:
     import pypto_tmpl.language as pl
 
     wrapper = "InOut" if is_inout else "Out"
-    return pl.parse(TEXT.format(rows=rows, row=ROW, dtype=dtype, wrapper=wrapper))
+    tensor = TENSOR.format(rows=rows, row=ROW, dtype=dtype)
+    return pl.parse(TEXT.format(rows=rows, row=ROW, dtype=dtype, wrapper=wrapper, tensor=tensor))
 
 
 def _specs(rows: int, dtype: object, is_inout: bool) -> list:
@@ -125,7 +127,9 @@ def measure(name: str, mib: int) -> dict[str, float | str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--mib", type=int, default=1024, help="bytes of all specs (default %(default)s MiB)")
     parser.add_argument("--case", choices=list(CASES), action="append")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")

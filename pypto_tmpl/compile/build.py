@@ -86,6 +86,7 @@ def compile_program(
         entry=entry,
         script=script.path,
         script_entry=script.entry,
+        script_kernels=script.kernels,
         source=dumper.last,
         generator=generator_fingerprint(),
         files=file_records(directory, written),

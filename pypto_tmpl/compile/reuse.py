@@ -109,7 +109,12 @@ def _generate_again(
     done = f"generated again from {source}"
     if file_record(directory / script.path) != manifest.files[manifest.script]:
         done += ", with another text than the build had"
-    current = replace(manifest, script_entry=script.entry, generator=generator_fingerprint())
+    current = replace(
+        manifest,
+        script_entry=script.entry,
+        script_kernels=script.kernels,
+        generator=generator_fingerprint(),
+    )
     current = current.with_file(directory, script.path)
     current.write(directory)
     return current, Finding(script.path, "missing", done)

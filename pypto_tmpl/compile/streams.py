@@ -16,6 +16,7 @@ from pypto_tmpl.codegen.script import ScriptBuilder, generator
 from pypto_tmpl.runtime.manifest import Entry
 
 TORCH_FOLDER = "torch"
+_KERNELS = (ir.FunctionType.InCore, ir.FunctionType.AIC, ir.FunctionType.AIV)
 
 
 class Stream(Protocol):
@@ -31,10 +32,11 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TorchScript:
-    """The generated script, and the name that the entry has in it."""
+    """The generated script, and the names that the entry and the kernels have in it."""
 
     path: str
     entry: str
+    kernels: tuple[str, ...]
     text: str
 
 
@@ -43,4 +45,6 @@ def torch_script(program: ir.Program, entry: Entry) -> TorchScript:
     builder = ScriptBuilder(generator(), program, check_shapes=False)
     text = format_script(builder.build("used"))
     name = builder.function_names[entry.function]
-    return TorchScript(f"{TORCH_FOLDER}/{name}.py", name, text)
+    kernels = (f.name for f in program.functions.values() if f.func_type in _KERNELS)
+    names = tuple(builder.function_names[kernel] for kernel in kernels if kernel != entry.function)
+    return TorchScript(f"{TORCH_FOLDER}/{name}.py", name, names, text)

@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from pypto_tmpl.compile.build import DATA, Build, compile_program
+from pypto_tmpl.compile.build import DATA, REPORT, Build, compile_program
 from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.options import CompileOptions, compile_options
 from pypto_tmpl.compile.reuse import reuse_build
@@ -15,6 +15,7 @@ from pypto_tmpl.golden.console import Console
 from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data
 from pypto_tmpl.golden.errors import HarnessError, failed_result
 from pypto_tmpl.golden.knobs import Knobs, check_names
+from pypto_tmpl.golden.progress import live_line
 from pypto_tmpl.golden.result import RunResult
 from pypto_tmpl.golden.sources import ProgramSource
 from pypto_tmpl.golden.validation import validate_golden
@@ -37,6 +38,7 @@ class Harness:
         self._began: float | None = None
         self._work_dir: Path | None = None
         self._data: DataWriter | None = None
+        self._program_name = ""
 
     def execute(self) -> RunResult:
         """Go through the phases; an error of any of them becomes a failed result."""
@@ -76,6 +78,7 @@ class Harness:
         build = self._compile(compile_opts) if knobs.runtime_dir is None else self._reuse(knobs.runtime_dir)
         if knobs.compile_only:
             return ""
+        self._console.phase = "arguments"
         check_names(
             knobs.specs,
             [param.name for param in build.manifest.entry.params],
@@ -90,6 +93,7 @@ class Harness:
     def _compile(self, options: CompileOptions) -> Build:
         with self._console.stage("compile"):
             program = self._source.program()
+            self._program_name = program.name
             self._work_dir = make_build_directory(program.name, options.output_dir)
             return compile_program(program, self._work_dir, options)
 
@@ -101,6 +105,7 @@ class Harness:
         what = "JIT compile" if self._source.is_jit else "compile"
         self._console.line(f"runtime_only: skipping {what}, using {runtime_dir}")
         reused = reuse_build(self._work_dir)
+        self._program_name = reused.build.manifest.program
         findings = [*map(str, reused.findings), *map(str, self._stale_data())]
         for finding in findings:
             self._console.detail(finding)
@@ -156,13 +161,14 @@ class Harness:
         if note:
             self._console.detail(note)
         if wanted:
-            self._data = DataWriter(self._work_dir / DATA, self._source.name, self._knobs.specs)
+            self._data = DataWriter(self._work_dir / DATA, self._program_name, self._knobs.specs)
 
     def _only_goldens(self, options: CompileOptions) -> str:
         runtime_dir = self._knobs.runtime_dir
         if runtime_dir is not None and not runtime_dir.is_dir():
             raise HarnessError(f"runtime_dir does not exist: {runtime_dir}")
-        self._work_dir = make_build_directory(self._source.name, runtime_dir or options.output_dir)
+        self._program_name = self._source.name
+        self._work_dir = make_build_directory(self._program_name, runtime_dir or options.output_dir)
         self._values()
         return f"golden only: {self._work_dir / DATA}"
 
@@ -171,7 +177,9 @@ class Harness:
     def _run(self, build: Build, values: RunValues, options: RuntimeOptions) -> None:
         with self._console.stage("runtime"):
             values.assert_apart()
-            execute_build(build.directory, build.manifest, values.arguments(), options, build.program)
+            with live_line("runtime", build.directory / REPORT / "tasks.json") as on_task:
+                args = values.arguments()
+                execute_build(build.directory, build.manifest, args, options, build.program, on_task)
         if os.environ.get("PYPTO_BENCH", "") not in _NOT_SET:
             with self._console.stage("benchmark"):
                 why = "no device-domain spans (sim platform or non-profiling build)"

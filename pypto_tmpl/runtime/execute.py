@@ -16,7 +16,7 @@ from pypto_tmpl.runtime.arguments import bind_arguments
 from pypto_tmpl.runtime.manifest import EntryParam, Manifest, file_record, read_manifest
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
 from pypto_tmpl.runtime.platforms import require_simulated
-from pypto_tmpl.runtime.script import failing_line, load_entry
+from pypto_tmpl.runtime.script import announce, failing_line, load_entry
 from pypto_tmpl.runtime.source_lines import source_place
 
 _CPU = torch.device("cpu")
@@ -51,9 +51,11 @@ def execute_build(
     args: Sequence[object],
     options: RuntimeOptions,
     program: ir.Program | None = None,
+    on_task: Callable[[], None] | None = None,
 ) -> None:
     """Run a build whose manifest has been read; see ``execute_compiled``.
 
+    ``on_task`` is called whenever a kernel starts, on any thread.
     What the program raises gets notes with the generated line and, where it can be told from ``program`` or
     from the dump in the build, the source line.
     """
@@ -66,6 +68,8 @@ def execute_build(
     values = bind_arguments(manifest.entry, args)
     script = build / manifest.script
     entry = load_entry(script, manifest.script_entry)
+    if on_task is not None:
+        announce(entry, manifest.script_kernels, on_task)
     warn_without_records(options.dfx)
     try:
         call_apart(entry, manifest.entry.params, values, options.torch_device)

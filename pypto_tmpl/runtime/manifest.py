@@ -61,8 +61,9 @@ class FileRecord:
 class Manifest:
     """What a build holds.
 
-    ``script`` is the generated script, in which the entry is called ``script_entry``; ``source`` the binary
-    dump it was made from, if the build has one. Paths are relative to the build, with slashes.
+    ``script`` is the generated script, in which the entry is called ``script_entry`` and the kernels
+    ``script_kernels``; ``source`` the binary dump it was made from, if the build has one. Paths are relative
+    to the build, with slashes.
     """
 
     program: str
@@ -71,6 +72,7 @@ class Manifest:
     entry: Entry
     script: str
     script_entry: str
+    script_kernels: tuple[str, ...]
     source: str | None
     generator: str
     files: dict[str, FileRecord]
@@ -90,7 +92,12 @@ class Manifest:
             "platform": self.platform,
             "backend": self.backend,
             "entry": {"function": self.entry.function, "params": params},
-            "script": {"path": self.script, "entry": self.script_entry, "source": self.source},
+            "script": {
+                "path": self.script,
+                "entry": self.script_entry,
+                "kernels": list(self.script_kernels),
+                "source": self.source,
+            },
             "files": {
                 path: {"bytes": record.bytes, "sha256": record.sha256}
                 for path, record in sorted(self.files.items())
@@ -134,6 +141,7 @@ def _manifest(data: dict[str, Any]) -> Manifest:
         entry=Entry(data["entry"]["function"], params),
         script=data["script"]["path"],
         script_entry=data["script"]["entry"],
+        script_kernels=tuple(data["script"]["kernels"]),
         source=data["script"]["source"],
         generator=data["generator"],
         files={path: FileRecord(f["bytes"], f["sha256"]) for path, f in data["files"].items()},

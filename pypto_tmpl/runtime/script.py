@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,23 @@ def load_entry(path: Path, name: str) -> Callable[..., object]:
         raise ScriptError(f"the script has no function {name!r}", where=str(path))
     entry: Callable[..., object] = found
     return entry
+
+
+def announce(entry: Callable[..., Any], kernels: Iterable[str], on_task: Callable[[], None]) -> None:
+    """Have ``on_task`` called whenever a kernel of the entry's script starts."""
+    names: dict[str, Any] = getattr(entry, "__globals__", {})
+    for name in kernels:
+        if callable(names.get(name)):
+            names[name] = _announced(names[name], on_task)
+
+
+def _announced(kernel: Callable[..., Any], on_task: Callable[[], None]) -> Callable[..., Any]:
+    @wraps(kernel)
+    def announced(*args: Any, **kwargs: Any) -> Any:
+        on_task()
+        return kernel(*args, **kwargs)
+
+    return announced
 
 
 def failing_line(error: BaseException, path: Path, script: ast.Module) -> traceback.FrameSummary | None:

@@ -56,6 +56,7 @@ def test_the_manifest(tmp_path):
     assert data["script"] == {
         "path": "torch/main.py",
         "entry": "main",
+        "kernels": ["kernel"],
         "source": "passes_dump/00_frontend.msgpack",
     }
     script = (tmp_path / "torch/main.py").read_bytes()

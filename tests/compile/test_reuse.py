@@ -89,7 +89,7 @@ def test_a_script_generated_again_with_another_text_says_so(build, monkeypatch):
 
     def torch_script(program, entry):
         script = original(program, entry)
-        return type(script)(script.path, script.entry, script.text + "# new templates\n")
+        return type(script)(script.path, script.entry, script.kernels, script.text + "# new templates\n")
 
     monkeypatch.setattr(reuse_module, "torch_script", torch_script)
     assert findings(build) == [

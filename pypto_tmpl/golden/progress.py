@@ -1,0 +1,84 @@
+"""A live line on a terminal while a kernel runs; the ``[RUN]`` lines stand without it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TextIO
+
+from pypto_tmpl.debug.files import write_text
+
+FIRST_AFTER, EVERY = 1.0, 0.5  # seconds
+_CLEAR = "\r\x1b[K"
+
+
+class TaskCounter:
+    """Counts tasks from any thread; calling it counts one."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self.done = 0
+
+    def __call__(self) -> None:
+        self.done = next(self._numbers)
+
+
+def progress_text(seconds: float, done: int, total: int | None) -> str:
+    """``12 s, 340 of 1200 tasks, about 31 s left``; a total that was passed is none."""
+    text = f"{seconds:.0f} s"
+    if not done:
+        return text
+    if total is None or total < done:
+        return f"{text}, {done} tasks"
+    left = seconds / done * (total - done)
+    return f"{text}, {done} of {total} tasks, about {left:.0f} s left"
+
+
+@contextmanager
+def live_line(
+    stage: str, known: Path, stream: TextIO | None = None, first_after: float = FIRST_AFTER
+) -> Iterator[Callable[[], None] | None]:
+    """Show the progress of a stage while the block runs; gives what is to be called for every task.
+
+    The file ``known`` keeps the number of tasks, so that the next time it is said how long they take. Where
+    the stream (stderr) is no terminal nothing is shown and None is given: counting costs time.
+    """
+    out = sys.stderr if stream is None else stream
+    if not out.isatty():
+        yield None
+        return
+    counter, stopped, began = TaskCounter(), threading.Event(), time.perf_counter()
+    total = _read_total(known)
+
+    def show() -> None:
+        pause = first_after
+        while not stopped.wait(pause):
+            seconds = time.perf_counter() - began
+            out.write(f"{_CLEAR}{stage}: {progress_text(seconds, counter.done, total)}")
+            out.flush()
+            pause = EVERY
+
+    thread = threading.Thread(target=show, name="pypto_tmpl progress", daemon=True)
+    thread.start()
+    try:
+        yield counter
+        write_text(known, json.dumps({"tasks": counter.done}) + "\n")
+    finally:
+        stopped.set()
+        thread.join()
+        out.write(_CLEAR)
+        out.flush()
+
+
+def _read_total(known: Path) -> int | None:
+    try:
+        tasks = json.loads(known.read_text(encoding="utf-8"))["tasks"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return tasks if isinstance(tasks, int) else None
