@@ -122,6 +122,8 @@ def result_shape(entry: OpEntry, values: dict[str, Any]) -> list[int]:
     if rule.startswith("broadcast"):
         given = contributing(entry, values, rule).values()
         return [*torch.broadcast_shapes(*(value.shape for value in given if isinstance(value, Typed)))]
+    if rule == "argument" and "shape" in values:
+        return list(parse(values["shape"]))
     return list(parse(values["shapes"])) if "shapes" in values else []
 
 

@@ -103,3 +103,27 @@ def test_flat_gather(script):
     short = script["_gather_flat"](source.to(torch.int16), indices.to(torch.int16))
     assert short.dtype == torch.int16
     assert short[0].tolist() == [0, 5, 11]
+
+
+@pytest.mark.parametrize(
+    ("key", "counter", "word"),
+    [  # the known answers that come with the generator
+        ([0, 0], [0, 0, 0, 0], 0x6627E8D5),
+        ([-1, -1], [-1, -1, -1, -1], 0x408F276D),
+        ([0xA4093822, 0x299F31D0], [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], 0xD16CFE09),
+    ],
+)
+def test_random_words_are_those_of_philox(script, key, counter, word):
+    words = script["_random"](key, counter, [1, 4], torch.uint32, 10)
+    assert words[0, 0].item() == word
+
+
+def test_the_counter_of_random_words_carries(script):
+    row = script["_random"]([3, 4], [-1, -1, 5, 6], [1, 2], torch.uint32, 7)
+    after = script["_random"]([3, 4], [0, 0, 6, 6], [1, 1], torch.uint32, 7)
+    assert row[0, 1] == after[0, 0]
+
+
+def test_the_rows_of_random_words_are_a_quarter_of_their_columns_apart(script):
+    words = script["_random"]([3, 4], [1, 2, 3, 4], [2, 64], torch.uint32, 10).tolist()
+    assert words[1][:48] == words[0][16:]

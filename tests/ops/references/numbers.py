@@ -2,13 +2,14 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import torch
 from ops.references.arithmetic import scalar_like
 from ops.references.registry import Shaped, reference, wrapped
 
 
-@reference("tile.create", "tensor.create")
+@reference("tile.create", "tensor.create", "tensor.create_l1")
 def create(
     shape: list[int], result: torch.dtype, init_value: float | None = None, **ignored: object
 ) -> torch.Tensor:
@@ -90,3 +91,40 @@ def cast_one(number: float, source: torch.dtype, result: torch.dtype, mode: str)
     if abs(converted) > Fraction(torch.finfo(result).max):
         return math.copysign(math.inf, number)
     return math.copysign(float(converted), number)
+
+
+@reference("tile.tri")
+def tri(
+    diagonal: int, shape: list[int], result: torch.dtype, upper: bool = False, **ignored: object
+) -> torch.Tensor:
+    """1 where j <= i + diagonal, or j >= i + diagonal; else 0"""
+    rows, columns = shape
+    inside = [
+        [j >= i + diagonal if upper else j <= i + diagonal for j in range(columns)] for i in range(rows)
+    ]
+    return torch.tensor(inside).to(torch.float64 if result.is_floating_point else torch.int64)
+
+
+def philox(counter: int, key: tuple[int, int], rounds: int) -> int:
+    """Word 0 of Philox 4x32 (Salmon et al., 2011) at a 128-bit counter."""
+    words = [counter >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)]
+    for _ in range(rounds):
+        left, right = divmod(0xD2511F53 * words[0], 2**32), divmod(0xCD9E8D57 * words[2], 2**32)
+        words = [right[0] ^ words[1] ^ key[0], right[1], left[0] ^ words[3] ^ key[1], left[1]]
+        key = ((key[0] + 0x9E3779B9) % 2**32, (key[1] + 0xBB67AE85) % 2**32)
+    return words[0]
+
+
+@reference("tile.random", "tensor.random")
+def random(
+    key0: int, key1: int, shape: list[int], result: torch.dtype, rounds: int = 10, **operands: Any
+) -> torch.Tensor:
+    """out[i, j] = word 0 at counter + i * ceil(columns / 4) + j"""
+    start = sum((operands[f"counter{word}"] % 2**32) << 32 * word for word in range(4))
+    rows, columns = shape
+    key = (key0 % 2**32, key1 % 2**32)
+    words = [
+        [philox(start + i * math.ceil(columns / 4) + j, key, rounds) for j in range(columns)]
+        for i in range(rows)
+    ]
+    return wrapped(torch.tensor(words), result)

@@ -1,6 +1,7 @@
 """Sorting, merging and gathering."""
 
 import struct
+from typing import Any
 
 import torch
 from ops.references.registry import Shaped, reference
@@ -74,3 +75,23 @@ def gather_mask(
     columns = [column for column in range(data.shape[-1]) if digits[column % 4] == "1"]
     picked = torch.stack([data[:, column] for column in columns], dim=-1)
     return picked.double() if result.is_floating_point else picked.long()
+
+
+@reference("tile.mrgsort_format2", "tensor.mrgsort_format2")
+def mrgsort_format2(src0: Shaped, exhausted: bool = False, **operands: Any) -> torch.Tensor:
+    """At each step the greatest head of the lists, the first of equal ones; zeros up to the width."""
+    operands.pop("result")
+    lists = [src0, *operands.values()]
+    workspace = lists.pop() if "tmp_or_src2" in operands else None
+    heads = []
+    for part in lists:
+        row = part.part[0].tolist()
+        heads.append(list(zip(row[0::2], row[1::2], strict=True)))
+    width = workspace.valid[1] if workspace else sum(2 * len(pairs) for pairs in heads)
+    merged: list[float] = []
+    while any(heads):
+        best = max((pairs for pairs in heads if pairs), key=lambda pairs: pairs[0][0])
+        merged += best.pop(0)
+        if exhausted and not best:
+            break
+    return torch.tensor([merged + [0.0] * (width - len(merged))], dtype=torch.float64)
