@@ -20,10 +20,17 @@ from pypto_tmpl.compile.entry import find_entry
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
 from pypto_tmpl.compile.options import CompileOptions
 from pypto_tmpl.compile.profile import Profiler
-from pypto_tmpl.compile.streams import Stream, torch_script
+from pypto_tmpl.compile.streams import Stream, TorchScript, torch_script
 from pypto_tmpl.debug.files import write_text
 from pypto_tmpl.runtime.manifest import NAME as MANIFEST
-from pypto_tmpl.runtime.manifest import Manifest, ManifestError, file_records, read_manifest
+from pypto_tmpl.runtime.manifest import (
+    Entry,
+    FileRecord,
+    Manifest,
+    ManifestError,
+    file_records,
+    read_manifest,
+)
 
 REPORT, DATA = "report", "data"
 
@@ -65,7 +72,6 @@ def compile_program(
         dumper.frontend(program)
         if pipeline is not None:
             program = pipeline(program, dumper, options.passes)
-    written = list(dumper.written)
     entry = find_entry(program)
     with profiler.stage("codegen"):
         with profiler.stage("torch"):
@@ -76,23 +82,34 @@ def compile_program(
                 texts |= stream.emit(program, options.passes)
     for path, text in texts.items():
         write_text(directory / path, text)
-        written.append(path)
+    written = [*dumper.written, *texts]
     if options.profiling:
         written += [f"{REPORT}/{name}" for name in profiler.write(directory / REPORT)]
-    manifest = Manifest(
-        program=program.name,
+    manifest = _manifest(program.name, options, entry, script, dumper.last, file_records(directory, written))
+    manifest.write(directory)
+    return Build(directory, manifest, program)
+
+
+def _manifest(
+    program: str,
+    options: CompileOptions,
+    entry: Entry,
+    script: TorchScript,
+    source: str | None,
+    files: dict[str, FileRecord],
+) -> Manifest:
+    return Manifest(
+        program=program,
         platform=options.platform.name,
         backend=options.platform.backend,
         entry=entry,
         script=script.path,
         script_entry=script.entry,
         script_kernels=script.kernels,
-        source=dumper.last,
+        source=source,
         generator=generator_fingerprint(),
-        files=file_records(directory, written),
+        files=files,
     )
-    manifest.write(directory)
-    return Build(directory, manifest, program)
 
 
 def _remove_earlier(directory: Path) -> None:

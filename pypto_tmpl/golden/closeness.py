@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import torch
 
-from pypto_tmpl.debug.error_places import bad_places
 from pypto_tmpl.golden.distribution import finite_quantiles
 from pypto_tmpl.golden.elements import (
     Element,
@@ -116,6 +115,8 @@ def _describe(
     bad: Sequence[tuple[int, torch.Tensor]],
 ) -> None:
     """How large the differences are, and where the bad elements lie."""
+    from pypto_tmpl.debug.error_places import bad_places  # with the package the code generator comes
+
     found.quantiles = finite_quantiles(lambda: _differences(actual, expected), QUANTILES)
     mask = torch.zeros(found.numel, dtype=torch.bool)
     for start, chosen in bad:

@@ -34,42 +34,28 @@ def mapped_pool_ratio_allclose(
     Raises ValueError for a mapping shape or block size that makes no sense.
     """
     shape = tuple(mapping_shape)
-    if not shape or any(extent <= 0 for extent in shape):
-        raise ValueError(f"mapping_shape must have positive extents, got {shape}")
-    if block_size <= 0:
-        raise ValueError(f"block_size must be > 0, got {block_size}")
-    if leading_rank_axis and len(shape) < 2:
-        raise ValueError(f"mapping_shape with leading_rank_axis has two or more extents, got {shape}")
+    _check_layout(shape, block_size, leading_rank_axis)
     layout = _Layout(mapping_name, shape, block_size, leading_rank_axis, pool_name)
     rows_agree = ratio_allclose(atol, rtol, max_error_ratio)
 
-    def compare(
-        actual: torch.Tensor,
-        expected: torch.Tensor,
-        *,
-        inputs: Mapping[str, torch.Tensor],
-        **context: Any,
-    ) -> Verdict:
-        if (why := shape_difference(actual, expected) or layout.wrong(actual, inputs)) is not None:
-            return False, f"    {why}"
-        rows = layout.rows(inputs)
-        per_rank = actual.numel() // math.prod(layout.lead(actual)) if actual.numel() else 0
-        count = layout.row_count(actual)
-        if (why := layout.wrong_rows(rows, count)) is not None:
-            return False, f"    {why}"
-        flat = [t.reshape(len(rows), count, per_rank) for t in (actual, expected)]
-        for rank, named in enumerate(rows):
-            why = layout.changed_row(flat[0][rank], flat[1][rank], named, rank)
-            if why is not None:
-                return False, f"    {why}"
-        picked = [torch.cat([t[rank, named] for rank, named in enumerate(rows)]) for t in flat]
-        return rows_agree(picked[0], picked[1], inputs=inputs, **context)
+    def compare(actual: torch.Tensor, expected: torch.Tensor, **context: Any) -> Verdict:
+        found = layout.mapped(actual, expected, context["inputs"])
+        return (False, f"    {found}") if isinstance(found, str) else rows_agree(*found, **context)
 
     compare.__name__ = (
         f"mapped_pool_ratio_allclose({mapping_name}, block_size={block_size}, atol={atol}, rtol={rtol}, "
         f"max_error_ratio={max_error_ratio})"
     )
     return compare
+
+
+def _check_layout(shape: tuple[int, ...], block_size: int, has_ranks: bool) -> None:
+    if not shape or any(extent <= 0 for extent in shape):
+        raise ValueError(f"mapping_shape must have positive extents, got {shape}")
+    if block_size <= 0:
+        raise ValueError(f"block_size must be > 0, got {block_size}")
+    if has_ranks and len(shape) < 2:
+        raise ValueError(f"mapping_shape with leading_rank_axis has two or more extents, got {shape}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +67,23 @@ class _Layout:
     block_size: int
     has_ranks: bool
     pool_name: str
+
+    def mapped(
+        self, actual: torch.Tensor, expected: torch.Tensor, inputs: Mapping[str, torch.Tensor]
+    ) -> tuple[torch.Tensor, torch.Tensor] | str:
+        """The mapped rows of both sides, or what is wrong with the pool, the mapping or another row."""
+        if (why := shape_difference(actual, expected) or self.wrong(actual, inputs)) is not None:
+            return why
+        rows, count = self.rows(inputs), self.row_count(actual)
+        if (why := self.wrong_rows(rows, count)) is not None:
+            return why
+        width = actual.numel() // math.prod(self.lead(actual)) if actual.numel() else 0
+        ours, golden = (t.reshape(len(rows), count, width) for t in (actual, expected))
+        for rank, named in enumerate(rows):
+            if (why := self.changed_row(ours[rank], golden[rank], named, rank)) is not None:
+                return why
+        picked = [torch.cat([t[rank, named] for rank, named in enumerate(rows)]) for t in (ours, golden)]
+        return picked[0], picked[1]
 
     def lead(self, pool: torch.Tensor) -> tuple[int, ...]:
         """Extents of the pool that number its rows, ranks included."""

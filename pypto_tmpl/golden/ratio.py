@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -47,23 +47,15 @@ def ratio_allclose(
     prefix = Prefix(valid_rows, valid_axis, zero_tail)
 
     def compare(actual: torch.Tensor, expected: torch.Tensor, **context: Any) -> Verdict:
-        run_atol = context["atol"] if atol is None else atol
-        run_rtol = context["rtol"] if rtol is None else rtol
-
-        def rule(a: torch.Tensor, e: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-            diff = (a - e).abs()
-            return diff, diff > run_atol + run_rtol * e.abs()
-
-        def text(tally: Tally) -> list[str]:
-            return [
-                f"{tally.bad_text(max_error_ratio)}  atol={run_atol} rtol={run_rtol}",
-                f"max abs diff={tally.worst.text(tally.shape)}",
-            ]
-
-        tally = prefix.tally(actual, expected, rule, max_show)
+        limits = (context["atol"] if atol is None else atol, context["rtol"] if rtol is None else rtol)
+        tally = prefix.tally(actual, expected, lambda a, e: _over(a, e, *limits), max_show)
         if isinstance(tally, tuple):
             return tally
-        return tally.verdict(tally.bad <= tally.allowed(max_error_ratio), text)
+        lines = [
+            f"{tally.bad_text(max_error_ratio)}  atol={limits[0]} rtol={limits[1]}",
+            f"max abs diff={tally.worst.text(tally.shape)}",
+        ]
+        return tally.verdict(tally.bad <= tally.allowed(max_error_ratio), lines)
 
     compare.__name__ = (
         f"ratio_allclose(atol={atol}, rtol={rtol}, max_error_ratio={max_error_ratio}, {prefix})"
@@ -88,27 +80,19 @@ def ratio_reldiff(
     Raises ValueError for thresholds that are not positive and a share outside [0, 1].
     """
     _check_share("pct_thd", pct_thd)
-    for name, value in (("diff_thd", diff_thd), ("max_diff_hd", max_diff_hd)):
-        if not value > 0:
-            raise ValueError(f"{name} must be > 0, got {value}")
+    _check_positive(diff_thd=diff_thd, max_diff_hd=max_diff_hd)
     prefix = Prefix(valid_rows, valid_axis, zero_tail)
 
-    def rule(a: torch.Tensor, e: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        diff = relative_difference(a, e, diff_thd)
-        return diff, diff > diff_thd
-
-    def text(tally: Tally) -> list[str]:
-        return [
-            f"{tally.bad_text(pct_thd)}  diff_thd={diff_thd} max_diff_hd={max_diff_hd}",
-            f"max rel diff={tally.worst.text(tally.shape)}",
-        ]
-
     def compare(actual: torch.Tensor, expected: torch.Tensor, **context: Any) -> Verdict:
-        tally = prefix.tally(actual, expected, rule, max_show)
+        tally = prefix.tally(actual, expected, lambda a, e: _apart(a, e, diff_thd), max_show)
         if isinstance(tally, tuple):
             return tally
         worst_bad = tally.worst.value if tally.bad else 0.0  # a bad element is above any good one
-        return tally.verdict(tally.bad <= tally.allowed(pct_thd) and worst_bad < max_diff_hd, text)
+        lines = [
+            f"{tally.bad_text(pct_thd)}  diff_thd={diff_thd} max_diff_hd={max_diff_hd}",
+            f"max rel diff={tally.worst.text(tally.shape)}",
+        ]
+        return tally.verdict(tally.bad <= tally.allowed(pct_thd) and worst_bad < max_diff_hd, lines)
 
     compare.__name__ = (
         f"ratio_reldiff(diff_thd={diff_thd}, pct_thd={pct_thd}, max_diff_hd={max_diff_hd}, {prefix})"
@@ -116,11 +100,27 @@ def ratio_reldiff(
     return compare
 
 
+def _over(a: torch.Tensor, e: torch.Tensor, atol: float, rtol: float) -> tuple[torch.Tensor, torch.Tensor]:
+    diff = (a - e).abs()
+    return diff, diff > atol + rtol * e.abs()
+
+
+def _apart(a: torch.Tensor, e: torch.Tensor, diff_thd: float) -> tuple[torch.Tensor, torch.Tensor]:
+    diff = relative_difference(a, e, diff_thd)
+    return diff, diff > diff_thd
+
+
 def relative_difference(a: torch.Tensor, e: torch.Tensor, diff_thd: float) -> torch.Tensor:
     """The difference that ``ratio_reldiff`` judges elements by."""
     diff = (a - e).abs()
     magnitude = torch.maximum(a.abs(), e.abs()).clamp(min=_SMALLEST / diff_thd) + 1e-9
     return torch.where(diff < diff_thd, diff, diff / magnitude)
+
+
+def _check_positive(**values: float) -> None:
+    for name, value in values.items():
+        if not value > 0:
+            raise ValueError(f"{name} must be > 0, got {value}")
 
 
 def _check_share(name: str, value: float) -> None:
@@ -153,11 +153,11 @@ class Tally:
             f"allowed {share:.4%} = {self.allowed(share)}"
         )
 
-    def verdict(self, passed: bool, text: Callable[[Tally], list[str]]) -> Verdict:
+    def verdict(self, passed: bool, text: Sequence[str]) -> Verdict:
         """The verdict, with what is wrong laid out below the output's line."""
         if passed:
             return True, ""
-        lines = [*text(self), f"first {len(self.shown)} bad:"]
+        lines = [*text, f"first {len(self.shown)} bad:"]
         lines += [
             f"{list(position(e.index, self.shape))} actual={e.actual}, expected={e.expected}"
             for e in self.shown
@@ -179,7 +179,7 @@ class Prefix:
     def tally(
         self, actual: torch.Tensor, expected: torch.Tensor, rule: _Rule, max_show: int
     ) -> Tally | Verdict:
-        """Judge every element of the prefix; a verdict where that decides nothing more."""
+        """Judge every element of the prefix, or give the verdict that needs no judging."""
         if (why := shape_difference(actual, expected)) is not None:
             return False, f"    {why}"
         if self.valid_rows is not None:

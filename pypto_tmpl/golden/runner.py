@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pypto_tmpl import ir
-from pypto_tmpl.golden.comparators import Comparator
 from pypto_tmpl.golden.errors import failed_result
-from pypto_tmpl.golden.harness import Harness
-from pypto_tmpl.golden.knobs import GoldenFn, Knobs, PathLike, Spec
 from pypto_tmpl.golden.result import RunResult
-from pypto_tmpl.golden.sources import (
-    GivenProgram,
-    HasProgram,
-    JitFunction,
-    Lowers,
-    ProgramSource,
-    Specializes,
-)
+
+if TYPE_CHECKING:  # specs and comparators do not wait for the compiler
+    from pypto_tmpl import ir
+    from pypto_tmpl.golden.comparators import Comparator
+    from pypto_tmpl.golden.knobs import GoldenFn, Knobs, PathLike, Spec
+    from pypto_tmpl.golden.sources import HasProgram, Lowers, Specializes
 
 
 def run(
@@ -53,7 +47,7 @@ def run(
     runtime_dir: run this earlier build instead of compiling.
     save_data: write inputs and goldens to ``data/``; None does so up to 1 GiB.
     """
-    return _run(lambda knobs: GivenProgram(program), locals())
+    return _run(locals(), is_jit=False)
 
 
 def run_jit(
@@ -78,19 +72,25 @@ def run_jit(
     Scalars of the specs are baked into the program. ``compile_cfg`` may also hold fields of ``RunConfig``,
     and the platform of ``runtime_cfg`` goes before the one in ``compile_cfg``.
     """
-    return _run(lambda knobs: JitFunction(fn, knobs.specs), locals())
+    return _run(locals(), is_jit=True)
 
 
-def _run(source: Callable[[Knobs], ProgramSource], given: Mapping[str, Any]) -> RunResult:
+def _run(given: Mapping[str, Any], is_jit: bool) -> RunResult:
+    from pypto_tmpl.golden.harness import Harness
+    from pypto_tmpl.golden.sources import GivenProgram, JitFunction
+
     try:
         knobs = _knobs(given)
     except Exception as error:
         return failed_result(error, "arguments")
-    return Harness(source(knobs), knobs).execute()
+    source = JitFunction(given["fn"], knobs.specs) if is_jit else GivenProgram(given["program"])
+    return Harness(source, knobs).execute()
 
 
 def _knobs(given: Mapping[str, Any]) -> Knobs:
     """The knobs among the arguments of ``run`` or ``run_jit``."""
+    from pypto_tmpl.golden.knobs import Knobs
+
     found = {name: given[name] for name in Knobs.__dataclass_fields__}
     for name in ("golden_data", "runtime_dir"):
         found[name] = None if found[name] is None else Path(found[name])

@@ -2,6 +2,8 @@
 
 import ctypes
 import math
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -211,3 +213,15 @@ def test_values_that_are_no_scalars(dtype, value, text):
     with pytest.raises(ValueError) as caught:
         ScalarSpec("n", dtype, value)
     assert str(caught.value) == text
+
+
+def test_specs_and_comparators_do_not_wait_for_the_compiler():
+    """Kernel files import the harness at their top; parsing their arguments should be quick."""
+    code = (
+        "import sys; threads = __import__('torch').get_num_threads();"
+        "from pypto_tmpl.golden import *; import torch;"
+        "heavy = [m for m in ('jinja2', 'black', 'msgspec', 'yaml', 'pypto_tmpl.ir') if m in sys.modules];"
+        "print(heavy, torch.get_num_threads() == threads)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("[] True\n", "")
