@@ -109,7 +109,7 @@ FORMS: list[Callable[[int], ir.Program]] = [straight, one_name, loops, regions, 
 
 def milliseconds(node: ir.Program) -> float:
     best = float("inf")
-    for _ in range(2):
+    for _ in range(3):
         start = time.process_time()
         torch_codegen(node, check_shapes=True)
         best = min(best, time.process_time() - start)

@@ -84,7 +84,9 @@ def test_facts_of_a_call(emit: Callable[..., str]) -> None:
     )
 
 
-FACTS = "valid, valid_items, shape, rank, dtype, dtype_name, dtype_class, bits, memory, items, is_literal, layout"
+FACTS = (
+    "valid, valid_items, shape, rank, dtype, dtype_name, dtype_class, bits, memory, items, is_literal, layout"
+)
 
 
 @pytest.mark.parametrize(
