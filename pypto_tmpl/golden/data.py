@@ -67,7 +67,8 @@ class DataWriter:
         The data of an earlier run goes: its goldens do not belong to these inputs.
         """
         for path in _read_facts(self._folder).get("files", {}):
-            (self._folder / path).unlink(missing_ok=True)
+            if Path(path).parent.as_posix() in (INPUTS, GOLDENS):
+                (self._folder / path).unlink(missing_ok=True)
         for path, spec in needed_files(self._specs):
             if path.startswith(f"{INPUTS}/"):
                 self._save(path, values[spec.name])

@@ -77,7 +77,7 @@ class GivenProgram:
         given: Any = self._given
         if isinstance(given, str | os.PathLike):
             given = _read_dump(Path(given))
-        elif isinstance(given, HasProgram) and not isinstance(given, type):
+        elif isinstance(given, HasProgram):
             given = given.as_ir()
         if isinstance(given, ir.Function):
             given = ir.Program([given], given.name, given.span)

@@ -111,21 +111,22 @@ def call_apart(
 
     An argument that is written and overlaps another one is run on a copy, as are all tensors on another
     device than the CPU; what is written is copied back when the call returns, in order of the parameters.
+    Gradients are not recorded, on whatever thread a kernel runs.
     """
-    apart = [
-        _staged(value, device, _overlaps(i, params, values)) if isinstance(value, torch.Tensor) else value
-        for i, value in enumerate(values)
-    ]
-    with torch.no_grad():
-        entry(*apart)
-        for param, value, used in zip(params, values, apart, strict=True):
-            if used is not value and param.is_written:
-                assert isinstance(value, torch.Tensor) and isinstance(used, torch.Tensor)
-                value.copy_(used)
-
-
-def _staged(value: torch.Tensor, device: torch.device, overlaps: bool) -> torch.Tensor:
-    return value.to(device, copy=overlaps)
+    apart: list[torch.Tensor | int | float | bool] = []
+    copies: list[tuple[torch.Tensor, torch.Tensor]] = []
+    for position, (param, value) in enumerate(zip(params, values, strict=True)):
+        if not isinstance(value, torch.Tensor):
+            apart.append(value)
+            continue
+        own = value.detach()
+        used = own.to(device, copy=_overlaps(position, params, values))
+        apart.append(used)
+        if used is not own and param.is_written:
+            copies.append((own, used))
+    entry(*apart)
+    for own, used in copies:
+        own.copy_(used)
 
 
 def _overlaps(

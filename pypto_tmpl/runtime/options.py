@@ -55,13 +55,14 @@ class RuntimeOptions:
 
 
 def runtime_options(cfg: Mapping[str, object] | None) -> RuntimeOptions:
-    """The options of a ``runtime_cfg``.
+    """The options of a ``runtime_cfg``; a knob of None has its default.
 
     Raises KnobError (a TypeError) for a knob that does not exist, ValueError or TypeError for a value that
     a knob does not take.
     """
-    found = dict(cfg or {})
-    refuse_unknown("runtime_cfg", found, RUNTIME_KNOBS)
+    given = dict(cfg or {})
+    refuse_unknown("runtime_cfg", given, RUNTIME_KNOBS)
+    found = {name: value for name, value in given.items() if value is not None}
     if found.get("level", CHIP_LEVEL) != CHIP_LEVEL:
         raise ValueError(f"level must be {CHIP_LEVEL}, one chip, got {found['level']!r}")
     for name in _RING_KNOBS:

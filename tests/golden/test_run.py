@@ -304,7 +304,13 @@ def test_what_stands_for_a_program(run_scale):
         def as_ir(self):
             return kernels.scale()
 
+    class DecoratedClass:
+        @staticmethod
+        def as_ir():
+            return kernels.scale()
+
     assert run_scale(program=Decorated()).passed
+    assert run_scale(program=DecoratedClass).passed
 
 
 def test_a_function_alone_is_a_program():

@@ -3,6 +3,7 @@
 import ctypes
 import json
 import linecache
+import threading
 import traceback
 
 import pytest
@@ -154,3 +155,18 @@ def test_share_memory():
     assert not share_memory(storage, storage.clone())
     assert not share_memory(storage, torch.zeros(0))
     assert share_memory(storage, torch.from_numpy(storage.numpy()))
+
+
+def test_gradients_are_recorded_on_no_thread():
+    """A leaf that requires grad is written by a kernel that runs on a thread of its own."""
+    y = torch.zeros(2, requires_grad=True)
+    params = [EntryParam("y", "Out", "FP32", (2,))]
+
+    def entry(out):
+        thread = threading.Thread(target=lambda: out.add_(1))
+        thread.start()
+        thread.join()
+
+    call_apart(entry, params, [y])
+    assert y.tolist() == [1.0, 1.0]
+    assert y.requires_grad

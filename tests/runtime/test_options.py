@@ -13,6 +13,12 @@ def test_defaults():
     assert options.dfx.enabled == ()
 
 
+def test_none_is_the_default():
+    names = ("platform", "device_id", "torch_device", "level", "log_level", "enable_pmu", "ring_heap")
+    options = runtime_options(dict.fromkeys(names))
+    assert (options.platform.name, options.device_id, options.dfx.enabled) == ("a2a3sim", 0, ())
+
+
 def test_flags_that_are_off_are_taken_in_both_generations():
     old = {"enable_l2_swimlane": False, "enable_dump_tensor": False, "enable_pmu": 0, "enable_dep_gen": False}
     new = {"enable_chip_swimlane": 0, "enable_dump_args": 0, "enable_scope_stats": False}
