@@ -52,6 +52,23 @@ def check_kind(value: object, kind: type | tuple[type, ...], what: str) -> None:
         raise TypeError(f"{what} must be {_kind_name(kind)}, got {type(value).__name__}")
 
 
+def check_int64(value: int, what: str) -> None:
+    """Raise ValueError unless ``value`` is a signed 64-bit integer; ``what`` begins the message."""
+    _check_bits(value, -(2**63), 2**63, f"{what} an int64")
+
+
+def check_uint64(value: int, what: str) -> None:
+    """Raise ValueError unless ``value`` is an unsigned 64-bit integer; ``what`` begins the message."""
+    _check_bits(value, 0, 2**64, f"{what} an unsigned 64-bit integer")
+
+
+def _check_bits(value: int, low: int, end: int, what: str) -> None:
+    if not low <= value < end:
+        # Python refuses to write out numbers of thousands of digits.
+        shown = str(value) if value.bit_length() <= 128 else f"one of {value.bit_length()} bits"
+        raise ValueError(f"{what}, got {shown}")
+
+
 def _kind_name(kind: type | tuple[type, ...]) -> str:
     kinds = kind if isinstance(kind, tuple) else (kind,)
     return " or ".join("None" if k is type(None) else k.__name__ for k in kinds)

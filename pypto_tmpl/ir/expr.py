@@ -12,7 +12,9 @@ from pypto_tmpl.ir.base import (
     IGNORED,
     Expr,
     Type,
+    check_int64,
     check_kind,
+    check_uint64,
     node_tuple,
     set_fields,
 )
@@ -113,6 +115,7 @@ class MemRef(Var):
     ) -> None:
         if slots < 1:
             raise ValueError(f"a MemRef has at least one slot, got {slots}")
+        check_uint64(slots, "the number of slots of a MemRef is")
         if where and isinstance(where[-1], Span):
             where, span = where[:-1], where[-1]
         at = span or Span.unknown()
@@ -120,6 +123,7 @@ class MemRef(Var):
             is_pinned = True
         base, offset, size = _memref_place(where, at)
         check_kind(slot, (Expr, type(None)), "slot")
+        check_uint64(size, "the size of a MemRef is")
         _set_var_fields(self, base.name_hint, MemRefType(), at)
         set_fields(
             self,
@@ -222,8 +226,7 @@ class ConstInt(Expr):
 
     def __init__(self, value: int, dtype: DataType, span: Span) -> None:
         check_kind(value, int, "value")
-        if not -(2**63) <= value < 2**63:
-            raise ValueError(f"a ConstInt holds an int64, got {value}")
+        check_int64(value, "a ConstInt holds")
         set_fields(self, span=span, type=ScalarType(dtype), value=value)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, TypeAlias
 
-from pypto_tmpl.ir.base import Expr, Type, check_kind, node_tuple, set_fields
+from pypto_tmpl.ir.base import Expr, Type, check_kind, check_uint64, node_tuple, set_fields
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import CompactMode, MemorySpace, PadValue, TensorLayout, TileLayout
 from pypto_tmpl.ir.extents import as_extent, as_extents, constant_extent, same_extents
@@ -142,6 +142,7 @@ class TileView:
             (compact, CompactMode, "compact"),
         ):
             check_kind(value, kind, what)
+        check_uint64(fractal, "the fractal of a TileView is")
         set_fields(
             self,
             valid_shape=as_extents(valid_shape),

@@ -108,6 +108,14 @@ def test_const_ints_are_64_bits_wide(value):
     assert const(2**63 - 1).value == 2**63 - 1
 
 
+def test_numbers_that_python_does_not_write_out():
+    """Their texts would have over 4300 digits."""
+    with raises(ValueError, "a ConstInt holds an int64, got one of 16610 bits"):
+        const(10**5000)
+    with raises(ValueError, "the size of a MemRef is an unsigned 64-bit integer, got one of 16610 bits"):
+        ir.MemRef("m", 0, 10**5000)
+
+
 def test_const_float():
     made = ir.ConstFloat(0.5, FP32, SPAN)
     assert (made.value, made.dtype, made.type) == (0.5, FP32, ir.ScalarType(FP32))
@@ -241,6 +249,16 @@ def test_other_memref_forms(given, name, place):
 def test_memrefs_have_slots():
     with raises(ValueError, "a MemRef has at least one slot, got 0"):
         ir.MemRef("m", 0, 8, slots=0)
+
+
+def test_sizes_of_memrefs_are_unsigned_64_bit_integers():
+    with raises(ValueError, "the size of a MemRef is an unsigned 64-bit integer, got -1"):
+        ir.MemRef("m", 0, -1)
+    with raises(
+        ValueError, "the number of slots of a MemRef is an unsigned 64-bit integer, got 18446744073709551616"
+    ):
+        ir.MemRef("m", 0, 8, slots=2**64)
+    assert ir.MemRef("m", 0, 2**64 - 1, slots=2**64 - 1).size_ == 2**64 - 1
 
 
 def test_memref_forms_that_do_not_exist():

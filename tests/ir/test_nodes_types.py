@@ -285,6 +285,12 @@ def test_kinds_of_tile_view_arguments():
         ir.TileView(fractal="512")
 
 
+@pytest.mark.parametrize("value", [-1, 2**64])
+def test_fractals_are_unsigned_64_bit_integers(value):
+    with raises(ValueError, f"the fractal of a TileView is an unsigned 64-bit integer, got {value}"):
+        ir.TileView(fractal=value)
+
+
 # the implicit view of (shape, memory space)
 
 M = ir.MemorySpace
