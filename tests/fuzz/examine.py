@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import signal
 import tempfile
@@ -26,6 +27,7 @@ PACKAGE = str(Path(ir.__file__).resolve().parents[1])
 KNOWN_DIFFERENCES = (
     ": nan and nan differ",
     ": Op(name='tensor.add') and Op(name='tensor.adds') differ",  # so spelled where the operand is a constant
+    ": stored as float and as int",  # the wire form of an integral float
 )
 
 
@@ -182,7 +184,7 @@ def _signature(kind: str, step: str, error: BaseException) -> str:
     else:
         place = f"{Path(frames[-1].filename).name}:{frames[-1].name}" if frames else "outside the package"
         if isinstance(error, DifferenceError):
-            place = str(error).rpartition(".")[2][:60]
+            place = re.sub(r"'.*'|.*\.(?=\w+: )|\d+", "_", str(error).splitlines()[0])
     return f"{kind} {step} {name} {place}"
 
 
