@@ -290,6 +290,8 @@ def test_an_interruption_leaves_what_was_found(folder, jobs):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Whoever runs the tests in the background may have made them ignore interruptions.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     head = [process.stdout.readline() for _ in range(9)]

@@ -21,7 +21,7 @@ NAMES = ["x", "y", "acc", "t__ssa_v0", "self", "pl", "lambda", "ü", "x_1", "M"]
 ARITHMETIC = [ir.Add, ir.Sub, ir.Mul, ir.FloorDiv, ir.FloorMod, ir.FloatDiv, ir.Min, ir.Max, ir.Pow]
 BITWISE = [ir.BitAnd, ir.BitOr, ir.BitXor, ir.BitShiftLeft, ir.BitShiftRight]
 COMPARISONS = [ir.Eq, ir.Ne, ir.Lt, ir.Le, ir.Gt, ir.Ge]
-OPS = ["tile.future", "tensor.and", "system.other", "pld.tile.other", "array.not"]
+OPS = ["tile.future", "tensor.lambda", "system.other", "pld.tile.other", "array.not"]
 UNKNOWN = ir.UnknownType()
 TASK = ir.ScalarType(D.TASK_ID)
 
