@@ -82,7 +82,8 @@ def test_the_op_of_the_page_is_refused_without_its_files():
 
 
 def test_the_commands_of_the_page_show_it(example_templates):
-    shown = CliRunner().invoke(main, ["--template-dir", str(example_templates), "ops", "show", "tile.clamp01"])
+    command = ["--template-dir", str(example_templates), "ops", "show", "tile.clamp01"]
+    shown = CliRunner().invoke(main, command)
     assert shown.exit_code == 0
     assert "Limit every element to the range from 0 to 1." in shown.stdout
     assert "torch.clamp({{ a.tile }}, 0.0, 1.0)" in shown.stdout
