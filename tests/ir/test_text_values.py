@@ -356,3 +356,22 @@ def test_boolean_scalars_keep_their_dtype() -> None:
     flag = scalar("flag", BOOL)
     node = program(function("main", [flag], sequence(evaluate(ir.Not(flag, BOOL, NOWHERE)), WORK)))
     expect_same(node)
+
+
+def test_a_variable_stays_one_object_wherever_it_is_used() -> None:
+    """In statements, in types and in attributes, and in the binary form as well."""
+    size = scalar("size")
+    type_ = ir.TensorType([size, 4], FP32)
+    t, u = tensor("t", type_), tensor("u", type_)
+    value = call("tensor.add", t, t, type=type_, attrs={"first": size, "dump_vars": [t, size]})
+    node = program(function("main", [size, t], sequence(assign(u, value), returns(u, t)), [type_, type_]))
+    for again in (read_again(node), ir.deserialize(ir.serialize(node))):
+        found = again["main"]  # type: ignore[index]
+        first, second = found.params
+        assign_, return_ = found.body.stmts
+        assert second.type.shape[0] is first and assign_.var.type.shape[0] is first
+        assert [id(arg) for arg in assign_.value.args] == [id(second)] * 2
+        assert assign_.value.attrs["first"] is first
+        assert [id(var) for var in assign_.value.attrs["dump_vars"]] == [id(second), id(first)]
+        assert return_.value[0] is assign_.var and return_.value[1] is second
+        assert all(type_.shape[0] is first for type_ in found.return_types)
