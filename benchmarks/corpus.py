@@ -11,7 +11,10 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -27,7 +30,8 @@ from pypto_tmpl.debug import torch_codegen  # noqa: E402
 torch.set_num_threads(1)
 
 
-def timed(job, repeat=1):
+def timed(job: Callable[[], Any], repeat: int = 1) -> tuple[Any, float]:
+    """Value of a job and its best time in milliseconds."""
     best, value = float("inf"), None
     for _ in range(repeat):
         start = time.perf_counter()
@@ -36,30 +40,37 @@ def timed(job, repeat=1):
     return value, best * 1e3
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def load(script: str) -> dict[str, Any]:
+    """Names of an executed script."""
+    namespace: dict[str, Any] = {}
+    exec(compile(script, "<script>", "exec"), namespace)
+    return namespace
+
+
+def main() -> None:
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     default = os.environ.get("PYPTO_TMPL_CORPUS", ROOT / "tests/corpus")
     parser.add_argument("--corpus", type=Path, default=default)
     parser.add_argument("--format", action="store_true")
     options = parser.parse_args()
     paths = sorted(Path(options.corpus, "dumps").glob("*/*/*.msgpack"))
     torch_codegen(ir.deserialize_from_file(str(paths[0])))  # templates are loaded once per process
-    figures = {"read": [], "emit": [], "compile": [], "run": []}
+    figures: dict[str, list[float]] = {"read": [], "emit": [], "compile": [], "run": []}
     if options.format:
         figures["format"] = []
     for path in paths:
-        node, ms = timed(lambda path=path: ir.deserialize_from_file(str(path)))
+        node, ms = timed(partial(ir.deserialize_from_file, str(path)))
         figures["read"].append(ms)
-        script, ms = timed(lambda node=node: torch_codegen(node, check_shapes=True), 3)
+        script, ms = timed(partial(torch_codegen, node, check_shapes=True), 3)
         figures["emit"].append(ms)
         if options.format:
-            figures["format"].append(timed(lambda script=script: format_script(script))[1])
-        namespace = {}
-        _, ms = timed(lambda script=script, space=namespace: exec(compile(script, "<script>", "exec"), space))
+            figures["format"].append(timed(partial(format_script, script))[1])
+        namespace, ms = timed(partial(load, script))
         figures["compile"].append(ms)
         program = load_program(Path(options.corpus, "programs", f"{path.parent.parent.name}.py"))
-        tensors = prepared_inputs(program)
-        figures["run"].append(timed(lambda: namespace[program.entry](*tensors.values()))[1])
+        entry, tensors = namespace[program.entry], prepared_inputs(program)
+        figures["run"].append(timed(partial(entry, *tensors.values()))[1])
     print(f"{len(paths)} dumps; milliseconds per dump")
     print(f"{'':10}{'mean':>9}{'median':>9}{'largest':>9}")
     for name, values in figures.items():

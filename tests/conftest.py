@@ -17,7 +17,9 @@ settings.load_profile("project")
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--update-golden", action="store_true", help="rewrite golden scripts that differ (not where CI is set)"
+        "--update-golden",
+        action="store_true",
+        help="rewrite golden scripts that differ (not where CI is set)",
     )
 
 

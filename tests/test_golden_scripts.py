@@ -30,7 +30,7 @@ def test_script_agrees_with_golden(case):
 
 
 def test_there_are_as_many_cases_as_stages_with_a_dump():
-    # 33 frontends, 28 ConvertTensorToTileOps, 31 ExpandMixedKernel, 31 last: two programs have a frontend only
+    # 33 frontends, 28 ConvertTensorToTileOps, 31 ExpandMixedKernel, 31 last (two have a frontend only)
     assert len(CASES) == 123
     assert {case.name.partition("/")[0] for case in CASES if case.name.endswith("/frontend")} == {
         path.stem for path in (ROOT / "tests/corpus/programs").glob("*.py")
