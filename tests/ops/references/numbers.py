@@ -50,6 +50,7 @@ def rounded(x: Fraction, mode: str, *, to_odd: bool) -> int:
 
 
 SIGNIFICANT_BITS = {torch.float16: (11, -14), torch.bfloat16: (8, -126), torch.float32: (24, -126)}
+SIGNIFICANT_BITS |= {torch.float8_e4m3fn: (4, -6), torch.float8_e5m2: (3, -14)}
 
 
 @reference("tile.cast", "tensor.cast")
@@ -81,15 +82,19 @@ def cast_one(number: float, source: torch.dtype, result: torch.dtype, mode: str)
         if math.isinf(number):
             return info.max if number > 0 else info.min
         return min(max(rounded(Fraction(number), mode, to_odd=False), info.min), info.max)
-    if not math.isfinite(number) or number == 0:
+    largest = torch.finfo(result).max
+    beyond = largest if result.itemsize == 1 else math.inf
+    if math.isinf(number):
+        return math.copysign(beyond, number)
+    if math.isnan(number) or number == 0:
         return float(number)
     significant, smallest = SIGNIFICANT_BITS[result]
     exponent = max(math.frexp(number)[1] - 1, smallest)
     quantum = Fraction(2) ** (exponent - significant + 1)
     mode = "rint" if mode == "none" else mode
     converted = rounded(Fraction(number) / quantum, mode, to_odd=True) * quantum
-    if abs(converted) > Fraction(torch.finfo(result).max):
-        return math.copysign(math.inf, number)
+    if abs(converted) > Fraction(largest):
+        return math.copysign(beyond, number)
     return math.copysign(float(converted), number)
 
 
