@@ -18,6 +18,8 @@ SAMPLES = [
 def type_of(kind, typed):
     """The IR type of a tile or tensor in a sample."""
     dtype = getattr(ir.DataType, typed.dtype)
+    if kind == "array":
+        return ir.ArrayType(dtype, *typed.shape)
     if kind == "tensor":
         view = ir.TensorView(layout=ir.TensorLayout.ND, valid_shape=typed.valid)
         return ir.TensorType(typed.shape, dtype, None, view)
@@ -38,9 +40,10 @@ def arguments_of(entry, sample):
             break
         value = parse(sample[spec.name])
         if isinstance(value, Typed):
-            kind = "tensor" if "tensor" in spec.kinds else "tile"
+            kind = next((kind for kind in ("tensor", "array") if kind in spec.kinds), "tile")
             value = ir.Var(spec.name, type_of(kind, value), U)
-            params.append((value, made_up(parse(sample[spec.name]), spec.name).data))
+            data = made_up(parse(sample[spec.name]), spec.name).data
+            params.append((value, data.tolist() if kind == "array" else data))
         args.append(value)
     return args, params
 

@@ -14,6 +14,7 @@ from ops.references import (
     parts,
     products,
     reductions,
+    scalars,
     selection,
 )
 from ops.references.registry import REFERENCES, Shaped
@@ -29,5 +30,6 @@ __all__ = [
     "parts",
     "products",
     "reductions",
+    "scalars",
     "selection",
 ]

@@ -8,6 +8,12 @@ import torch
 
 REFERENCES: dict[str, Callable[..., torch.Tensor]] = {}
 
+# Families whose ops have no reference function, and why.
+UNREFERENCED = {
+    "cross_core": "a run-time call, tested with the run-time",
+    "system": "a run-time call, tested with the run-time",
+}
+
 
 @dataclass(frozen=True)
 class Shaped:

@@ -1,0 +1,96 @@
+"""Arrays, task ids, prefetches and synchronisation, whose values are no tensors."""
+
+import pytest
+from codegen.builders import U, assign, body_text, evaluate, evaluate_body, function, op, ret, script
+from ops.references import REFERENCES
+from ops.sampled import TABLE, Typed, emit, made_up, parse, run
+from ops.test_samples import SCALAR_FAMILIES
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.operands import Operand
+from pypto_tmpl.errors import PyptoTmplError
+
+SAMPLES = [
+    pytest.param(name, sample, id=f"{name}-{number}")
+    for name, entry in TABLE.items()
+    if TABLE.family_of(name) in SCALAR_FAMILIES
+    for number, sample in enumerate(entry.samples)
+]
+NOOPS = sorted(name for name, entry in TABLE.items() if entry.is_noop)
+INDEX, TASK_ID = ir.DataType.INDEX, ir.DataType.TASK_ID
+
+
+def value_of(name, sample, seed):
+    if name in TABLE[seed].kwarg_names:
+        return sample[name]
+    value = parse(sample[name])
+    return made_up(value, f"{seed} {name}").data.tolist() if isinstance(value, Typed) else value
+
+
+@pytest.mark.parametrize(("name", "sample"), SAMPLES)
+def test_a_sample_agrees_with_the_reference(name, sample):
+    arguments = {key: value_of(key, sample, name) for key in sample}
+    bits = {"INT8": {"bits": 8}}.get(str(sample.get("array", ""))[:4], {})
+    expected = REFERENCES[name](**arguments, **bits)
+    shown = {
+        key: Operand("None", dtype_name="TASK_ID") if value == "None" else value
+        for key, value in sample.items()
+    }
+    lists = {key: list(value) for key, value in arguments.items() if isinstance(value, list)}
+    got = run(emit(name, shown), lists)
+    assert (got, type(got)) == (expected, type(expected))
+    if TABLE[name].returns is not None:
+        assert got is lists[TABLE[name].returns]
+
+
+def array(name, extent, dtype=ir.DataType.INT32):
+    return ir.Var(name, ir.ArrayType(dtype, extent), U)
+
+
+def test_an_array_in_a_program():
+    a, b, x = array("a", 3), array("b", 3), ir.Var("x", ir.ScalarType(ir.DataType.INT32), U)
+    n = ir.Var("n", ir.ScalarType(INDEX), U)
+    created = op("array.create", [3], a.type, dtype=ir.DataType.INT32)
+    updated = op("array.update_element", [a, 1, n], type_=b.type)
+    read = op("array.get_element", [b, 1], type_=x.type)
+    body = [assign(a, created), assign(b, updated), assign(x, read), ret(x)]
+    assert body_text(*body, params=[n]).splitlines() == [
+        "a = [0] * 3",
+        "b = _array_set(a, 1, _as_dtype(n, torch.int32))",
+        "x = _array_at(b, 1)",
+        "return x",
+    ]
+
+
+def test_task_ids():
+    task, valid = (ir.Var(name, ir.ScalarType(dtype), U) for name, dtype in
+                   [("task", TASK_ID), ("valid", ir.DataType.BOOL)])  # fmt: skip
+    is_valid = op("system.task_is_valid", [task], type_=valid.type)
+    for name, expected in (("system.task_invalid", False), ("system.task_dummy", True)):
+        made = op(name, [], type_=task.type)
+        assert evaluate_body(assign(task, made), assign(valid, is_valid), ret(valid)) is expected
+
+
+@pytest.mark.parametrize("name", NOOPS)
+def test_a_noop_leaves_no_text(name):
+    assert TABLE[name].emit == "noop"
+    call = op(name, [])
+    assert body_text(evaluate(call), ret(1)) == "return 1"
+
+
+@pytest.mark.parametrize("name", sorted(name for name, entry in TABLE.items() if entry.refused))
+def test_a_refused_op_is_named_with_the_reason(name):
+    with pytest.raises(PyptoTmplError) as caught:
+        script(function("f", [], evaluate(op(name, [])), ret(1)))
+    assert f"operator {name!r} is refused: {TABLE[name].refused}" in str(caught.value)
+
+
+def test_barriers_say_that_they_do_not_order_the_cores():
+    for name in ("system.syncall", "system.sync_set", "system.sync_wait"):
+        assert "global memory" in " ".join(TABLE[name].notes.split()), name
+
+
+def test_the_table_has_every_namespace():
+    assert len(TABLE) == 312
+    distributed = ("pld.", "dist.", "builtin.", "test.")
+    assert all(entry.refused for name, entry in TABLE.items() if name.startswith(distributed))
