@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 import click
 
 from pypto_tmpl.cli.group import Settings
+from pypto_tmpl.cli.ops_evidence import find_evidence
+from pypto_tmpl.cli.ops_text import region, sample_texts, signature, state
 from pypto_tmpl.ops import OpEntry, OpTable, load_table
 
 
@@ -18,7 +20,9 @@ def ops() -> None:
     \b
     pypto-tmpl ops list --namespace tile     the tile ops
     pypto-tmpl ops show tile.matmul_acc      one op, with its macro and the text it emits
-    pypto-tmpl ops status                    how many ops are executable
+    pypto-tmpl ops status                    how many ops are executable, and what tests them
+    pypto-tmpl ops new tile.clamp01 --family elementwise    begin an entry and its macro
+    pypto-tmpl ops docs --write              bring docs/ops.md up to date
     pypto-tmpl ops schema --write            bring templates/op_table.schema.json up to date
     """
 
@@ -39,7 +43,7 @@ def list_ops(settings: Settings, family: str | None, namespace: str | None) -> N
     ]
     width = max((len(entry.name) for entry in chosen), default=0)
     for entry in chosen:
-        click.echo(f"{entry.name:<{width}}  {_state(entry):<10}  {entry.summary}")
+        click.echo(f"{entry.name:<{width}}  {state(entry):<10}  {entry.summary}")
 
 
 @ops.command(epilog="Example: pypto-tmpl ops show tile.row_sum")
@@ -58,24 +62,97 @@ def show(settings: Settings, name: str) -> None:
     click.echo(f"\nmacro ({macro.location}):\n{source}")
     if entry.samples:
         click.echo("\nsamples:")
-        for line in _sample_lines(settings, table, entry):
-            click.echo(line)
+        for given, text in sample_texts(table, entry, settings.template_dirs):
+            click.echo(f"  {given}\n      {text}")
 
 
-@ops.command(epilog="Example: pypto-tmpl ops status")
+@ops.command(epilog="Example: pypto-tmpl ops status --namespace tile")
+@click.option("--namespace", metavar="N", help="Only the ops of this namespace, such as tile.")
 @click.pass_obj
-def status(settings: Settings) -> None:
-    """Count the ops of each namespace: executable, without effect, refused."""
+def status(settings: Settings, namespace: str | None) -> None:
+    """Count the ops of each namespace, and say what each op is tested by.
+
+    Per op: its samples, its hand-written references and the recorded oracle cases that are checked. A zero
+    comes with its reason, or with MISSING. References and cases are known in the repository only; elsewhere
+    they are shown as a dash.
+    """
     table = load_table(settings.template_dirs)
+    _check_choice(namespace, {entry.namespace for entry in table.values()}, "namespace")
+    entries = [entry for entry in table.values() if namespace in (None, entry.namespace)]
+    for line in (*_namespace_lines(entries), "", *_evidence_lines(table, entries)):
+        click.echo(line.rstrip())
+
+
+def _namespace_lines(entries: Iterable[OpEntry]) -> Iterator[str]:
     states = ("executable", "no-op", "refused")
-    counts = Counter((entry.namespace, _state(entry)) for entry in table.values())
+    counts = Counter((entry.namespace, state(entry)) for entry in entries)
     namespaces = sorted({namespace for namespace, _ in counts})
     width = max(map(len, (*namespaces, "namespace")))
-    click.echo(f"{'namespace':<{width}}  {'ops':>5}" + "".join(f"  {state:>10}" for state in states))
-    rows = [(namespace, [counts[namespace, state] for state in states]) for namespace in namespaces]
+    yield f"{'namespace':<{width}}  {'ops':>5}" + "".join(f"  {title:>10}" for title in states)
+    rows = [(namespace, [counts[namespace, title] for title in states]) for namespace in namespaces]
     rows.append(("total", [sum(column) for column in zip(*(row for _, row in rows), strict=True)] or [0] * 3))
     for title, row in rows:
-        click.echo(f"{title:<{width}}  {sum(row):>5}" + "".join(f"  {count:>10}" for count in row))
+        yield f"{title:<{width}}  {sum(row):>5}" + "".join(f"  {count:>10}" for count in row)
+
+
+def _evidence_lines(table: OpTable, entries: Iterable[OpEntry]) -> Iterator[str]:
+    from pypto_tmpl import resources
+
+    evidence = find_evidence(resources.template_root().parent)
+    entries = list(entries)
+    width = max((len(entry.name) for entry in entries), default=0)
+    yield f"{'op':<{width}}  samples  references  oracle  reason of a zero"
+    sums = [0, 0, 0]
+    for entry in entries:
+        counts = evidence.counts(entry)
+        sums = [total + (count or 0) for total, count in zip(sums, counts, strict=True)]
+        samples, references, cases = ("-" if count is None else str(count) for count in counts)
+        reasons = "; ".join(evidence.reasons(table, entry))
+        yield f"{entry.name:<{width}}  {samples:>7}  {references:>10}  {cases:>6}  {reasons}"
+    yield f"{'total':<{width}}  {sums[0]:>7}  {sums[1]:>10}  {sums[2]:>6}"
+
+
+@ops.command(epilog="Example: pypto-tmpl ops new tile.clamp01 --family elementwise")
+@click.argument("name")
+@click.option("--family", metavar="F", required=True, help="The file of the table that gets the op.")
+@click.pass_obj
+def new(settings: Settings, name: str, family: str) -> None:
+    """Begin an op: add a stub entry and a stub macro to a family, or begin the family.
+
+    The files lie in the first --template-dir, else among the project's own. A name that the table has is
+    refused, and what the files hold already stays.
+    """
+    from pypto_tmpl import resources
+    from pypto_tmpl.cli.ops_new import write_stub
+
+    folders = settings.template_dirs or (resources.template_root(),)
+    for path in write_stub(name, family, folders[0], folders):
+        click.echo(f"wrote {path}", err=True)
+
+
+@ops.command(epilog="Example: pypto-tmpl ops docs --check")
+@click.option("--write", is_flag=True, help="Rewrite docs/ops.md instead of printing.")
+@click.option("--check", is_flag=True, help="Only say whether docs/ops.md is up to date; exit code 1 if not.")
+@click.pass_context
+def docs(context: click.Context, write: bool, check: bool) -> None:
+    """Print the reference of all ops, generated from the table."""
+    from pypto_tmpl import resources
+    from pypto_tmpl.cli.ops_docs import ops_page
+
+    if write and check:
+        raise click.UsageError("--write and --check exclude each other")
+    folders = context.obj.template_dirs
+    page = ops_page(load_table(folders), folders)
+    path = resources.template_root().parent / "docs" / "ops.md"
+    if write:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+        click.echo(f"wrote {path}", err=True)
+    elif not check:
+        click.echo(page, nl=False)
+    elif not path.is_file() or path.read_text(encoding="utf-8") != page:
+        click.echo(f"{path} is out of date; run: pypto-tmpl ops docs --write", err=True)
+        context.exit(1)
 
 
 @ops.command(epilog="Example: pypto-tmpl ops schema > op_table.schema.json")
@@ -99,27 +176,8 @@ def _check_choice(value: str | None, known: Iterable[str], title: str) -> None:
     raise click.UsageError(f"no {title} {value!r} in the op table; {note}")
 
 
-def _state(entry: OpEntry) -> str:
-    if entry.refused is not None:
-        return "refused"
-    return "no-op" if entry.is_noop else "executable"
-
-
-def _signature(entry: OpEntry) -> str:
-    parts = []
-    for operand in entry.operands:
-        kinds = " | ".join(operand.kinds)
-        parts.append(f"{operand.name}: {kinds}{' = None' if operand.optional else ''}")
-    if entry.kwargs:
-        parts.append("*")
-    for kwarg in entry.kwargs:
-        default = f" = {kwarg.default!r}" if kwarg.has_default else "" if kwarg.required else " = None"
-        parts.append(f"{kwarg.name}: {kwarg.type}{default}")
-    return f"{entry.name}({', '.join(parts)})"
-
-
 def _entry_lines(table: OpTable, entry: OpEntry) -> Iterator[str]:
-    yield _signature(entry)
+    yield signature(entry)
     yield f"  {entry.summary}"
     facts = {
         "entry": f"{table.location(entry.name)}, family {table.family_of(entry.name)}",
@@ -128,7 +186,7 @@ def _entry_lines(table: OpTable, entry: OpEntry) -> Iterator[str]:
         "with": ", ".join(f"{name}: {value!r}" for name, value in entry.constants.items()),
         "uses": ", ".join(entry.uses),
         "dtypes": ", ".join(entry.dtypes) if entry.is_executable else None,
-        "region": _region(entry),
+        "region": region(entry),
         "writes": ", ".join(entry.writes),
         "returns": entry.returns,
         "scratch": ", ".join(operand.name for operand in entry.operands if operand.scratch),
@@ -139,23 +197,3 @@ def _entry_lines(table: OpTable, entry: OpEntry) -> Iterator[str]:
         "unverified": entry.unverified,
     }
     yield from (f"  {title + ':':<12}{fact}" for title, fact in facts.items() if fact)
-
-
-def _region(entry: OpEntry) -> str | None:
-    from pypto_tmpl.ops.rules import VALID_RULES, carries_region_of, resolve_result
-
-    rule = resolve_result(entry).valid
-    if carries_region_of(entry) is not None:
-        return f"that of operand {rule}"
-    meaning = VALID_RULES.get(rule or "")
-    return f"{rule}: {meaning}" if meaning else rule
-
-
-def _sample_lines(settings: Settings, table: OpTable, entry: OpEntry) -> Iterator[str]:
-    from pypto_tmpl.codegen.environment import OpMacros, create_environment
-    from pypto_tmpl.codegen.samples import emit_sample
-
-    macros = OpMacros(table, create_environment(settings.template_dirs))
-    for sample in entry.samples:
-        yield f"  {', '.join(f'{name}={value}' for name, value in sample.items())}"
-        yield f"      {emit_sample(macros, entry, sample)}"

@@ -1,15 +1,26 @@
 """``pypto-tmpl ops``: its texts, its exit codes, and what it imports."""
 
 import json
+import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from pypto_tmpl.cli import main
+from pypto_tmpl.cli.ops_evidence import Evidence
+from pypto_tmpl.codegen.environment import OpMacros, create_environment
+from pypto_tmpl.codegen.samples import emit_sample
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.ops import load_table
 from pypto_tmpl.ops.schema import schema_text
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 TABLE = """\
 family: sums
@@ -132,13 +143,155 @@ def test_show_of_an_unknown_op(templates: Path) -> None:
     )
 
 
-def test_status(templates: Path) -> None:
+def test_status_without_the_repository(templates: Path) -> None:
     assert output(templates, "status") == (
         "namespace    ops  executable       no-op     refused\n"
         "tensor         1           0           1           0\n"
         "tile           2           1           0           1\n"
         "total          3           1           1           1\n"
+        "\n"
+        "op                samples  references  oracle  reason of a zero\n"
+        "tensor.nothing          0           -       -  no-op: it has no value\n"
+        "tile.device_only        0           -       -  refused\n"
+        "tile.total              2           -       -\n"
+        "total                   2           0       0\n"
     )
+
+
+def test_status_of_a_namespace(templates: Path) -> None:
+    assert "tile" not in output(templates, "status", "--namespace", "tensor")
+
+
+def test_status_with_tests(templates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = Evidence(frozenset({"tile.total"}), {}, {"tile.total": 3})
+    monkeypatch.setattr("pypto_tmpl.cli.ops.find_evidence", lambda root: evidence)
+    assert output(templates, "status").splitlines()[-2:] == [
+        "tile.total              2           1       3",
+        "total                   2           1       3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "reasons"),
+    [
+        (Evidence(frozenset(), {}, {}), ["reference: MISSING", "oracle: not in the record"]),
+        (Evidence(frozenset(), {"sums": "none needed"}, {"tile.total": 1}), ["reference: none needed"]),
+        (Evidence(), []),
+    ],
+)
+def test_reasons_of_a_zero(templates: Path, evidence: Evidence, reasons: list[str]) -> None:
+    table = load_table([templates])
+    assert [*evidence.reasons(table, table["tile.total"])] == reasons
+
+
+def test_every_zero_of_the_project_has_a_reason() -> None:
+    result = CliRunner().invoke(main, ["ops", "status"])
+    assert result.exit_code == 0
+    assert "MISSING" not in result.stdout
+    assert re.search(r"^total +312 ", result.stdout, re.MULTILINE)
+
+
+@pytest.mark.skipif("PYPTO_TMPL_ORACLE" not in os.environ, reason="needs the whole record")
+def test_the_committed_counts_are_those_of_the_record() -> None:
+    from oracle_records import load_records
+
+    records = load_records(Path(os.environ["PYPTO_TMPL_ORACLE"]))
+    counts = Counter(record.op for record in records if record.standing is not None)
+    assert yaml.safe_load((ROOT / "tests/oracle/counts.yaml").read_text()) == counts
+
+
+def test_new_begins_a_family(templates: Path) -> None:
+    result = run(templates, "new", "tile.clamp01", "--family", "limits")
+    assert (result.exit_code, result.stdout) == (0, "")
+    table = load_table([templates])
+    assert (table["tile.clamp01"].emit, table.family_of("tile.clamp01")) == ("clamp01", "limits")
+
+
+def test_new_adds_to_a_family_and_keeps_what_it_holds(templates: Path) -> None:
+    for name in ("tensor.total", "system.stop", "tile.total2"):
+        assert run(templates, "new", name, "--family", "sums").exit_code == 0
+    assert (templates / "ops/sums.yaml").read_text().startswith(TABLE)
+    assert (templates / "ops/sums.py.jinja").read_text().startswith(MACRO)
+    table = load_table([templates])
+    assert [table[name].emit for name in ("tensor.total", "system.stop")] == ["tensor_total", "stop"]
+
+
+def test_a_stub_stops_generation_until_it_is_written(templates: Path) -> None:
+    run(templates, "new", "tile.clamp01", "--family", "limits")
+    table = load_table([templates])
+    macros = OpMacros(table, create_environment([templates]))
+    with pytest.raises(PyptoTmplError, match="to_be_written"):
+        emit_sample(macros, table["tile.clamp01"], {"tile": "FP32[4, 8]"})
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "text"),
+    [
+        ("tile.total", "limits", "error[new-op]: the op table has 'tile.total' already\n"),
+        ("tile.old_total", "limits", "error[new-op]: the op table has 'tile.old_total' already\n"),
+        ("clamp01", "limits", "error[new-op]: 'clamp01' is no op name\n"),
+        ("tile.clamp01", "../limits", "error[new-op]: '../limits' is no family name\n"),
+    ],
+)
+def test_new_refuses(templates: Path, name: str, family: str, text: str) -> None:
+    before = sorted(path.read_bytes() for path in (templates / "ops").iterdir())
+    result = run(templates, "new", name, "--family", family)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(text)
+    assert sorted(path.read_bytes() for path in (templates / "ops").iterdir()) == before
+
+
+def test_new_does_not_hide_a_family_of_another_folder(templates: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    folders = ["--template-dir", str(tmp_path / "mine"), "--template-dir", str(templates)]
+    result = CliRunner().invoke(main, [*folders, "ops", "new", "tile.clamp01", "--family", "sums"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error[new-op]: the family 'sums' lies in another folder\n")
+    assert not list((tmp_path / "mine").iterdir())
+
+
+def test_docs(templates: Path) -> None:
+    page = output(templates, "docs")
+    assert "### tile.device_only (refused)" in page
+    section = page[page.index("### tile.total") :]
+    assert section.splitlines() == [
+        "### tile.total",
+        "",
+        "`tile.total(tile: tile, work: tile, start: scalar = None, *, axis: int = -1, mode: str, "
+        "out_dtype: DataType = None)`",
+        "",
+        "Sum of a tile and a start value.",
+        "",
+        "- Dtypes: FP32, BF16",
+        "- Region: that of operand tile",
+        "- Writes: work",
+        "- Workspace: work",
+        "- Written: `pl.tile.total`, `pl.total`",
+        "- Formerly: `tile.old_total`",
+        "",
+        "```python",
+        "# tile=FP32[16, 32] valid [8, 20], work=FP32[16, 32], mode=fast",
+        '_add(torch.sum(tile, -1), 0, [8, 20], torch.float32, "fast")',
+        "# tile=BF16[4, 4], work=BF16[4, 4], start=1.0, mode=slow, axis=0, out_dtype=FP32",
+        '_add(torch.sum(tile, 0), 1.0, None, torch.float32, "slow")',
+        "```",
+    ]
+
+
+def test_docs_are_checked_and_written(templates: Path) -> None:
+    path = templates.parent / "docs/ops.md"
+    stale = run(templates, "docs", "--check")
+    assert (stale.exit_code, stale.stdout) == (1, "")
+    assert stale.stderr == f"{path} is out of date; run: pypto-tmpl ops docs --write\n"
+    assert run(templates, "docs", "--write").exit_code == 0
+    assert path.read_text() == run(templates, "docs").stdout
+    assert run(templates, "docs", "--check").exit_code == 0
+    assert run(templates, "docs", "--check", "--write").exit_code == 2
+
+
+def test_the_page_of_all_ops_is_up_to_date() -> None:
+    result = CliRunner().invoke(main, ["ops", "docs", "--check"])
+    assert (result.exit_code, result.stderr) == (0, "")
 
 
 def test_a_broken_table_is_told_without_traceback(templates: Path) -> None:
@@ -163,7 +316,9 @@ def test_schema_is_written(templates: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert (templates / "op_table.schema.json").read_text() == schema_text()
 
 
-@pytest.mark.parametrize("command", [(), ("list",), ("show",), ("status",), ("schema",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [(), ("list",), ("show",), ("status",), ("new",), ("docs",), ("schema",)], ids=" ".join
+)
 def test_help_has_an_example(command: tuple[str, ...]) -> None:
     result = CliRunner().invoke(main, ["ops", *command, "--help"])
     assert result.exit_code == 0

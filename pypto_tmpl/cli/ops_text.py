@@ -1,0 +1,53 @@
+"""An op of the table in words: state, signature, region rule, and the text of its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pypto_tmpl.ops import OpEntry, OpTable
+
+
+def state(entry: OpEntry) -> str:
+    """How the op is emitted: executable, no-op or refused."""
+    if entry.refused is not None:
+        return "refused"
+    return "no-op" if entry.is_noop else "executable"
+
+
+def signature(entry: OpEntry) -> str:
+    """The op's operands and keywords, written like a Python signature."""
+    parts = []
+    for operand in entry.operands:
+        kinds = " | ".join(operand.kinds)
+        parts.append(f"{operand.name}: {kinds}{' = None' if operand.optional else ''}")
+    if entry.kwargs:
+        parts.append("*")
+    for kwarg in entry.kwargs:
+        default = f" = {kwarg.default!r}" if kwarg.has_default else "" if kwarg.required else " = None"
+        parts.append(f"{kwarg.name}: {kwarg.type}{default}")
+    return f"{entry.name}({', '.join(parts)})"
+
+
+def region(entry: OpEntry) -> str | None:
+    """The rule for the result's valid region, with its meaning."""
+    from pypto_tmpl.ops.rules import VALID_RULES, carries_region_of, resolve_result
+
+    rule = resolve_result(entry).valid
+    if carries_region_of(entry) is not None:
+        return f"that of operand {rule}"
+    meaning = VALID_RULES.get(rule or "")
+    return f"{rule}: {meaning}" if meaning else rule
+
+
+def sample_texts(
+    table: OpTable, entry: OpEntry, template_dirs: Sequence[Path] | None
+) -> Iterator[tuple[str, str]]:
+    """Each sample as ``name=value, ...``, and the expression emitted for it."""
+    from pypto_tmpl.codegen.environment import OpMacros, create_environment
+    from pypto_tmpl.codegen.samples import emit_sample
+
+    macros = OpMacros(table, create_environment(template_dirs))
+    for sample in entry.samples:
+        given = ", ".join(f"{name}={value}" for name, value in sample.items())
+        yield given, emit_sample(macros, entry, sample)
