@@ -1,7 +1,20 @@
 """Arrays, task ids, prefetches and synchronisation, whose values are no tensors."""
 
 import pytest
-from codegen.builders import U, assign, body_text, evaluate, evaluate_body, function, op, ret, script
+from codegen.builders import (
+    U,
+    assign,
+    body_text,
+    carry,
+    evaluate,
+    evaluate_body,
+    for_loop,
+    function,
+    op,
+    ret,
+    script,
+    yields,
+)
 from ops.references import REFERENCES
 from ops.sampled import TABLE, Typed, emit, made_up, parse, run
 from ops.test_samples import SCALAR_FAMILIES
@@ -51,8 +64,8 @@ def test_an_array_in_a_program():
     a, b, x = array("a", 3), array("b", 3), ir.Var("x", ir.ScalarType(ir.DataType.INT32), U)
     n = ir.Var("n", ir.ScalarType(INDEX), U)
     created = op("array.create", [3], a.type, dtype=ir.DataType.INT32)
-    updated = op("array.update_element", [a, 1, n], type_=b.type)
-    read = op("array.get_element", [b, 1], type_=x.type)
+    updated = op("array.update_element", [a, 1, n], b.type)
+    read = op("array.get_element", [b, 1], x.type)
     body = [assign(a, created), assign(b, updated), assign(x, read), ret(x)]
     assert body_text(*body, params=[n]).splitlines() == [
         "a = [0] * 3",
@@ -62,12 +75,37 @@ def test_an_array_in_a_program():
     ]
 
 
+def test_an_array_carried_by_a_loop():
+    a, b, c = array("a", 4), array("b", 4), array("c", 4)
+    x, i = ir.Var("x", ir.ScalarType(ir.DataType.INT32), U), ir.Var("i", ir.ScalarType(INDEX), U)
+    carried = carry("carried", a)
+    created = op("array.create", [4], a.type, dtype=ir.DataType.INT32)
+    updated = op("array.update_element", [carried, i, i * 10], b.type)
+    loop = for_loop(i, 4, assign(b, updated), yields(b), carries=[carried], results=[c])
+    read = op("array.get_element", [c, 2], x.type)
+    assert evaluate_body(assign(a, created), loop, assign(x, read), ret(x)) == 20
+
+
+def test_an_array_of_task_ids_takes_the_id_of_a_task():
+    a, b = array("a", 2, TASK_ID), array("b", 2, TASK_ID)
+    task, first, second = (ir.Var(name, ir.ScalarType(TASK_ID), U) for name in ("task", "first", "second"))
+    body = [
+        assign(a, op("array.create", [2], a.type, dtype=TASK_ID)),
+        assign(task, op("system.task_dummy", [], task.type)),
+        assign(b, op("array.update_element", [a, 1, task], b.type)),
+        assign(first, op("array.get_element", [b, 0], first.type)),
+        assign(second, op("array.get_element", [b, 1], second.type)),
+    ]
+    checks = [op("system.task_is_valid", [var], ir.ScalarType(ir.DataType.BOOL)) for var in (first, second)]
+    assert evaluate_body(*body, ret(*checks)) == (False, True)
+
+
 def test_task_ids():
     task, valid = (ir.Var(name, ir.ScalarType(dtype), U) for name, dtype in
                    [("task", TASK_ID), ("valid", ir.DataType.BOOL)])  # fmt: skip
-    is_valid = op("system.task_is_valid", [task], type_=valid.type)
+    is_valid = op("system.task_is_valid", [task], valid.type)
     for name, expected in (("system.task_invalid", False), ("system.task_dummy", True)):
-        made = op(name, [], type_=task.type)
+        made = op(name, [], task.type)
         assert evaluate_body(assign(task, made), assign(valid, is_valid), ret(valid)) is expected
 
 
