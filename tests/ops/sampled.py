@@ -28,7 +28,8 @@ DTYPES = {
     "FP16": torch.float16, "BF16": torch.bfloat16, "FP32": torch.float32,
     "FP8E4M3FN": torch.float8_e4m3fn, "FP8E5M2": torch.float8_e5m2, "FP8E8M0": torch.float8_e8m0fnu,
 }  # fmt: skip
-WIDTHS = {"FP32": 6, "BF16": 5, "FP16": 5, "INT64": 4, "UINT64": 4, "INT32": 3, "UINT32": 3, "INT16": 2, "UINT16": 2}
+WIDTHS = {"FP32": 6, "BF16": 5, "FP16": 5, "INT64": 4, "UINT64": 4, "INT32": 3, "UINT32": 3}
+WIDTHS |= {"INT16": 2, "UINT16": 2}
 _TYPED = re.compile(r"(?P<dtype>[A-Z][A-Z0-9]+)\[(?P<shape>[^\]]*)\](?:\s+valid\s+\[(?P<valid>[^\]]*)\])?")
 
 
