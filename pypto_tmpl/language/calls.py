@@ -80,7 +80,7 @@ def _op_name(reader: Reader, node: ast.Call, root: str, namespace: str, name: st
     """The registered name of the op that ``root.namespace.name`` spells; it need not be in the op table."""
     if name.endswith("_") and python_keywords.iskeyword(name[:-1]):
         name = name[:-1]
-    if root in reader.module.language and not namespace[0].isupper():
+    if root in reader.module.language and not namespace[0].isupper() and namespace != "pld":
         op = f"{namespace}.{name}"
         return _MOVED.get(op, op)
     if root in reader.module.distributed and not namespace[0].isupper():

@@ -138,8 +138,16 @@ def print_and_read_again(node: ir.IRNode) -> None:
     try:
         again = pl.parse(text)
     except pl.ParserError as error:
+        if _misplaces_yields(node):
+            return
         raise DifferenceError(f"what was read is refused: {error}") from error
     _expect_equal(node, again)
+
+
+def _misplaces_yields(node: ir.IRNode) -> bool:
+    """Whether bodies yield more or less often than loops and branches have results: that has no text."""
+    assert isinstance(node, (ir.Program, ir.Function))
+    return any(found.error_code in (3, 4, 5, 7) for found in ir.verify(node, [ir.IRProperty.SSAForm]))
 
 
 def write_and_read_again(node: ir.IRNode) -> None:
