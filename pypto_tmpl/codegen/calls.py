@@ -67,6 +67,15 @@ class OpEmitter:
         source.suspect(entry, call, operands, result)
         return text
 
+    def check_noop(self, source: CallSource, call: ir.Call) -> None:
+        """Report what an op without effect cannot have: it emits nothing, but nothing goes unnoticed."""
+        entry = self.table[call.op.name]
+        try:
+            bind_operands(entry, [Operand("") for _ in call.args])
+            bind_attributes(entry, self._keywords(call, entry), result=None, in_kernel=source.in_kernel)
+        except CallError as error:
+            source.report(error.what, call.span)
+
     def _without_macro(self, source: CallSource, call: ir.Call, entry: OpEntry | None) -> str:
         if entry is None:
             source.report(f"operator {call.op.name!r} is not in the op table", call.span)

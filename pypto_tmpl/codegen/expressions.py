@@ -168,6 +168,11 @@ class ExpressionEmitter(VariableEmitter):
         entry = self.script.generator.table.get(node.op.name)
         return entry is not None and entry.is_noop
 
+    def check_noop(self, node: ir.Expr) -> None:
+        """Report operands and keywords that an op without effect does not have."""
+        if isinstance(node, ir.Call):
+            self.script.generator.ops.check_noop(self, node)
+
     def is_window(self, node: ir.Expr) -> bool:
         """True for an orchestration slice: a view that ends where its source ends."""
         return isinstance(node, ir.Call) and node.op.name == "tensor.slice" and not self.in_kernel

@@ -83,6 +83,7 @@ class StatementEmitter(LaunchEmitter):
     def _assign(self, stmt: ir.AssignStmt) -> Lines:
         var, value = stmt.var, stmt.value
         if self.is_noop(value):
+            self.check_noop(value)
             self.bind_nothing(var)
             return []
         pair = self.pair
@@ -151,6 +152,7 @@ class StatementEmitter(LaunchEmitter):
     def _evaluate(self, stmt: ir.EvalStmt) -> Lines:
         value = stmt.expr
         if self.is_noop(value):
+            self.check_noop(value)
             return []
         pair = self.pair
         if pair is not None and pair.is_first(value):

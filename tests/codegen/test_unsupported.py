@@ -285,3 +285,18 @@ def test_a_store_into_something_unknown_is_reported_once():
         dual_aiv_dispatch=True,
     )
     assert len(refused(kernel).found) == 1
+
+
+def test_a_keyword_that_an_op_without_effect_does_not_have_is_reported():
+    call = ir.Call(ir.Op("system.bar_all"), [], {"pipe_mask": 3}, U)
+    function = ir.Function("kernel", [], [], ir.EvalStmt(call, U), U, type=ir.FunctionType.InCore)
+    with pytest.raises(ValueError) as caught:
+        torch_codegen(function)
+    assert "operator 'system.bar_all' has no keyword 'pipe_mask'" in str(caught.value)
+
+
+def test_an_operand_that_an_op_without_effect_does_not_have_is_reported():
+    call = ir.Call(ir.Op("system.bar_all"), [ir.ConstInt(1, ir.DataType.INT32, U)], U)
+    function = ir.Function("kernel", [], [], ir.EvalStmt(call, U), U, type=ir.FunctionType.InCore)
+    with pytest.raises(ValueError, match=r"system\.bar_all takes 0 operands, the call has 1"):
+        torch_codegen(function)
