@@ -16,6 +16,7 @@ Examples:
   pypto-tmpl gen 22_after_ExpandMixedKernel.msgpack            the script on standard output
   pypto-tmpl gen 00_frontend.msgpack -o frontend.py            into a file
   pypto-tmpl gen 00_frontend.msgpack --check-shapes --no-format
+  pypto-tmpl gen 00_frontend.msgpack -o frontend.py --source-map
 """
 )
 @click.argument("dump", type=click.Path(path_type=Path))
@@ -30,16 +31,31 @@ Examples:
     default="used",
     help="Carry the helpers that are used (the default), or all.",
 )
+@click.option(
+    "--source-map",
+    is_flag=True,
+    help="Write the source lines beside the script, as .map.json; reports of its run then name them.",
+)
 @click.pass_obj
 def gen(
-    settings: Settings, dump: Path, output: Path | None, check_shapes: bool, formatted: bool, preamble: str
+    settings: Settings,
+    dump: Path,
+    output: Path | None,
+    check_shapes: bool,
+    formatted: bool,
+    preamble: str,
+    source_map: bool,
 ) -> None:
     """Emit the PyTorch script of DUMP, the dump of a program after any pass."""
     from pypto_tmpl.debug.files import write_text
+    from pypto_tmpl.debug.origins import source_lines, write_source_map
     from pypto_tmpl.debug.torch_codegen import torch_codegen
 
+    if source_map and output is None:
+        raise click.UsageError("--source-map writes beside the script: say where that goes with -o FILE")
+    node = read_dump(dump)
     text = torch_codegen(
-        read_dump(dump),
+        node,
         check_shapes,
         format=formatted,
         preamble="full" if preamble == "full" else "used",
@@ -49,3 +65,5 @@ def gen(
         click.echo(text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
     else:
         write_text(output, text)
+        if source_map:
+            write_source_map(output, source_lines(node, text, template_dirs=settings.user_template_dirs))

@@ -18,6 +18,7 @@ SUBCOMMANDS = {
     "diff": ("pypto_tmpl.cli.printing", "diff", "Say where two dumps differ."),
     "snapshot": ("pypto_tmpl.cli.snapshot", "snapshot", "Compare or update the committed golden scripts."),
     "validate": ("pypto_tmpl.cli.validate", "validate", "Run every stage of a pass dump against goldens."),
+    "options": ("pypto_tmpl.cli.options", "options", "List the debug options that scripts have."),
     "ops": ("pypto_tmpl.cli.ops", "ops", "Look into the op table: list, show, status, new, docs, schema."),
 }
 

@@ -56,6 +56,13 @@ Exit codes: 0 every stage is as expected; 1 a stage computes something else, or 
 @click.option("--only", multiple=True, metavar="NAME", help="Compare only this tensor, or these.")
 @click.option("--equal-nan", is_flag=True, help="Take NaN as equal to NaN.")
 @click.option("--widen-dtypes", is_flag=True, help="Compare tensors of two dtypes by value.")
+@click.option(
+    "--option",
+    "script_options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Debug option of the scripts (see `pypto-tmpl options`). May be given several times.",
+)
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes (default: the cores).")
 @click.option("--keep-going", is_flag=True, help="Check all stages, not only up to the first bad one.")
 @click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text")
@@ -73,6 +80,7 @@ def validate(context: click.Context, /, **given: Any) -> None:
     report: Path | None = given["report"]
     if report is not None and report.suffix != ".json":
         raise click.UsageError(f"--report writes a .json file, got {report.name!r}")
+    _set_script_options(given["script_options"])
     validation = _validation(settings, given)
     output = OUTPUTS[given["style"]](lambda stage, tensor: _command(settings, given, stage, tensor))
     result = ValidationResult(len(validation.stages))
@@ -95,6 +103,15 @@ def validate(context: click.Context, /, **given: Any) -> None:
             result.write(report)
     click.echo(output.finish(result, interrupted))
     context.exit(INTERRUPTED if interrupted else _exit_code(result))
+
+
+def _set_script_options(texts: tuple[str, ...]) -> None:
+    from pypto_tmpl.debug.script_record import set_options_of_later_scripts
+
+    for text in texts:
+        if "=" not in text:
+            raise click.UsageError(f"--option {text}: expected NAME=VALUE")
+    set_options_of_later_scripts(dict(text.split("=", 1) for text in texts))
 
 
 def _raise_for_request(failure: Any) -> None:
@@ -163,5 +180,6 @@ def _command(settings: Settings, given: dict[str, Any], stage: Stage, tensor: st
         words += [f"--{name}", f"{given[name]:g}"] if given[name] != TOLERANCE else []
     for text in given["tolerances"]:
         words += ["--tolerance", text] if not tensor or text.startswith(f"{tensor}=") else []
+    words += [word for text in given["script_options"] for word in ("--option", text)]
     words += [f"--{name.replace('_', '-')}" for name in ("equal_nan", "widen_dtypes") if given[name]]
     return shlex.join(words)

@@ -15,6 +15,7 @@ from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.functions import FunctionEmitter
 from pypto_tmpl.codegen.groups import is_plain_group
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
+from pypto_tmpl.codegen.marks import Marks
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.preamble import Preamble, load_preamble
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
@@ -41,6 +42,13 @@ class Generator:
         """The unformatted text for ``node``. Raises UnsupportedProgramError listing all obstacles."""
         return ScriptBuilder(self, node, check_shapes).build(preamble)
 
+    def source_spans(
+        self, node: ir.Program | ir.Function, script: str, check_shapes: bool, preamble: PreambleMode
+    ) -> dict[int, ir.Span]:
+        """The spans of the lines of a script that was emitted for ``node`` in this way, else none."""
+        marks = Marks(self.statements)
+        return marks.spans(ScriptBuilder(self, node, check_shapes, marks).build(preamble), script)
+
 
 @lru_cache(maxsize=8)
 def generator(template_dirs: tuple[Path, ...] = ()) -> Generator:
@@ -51,9 +59,16 @@ def generator(template_dirs: tuple[Path, ...] = ()) -> Generator:
 class ScriptBuilder:
     """What the functions of one script share: names, groups, options and the list of obstacles."""
 
-    def __init__(self, generator: Generator, node: ir.Program | ir.Function, check_shapes: bool) -> None:
+    def __init__(
+        self,
+        generator: Generator,
+        node: ir.Program | ir.Function,
+        check_shapes: bool,
+        marks: Marks | None = None,
+    ) -> None:
         self.generator = generator
         self.check_shapes = check_shapes
+        self.marks = marks
         self.program = node if isinstance(node, ir.Program) else None
         self.functions = list(node.functions.values()) if isinstance(node, ir.Program) else [node]
         self.title = node.name

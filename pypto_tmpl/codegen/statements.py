@@ -56,14 +56,19 @@ class StatementEmitter(LaunchEmitter):
             self.report(f"statement {type(stmt).__name__}", stmt.span)
             return []
         self.current_span = stmt.span
+        lines = self._located(stmt, handler(stmt))
         if not stmt.leading_comments:
-            return handler(stmt)
+            return lines
         comments = [
             self.statements.comment(printable(line))
             for text in stmt.leading_comments
             for line in text.splitlines() or [""]
         ]
-        return comments + handler(stmt)
+        return comments + lines
+
+    def _located(self, stmt: ir.Stmt, lines: Lines) -> Lines:
+        marks = self.script.marks
+        return lines if marks is None or isinstance(stmt, ir.InlineStmt) else marks.mark(lines, stmt.span)
 
     def _sequence(self, stmt: ir.SeqStmts) -> Lines:
         lines: Lines = []

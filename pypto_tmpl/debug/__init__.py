@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from pypto_tmpl.debug.entry import EntryError, select_entry
     from pypto_tmpl.debug.error_shape import ErrorShape
     from pypto_tmpl.debug.execution import MissingTensorError, ScriptError, load_script
+    from pypto_tmpl.debug.origins import source_lines
     from pypto_tmpl.debug.results import ValidationError, ValidationResult
     from pypto_tmpl.debug.schedule import StageResult
+    from pypto_tmpl.debug.script_record import OptionError, script_options, set_options
     from pypto_tmpl.debug.stages import Stage, StageNotFoundError, find_stages
     from pypto_tmpl.debug.tolerance import Tolerance
     from pypto_tmpl.debug.validation import Options, Validation, validate_pass_ir_codegen_results
@@ -25,6 +27,7 @@ _HOMES = {
     "EntryError": "entry",
     "ErrorShape": "error_shape",
     "MissingTensorError": "execution",
+    "OptionError": "script_record",
     "Options": "validation",
     "Rules": "comparison",
     "ScriptError": "execution",
@@ -41,7 +44,10 @@ _HOMES = {
     "compare_tensors": "comparison",
     "find_stages": "stages",
     "load_script": "execution",
+    "script_options": "script_record",
     "select_entry": "entry",
+    "set_options": "script_record",
+    "source_lines": "origins",
     "validate_pass_ir_codegen_results": "validation",
 }
 
@@ -57,6 +63,7 @@ __all__ = [
     "EntryError",
     "ErrorShape",
     "MissingTensorError",
+    "OptionError",
     "Options",
     "Rules",
     "ScriptError",
@@ -73,7 +80,10 @@ __all__ = [
     "compare_tensors",
     "find_stages",
     "load_script",
+    "script_options",
     "select_entry",
+    "set_options",
+    "source_lines",
     "torch_codegen",
     "validate_pass_ir_codegen_results",
 ]

@@ -16,8 +16,10 @@ from typing import Any
 
 import torch
 
+from pypto_tmpl import ir
 from pypto_tmpl.debug.cores import on_one_core
 from pypto_tmpl.debug.entry import Entry, base_name
+from pypto_tmpl.debug.origins import LazySourceLines, source_lines
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
 LANES = "def _run_lanes("  # the helper that starts the threads of a mixed kernel
@@ -45,9 +47,14 @@ def script_name(program: str, stage: str) -> str:
     return f"<pypto_tmpl {_CAPITAL.sub('_', program).lower()} {stage}>"
 
 
-def load_script(script: str, name: str) -> dict[str, Any]:
-    """Execute a script under ``name`` and return its namespace; its lines are registered for tracebacks."""
+def load_script(script: str, name: str, source: ir.Program | ir.Function | None = None) -> dict[str, Any]:
+    """Execute a script under ``name`` and return its namespace; its lines are registered for tracebacks.
+
+    With the ``source`` that it was emitted for, reports of the script itself name source lines too.
+    """
     namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
+    if source is not None:
+        namespace["_SOURCE_MAP"] = LazySourceLines(lambda: source_lines(source, script))
     exec(_code(script, name), namespace)
     return namespace
 
