@@ -246,6 +246,28 @@ def test_a_pushed_tile_is_not_changed_by_later_writes(script, split):
     assert seen["aic"] == ([2, 2] if split == 0 else [2, 3])
 
 
+@pytest.mark.parametrize("split", [0, 1])
+def test_without_copies_both_sides_have_one_storage(script, split):
+    rt, tile = script["_cross_core_rt"], torch.zeros(2, 1)
+    rt.push_to_aiv(tile, split, copy=False)
+    rt.push_to_aiv(tile, split, valid_shape=[1, 1], copy=False)
+    whole, part = rt.pop_from_aic(split), rt.pop_from_aic(split)
+    tile.fill_(5)
+    assert (whole[0].item(), part[0].item()) == (5, 5)
+    assert hasattr(part, "_pypto_valid_shape") is (split == 0)  # the half of lane 0 is whole
+    assert not hasattr(tile, "_pypto_valid_shape")
+
+
+def test_a_popped_copy_is_the_lane_s_own_and_keeps_its_region(script):
+    rt, tile = script["_cross_core_rt"], torch.zeros(2, 2)
+    rt.push_to_aiv(tile, 0, valid_shape=[1, 2], copy=False)
+    rt.push_to_aic(tile, 0, valid_shape=[2, 1], copy=False)
+    for popped, valid in ((rt.pop_from_aic(0, copy=True), [1, 2]), (rt.pop_from_aiv(0, copy=True), [2, 1])):
+        popped.fill_(5)
+        assert popped._pypto_valid_shape == valid
+    assert tile.tolist() == [[0, 0], [0, 0]]
+
+
 def test_no_split_with_two_lanes(script):
     """Three round trips: both lanes get each tile, the cube takes pairs and keeps lane 0's."""
     rt = script["_cross_core_rt"]

@@ -1,6 +1,8 @@
 """The race check: accesses of two lanes to the same cells that no pipe transfer orders."""
 
 import re
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -322,6 +324,18 @@ def test_one_call_after_the_other_is_no_race():
     out = torch.zeros(4, 4)
     for _ in range(3):
         assert race(script, out) is None
+
+
+def test_the_check_starts_at_once():
+    """torch would import its compiler at the first operation, which takes longer than lanes may take."""
+    script = checked(TWO_WRITES.format(offset="2 * lane"), split=1)
+    code = (
+        f"import sys, torch\nexec({script.text!r})\n_OPTIONS.race_check = True\n"
+        f"_run_mixed_kernels('g', {script['_GROUP_META']['g']!r}, torch.zeros(4, 4))\n"
+        "print('torch._dynamo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_a_race_changes_results_under_some_seed():
