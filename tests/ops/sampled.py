@@ -8,6 +8,7 @@ import math
 import re
 import zlib
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -22,7 +23,8 @@ from pypto_tmpl.ops.rules import resolve_result
 TABLE = load_table()
 MACROS = OpMacros(TABLE, create_environment())
 DTYPES = {
-    "BOOL": torch.bool, "INT8": torch.int8, "INT16": torch.int16, "INT32": torch.int32,
+    "BOOL": torch.bool, "INT4": torch.int8, "UINT4": torch.uint8,
+    "INT8": torch.int8, "INT16": torch.int16, "INT32": torch.int32,
     "INT64": torch.int64, "INDEX": torch.int64, "UINT8": torch.uint8, "UINT16": torch.uint16,
     "UINT32": torch.uint32, "UINT64": torch.uint64,
     "FP16": torch.float16, "BF16": torch.bfloat16, "FP32": torch.float32,
@@ -86,6 +88,10 @@ def made_up(typed: Typed, seed: str, *, nonnegative: bool = False) -> Shaped:
         data = data.abs() + 0.25 if nonnegative else data
     else:
         info = torch.iinfo(dtype)
+        if typed.dtype.endswith("INT4"):
+            info = SimpleNamespace(
+                min=0 if dtype == torch.uint8 else -8, max=15 if dtype == torch.uint8 else 7
+            )
         lowest = 0 if nonnegative else max(info.min, -(2**40))
         data = torch.randint(lowest, min(info.max, 2**40) + 1, typed.shape, generator=generator).to(dtype)
     outside = torch.ones(typed.shape, dtype=torch.bool)

@@ -5,6 +5,7 @@ between two neighbours of that list, and the mode chooses one.
 """
 
 import itertools
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -18,7 +19,7 @@ LAYOUTS = {  # bits of the exponent and of the fraction, bias, codes of finite n
     "FP8E4M3FN": (4, 3, 7, 0x7F),
     "FP8E5M2": (5, 2, 15, 0x7C),
 }
-INTEGERS = ("INT8", "UINT8", "INT16", "INT32", "INT64", "UINT64")
+INTEGERS = ("INT4", "UINT4", "INT8", "UINT8", "INT16", "INT32", "INT64", "UINT64")
 FLOATS = ("FP32", *LAYOUTS)
 PAIRS = [pair for pair in itertools.product((*FLOATS, *INTEGERS), repeat=2) if pair[0] != pair[1]]
 FROM_FLOAT = [pair for pair in PAIRS if pair[0] in FLOATS]
@@ -63,9 +64,16 @@ def to_float(numbers, name, mode):
     return numpy.copysign(numpy.where(numpy.isnan(numbers), numpy.nan, result), numbers)
 
 
+NIBBLES = {"INT4": SimpleNamespace(min=-8, max=7), "UINT4": SimpleNamespace(min=0, max=15)}
+
+
+def limits(name):
+    return NIBBLES.get(name) or torch.iinfo(DTYPES[name])
+
+
 def to_integer(numbers, name, mode):
     """What float64 numbers become in an integer dtype, as Python integers."""
-    info = torch.iinfo(DTYPES[name])
+    info = limits(name)
     numbers = numpy.clip(numpy.nan_to_num(numbers, nan=0.0), -(2.0**70), 2.0**70)
     size = numpy.abs(numbers)
     whole = numpy.floor(size)
@@ -105,6 +113,8 @@ def sweep(target):
 def sources(source, target):
     """All numbers of a dtype of at most 16 bits; of a longer one those around the boundaries."""
     dtype = DTYPES[source]
+    if source in NIBBLES:
+        return torch.arange(limits(source).min, limits(source).max + 1).to(dtype)
     if source == "FP32":
         return sweep(target)
     if dtype.itemsize < 4:
@@ -173,8 +183,8 @@ def test_from_an_integer(source, target):
         elif target in LAYOUTS:  # what float64 cannot tell apart is far out of range
             assert_same_floats(x, got, to_float(numpy.array(numbers, dtype=numpy.float64), target, mode))
         else:
-            info = torch.iinfo(DTYPES[target])
-            span = 1 << info.bits
+            info = limits(target)
+            span = info.max - info.min + 1
             assert got.tolist() == [(number - info.min) % span + info.min for number in numbers], mode
 
 

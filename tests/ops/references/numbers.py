@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -65,18 +66,23 @@ def cast(
     operand = tile or input
     assert operand is not None
     numbers = [
-        cast_one(number, operand.data.dtype, result, mode) for number in operand.part.flatten().tolist()
+        cast_one(number, operand.data.dtype, result, mode, target_type)
+        for number in operand.part.flatten().tolist()
     ]
     dtype = torch.float64 if result.is_floating_point else torch.int64
     return torch.tensor(numbers, dtype=dtype).reshape(operand.part.shape)
 
 
-def cast_one(number: float, source: torch.dtype, result: torch.dtype, mode: str) -> float:
+def cast_one(number: float, source: torch.dtype, result: torch.dtype, mode: str, target_type: str) -> float:
     """One element converted."""
     if not result.is_floating_point:
         info = torch.iinfo(result)
+        if target_type.endswith("INT4"):
+            info = (
+                SimpleNamespace(min=0, max=15) if target_type == "UINT4" else SimpleNamespace(min=-8, max=7)
+            )
         if not source.is_floating_point:
-            return int(wrapped(torch.tensor(number), result))
+            return (int(number) - info.min) % (info.max - info.min + 1) + info.min
         if math.isnan(number):
             return 0
         if math.isinf(number):
