@@ -7,7 +7,7 @@ import linecache
 import re
 import traceback
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from threading import Lock
@@ -24,6 +24,7 @@ from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
 LANES = "def _run_lanes("  # the helper that starts the threads of a mixed kernel
 KEPT_SCRIPTS = 64  # compiled scripts that a process keeps, since neighbouring stages often share one
+Node = ir.Program | ir.Function
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _compiled: OrderedDict[bytes, CodeType] = OrderedDict()
 _names: OrderedDict[str, None] = OrderedDict()  # those whose lines linecache has, oldest first
@@ -47,16 +48,24 @@ def script_name(program: str, stage: str) -> str:
     return f"<pypto_tmpl {_CAPITAL.sub('_', program).lower()} {stage}>"
 
 
-def load_script(script: str, name: str, source: ir.Program | ir.Function | None = None) -> dict[str, Any]:
+def load_script(
+    script: str, name: str, source: Node | Callable[[], Node | None] | None = None
+) -> dict[str, Any]:
     """Execute a script under ``name`` and return its namespace; its lines are registered for tracebacks.
 
-    With the ``source`` that it was emitted for, reports of the script itself name source lines too.
+    With the ``source`` that it was emitted for, or what finds that when it is needed, reports of the script
+    itself name source lines too.
     """
     namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
     if source is not None:
-        namespace["_SOURCE_MAP"] = LazySourceLines(lambda: source_lines(source, script))
+        namespace["_SOURCE_MAP"] = LazySourceLines(lambda: _lines_of(source, script))
     exec(_code(script, name), namespace)
     return namespace
+
+
+def _lines_of(source: Node | Callable[[], Node | None], script: str) -> Mapping[str, str]:
+    node = source if isinstance(source, ir.Program | ir.Function) else source()
+    return {} if node is None else source_lines(node, script)
 
 
 def _code(script: str, name: str) -> CodeType:

@@ -67,7 +67,7 @@ def execute_build(
         )
     values = bind_arguments(manifest.entry, args)
     script = build / manifest.script
-    entry = load_entry(script, manifest.script_entry)
+    entry = load_entry(script, manifest.script_entry, lambda: program or _dumped(build, manifest))
     if on_task is not None:
         announce(entry, manifest.script_kernels, on_task)
     warn_without_records(options.dfx)

@@ -9,6 +9,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from pypto_tmpl import ir
 from pypto_tmpl.debug.execution import load_script
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.runtime.source_lines import function_at
@@ -20,13 +21,16 @@ class ScriptError(PyptoTmplError, ValueError):
     slug = "script"
 
 
-def load_entry(path: Path, name: str) -> Callable[..., object]:
+def load_entry(
+    path: Path, name: str, source: Callable[[], ir.Program | None] | None = None
+) -> Callable[..., object]:
     """The function ``name`` of a script, which is executed as it stands in its file.
 
+    ``source`` finds the program that it was emitted for, whose lines its own reports then name.
     Raises ScriptError for a script that is missing, is no Python or has no such function.
     """
     try:
-        namespace = load_script(path.read_text(encoding="utf-8"), str(path))
+        namespace = load_script(path.read_text(encoding="utf-8"), str(path), source)
     except FileNotFoundError:
         raise ScriptError(f"the generated script {path} is missing") from None
     except (SyntaxError, UnicodeDecodeError) as error:

@@ -115,11 +115,13 @@ def test_a_deadlock_is_reported_at_once():
     assert min(report(namespace)[1] for _ in range(3)) < 0.1
 
 
-def test_source_lines_are_named_where_they_are_known():
+@pytest.mark.parametrize("is_found_later", [False, True])
+def test_source_lines_are_named_where_they_are_known(is_found_later):
     node = a_lane_that_pushes_to_the_wrong_pipe()
     script = torch_codegen(node)
-    text, _ = report(load_script(script, NAME, source=node))
+    text, _ = report(load_script(script, NAME, source=(lambda: node) if is_found_later else node))
     assert text == expected(script, " (from kernel.py:12)", " (from kernel.py:25)")
+    assert report(load_script(script, NAME, source=lambda: None))[0] == expected(script)
 
 
 def test_source_lines_of_formatted_scripts_with_checks():
