@@ -33,3 +33,13 @@ def test_a_carrier_gives_the_same(name, sample, same_bits):
     assert got.dtype == expected.dtype, text
     assert torch.equal(got.long(), expected.long()), text
     assert {DTYPES[value.dtype] for value in typed.values()} & set(WIDE)
+
+
+@pytest.mark.parametrize("target", ["FP32", "INT64", "UINT16"])
+def test_a_cast_reads_the_bits_of_a_carrier(target):
+    numbers = torch.tensor([[0, 1, 2**31, 2**32 - 1]])
+    text = emit("tensor.cast", {"input": "UINT32[1, 4]", "target_type": target, "mode": "rint"})
+    own, carried = (run(text, {"input": numbers.to(dtype)}) for dtype in (torch.uint32, torch.int32))
+    assert torch.equal(own.double(), carried.double())
+    expected = {"FP32": [0, 1, 2**31, 2**32], "UINT16": [0, 1, 0, 2**16 - 1]}
+    assert own[0].tolist() == expected.get(target, numbers[0].tolist())
