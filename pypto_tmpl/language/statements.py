@@ -148,7 +148,7 @@ def _annotated(reader: Reader, node: ast.AnnAssign) -> None:
     value = _value(reader, target.id, value_node, type_)
     if type_ is None:
         type_ = value.type
-    elif not isinstance(value, (ir.Call, ir.Submit)):
+    elif not (isinstance(value_node, ast.Call) and isinstance(value, (ir.Call, ir.Submit))):
         _check_annotation(reader, node.annotation, type_, value.type)
     assign(reader, target, target.id, type_, value, reader.span(node))
 
