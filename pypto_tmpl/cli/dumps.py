@@ -20,7 +20,8 @@ def read_dump(path: Path) -> ir.Program | ir.Function:
     Raises: DumpError for another kind of file; what the readers raise for a broken one.
     """
     if not path.is_file():
-        raise DumpError(f"there is no file {str(path)!r}")
+        what = f"{str(path)!r} is no file" if path.exists() else f"there is no file {str(path)!r}"
+        raise DumpError(what)
     if path.suffix == ".msgpack":
         node = ir.deserialize_from_file(str(path))
     elif path.suffix == ".py":

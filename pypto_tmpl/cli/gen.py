@@ -47,9 +47,9 @@ def gen(
     source_map: bool,
 ) -> None:
     """Emit the PyTorch script of DUMP, the dump of a program after any pass."""
-    from pypto_tmpl.debug.files import write_text
     from pypto_tmpl.debug.origins import source_lines, write_source_map
     from pypto_tmpl.debug.torch_codegen import torch_codegen
+    from pypto_tmpl.files import write_text
 
     if source_map and output is None:
         raise click.UsageError("--source-map writes beside the script: say where that goes with -o FILE")
@@ -64,6 +64,6 @@ def gen(
     if output is None:
         click.echo(text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
     else:
-        write_text(output, text)
+        write_text(output, text, make_folders=False)
         if source_map:
             write_source_map(output, source_lines(node, text, template_dirs=settings.user_template_dirs))

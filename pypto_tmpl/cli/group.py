@@ -68,6 +68,11 @@ class LazyGroup(click.Group):
         except PyptoTmplError as error:
             click.echo(str(error), err=True)
             ctx.exit(2)
+        except BrokenPipeError:
+            raise  # whoever reads the output has had enough of it: click ends in silence
+        except OSError as error:
+            click.echo(f"error[system]: {error.strerror or error}", err=True)
+            ctx.exit(2)
 
 
 @click.group(cls=LazyGroup, epilog="Example: pypto-tmpl ops show tile.matmul_acc")

@@ -36,9 +36,11 @@ def print_dump(
 ) -> None:
     """Print DUMP (text or binary form) as text, or write its binary form."""
     from pypto_tmpl import ir
-    from pypto_tmpl.debug.files import write_bytes, write_text
+    from pypto_tmpl.files import write_bytes, write_text
     from pypto_tmpl.ir.printer import python_print
 
+    if not prefix.isidentifier():
+        raise click.UsageError(f"--prefix is a name, not {prefix!r}")
     node = read_dump(dump)
     if binary:
         if output is None and sys.stdout.isatty():
@@ -54,7 +56,7 @@ def print_dump(
     if output is None:
         click.echo(text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
     else:
-        write_text(output, text)
+        write_text(output, text, make_folders=False)
 
 
 @click.command(

@@ -137,6 +137,8 @@ class OpEmitter:
 def _plain(call: ir.Call, key: str, spec: KwargSpec) -> Any:
     """A keyword's value as a template takes it: enums and coded options by name."""
     value, kind = call.kwargs[key], call.kwargs.kinds[key]
+    if spec.type == "PadValue":
+        return _pad_value(call, key, spec, value)
     if kind is AttrKind.DATA_TYPE or hasattr(value, "name"):
         return value.name
     if spec.values and isinstance(value, int):
@@ -148,3 +150,13 @@ def _plain(call: ir.Call, key: str, spec: KwargSpec) -> Any:
     if spec.type == "float" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     return value
+
+
+def _pad_value(call: ir.Call, key: str, spec: KwargSpec, value: Any) -> str:
+    """Name of a pad value; where an op needs one, "no padding" is none."""
+    names = [pad.name for pad in ir.PadValue if not (spec.required and pad is ir.PadValue.null)]
+    pad = value if isinstance(value, ir.PadValue) else None
+    if pad is None or pad.name not in names:
+        shown = pad.name if pad is not None else repr(value)
+        raise CallError(f"operator {call.op.name!r}: {key}={shown} is none of {', '.join(names)}")
+    return pad.name

@@ -21,7 +21,7 @@ from pypto_tmpl.compile.fingerprint import generator_fingerprint
 from pypto_tmpl.compile.options import CompileOptions
 from pypto_tmpl.compile.profile import Profiler
 from pypto_tmpl.compile.streams import Stream, TorchScript, torch_script
-from pypto_tmpl.debug.files import write_text
+from pypto_tmpl.files import write_text
 from pypto_tmpl.runtime.manifest import NAME as MANIFEST
 from pypto_tmpl.runtime.manifest import (
     Entry,

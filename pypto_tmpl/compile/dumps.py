@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pypto_tmpl import ir
 from pypto_tmpl.compile.levels import PassDumpLevel
-from pypto_tmpl.debug.files import write_text
+from pypto_tmpl.files import write_text
 
 FOLDER = "passes_dump"
 FRONTEND = "00_frontend"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pypto_tmpl.debug.files import write_text
+from pypto_tmpl.files import write_text
 
 TITLE = "Compile pipeline time"
 STEM = "pipeline_profile"

@@ -10,8 +10,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.compile.build import Build
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
 from pypto_tmpl.compile.streams import torch_script
-from pypto_tmpl.debug.files import write_text
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.files import write_text
 from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_record, read_manifest
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.script import PreambleMode, generator
-from pypto_tmpl.debug.files import write_text
+from pypto_tmpl.files import write_text
 
 _PREAMBLES: tuple[PreambleMode, ...] = ("used", "full")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from pypto_tmpl.debug.comparison import TensorVerdict
-from pypto_tmpl.debug.files import write_text
 from pypto_tmpl.debug.schedule import StageResult
 from pypto_tmpl.debug.stages import Stage
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.files import write_text
 
 Rerun = Callable[[Stage, str], str]
 """The command that repeats the check of one tensor (or, for "", of all) at one stage."""

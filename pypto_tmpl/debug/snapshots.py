@@ -13,8 +13,8 @@ from enum import Enum
 from pathlib import Path
 
 from pypto_tmpl import ir
-from pypto_tmpl.debug.files import write_text
 from pypto_tmpl.debug.torch_codegen import torch_codegen
+from pypto_tmpl.files import write_text
 
 BACKEND = "Ascend910B"
 FRONTEND = "00_frontend"

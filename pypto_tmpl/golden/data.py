@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from pypto_tmpl.compile.reuse import Finding, file_state
-from pypto_tmpl.debug.files import write_text
+from pypto_tmpl.files import write_text
 from pypto_tmpl.golden.elements import byte_size
 from pypto_tmpl.golden.errors import HarnessError
 from pypto_tmpl.golden.spec import ScalarSpec, TensorSpec

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TextIO
 
-from pypto_tmpl.debug.files import write_text
+from pypto_tmpl.files import write_text
 
 FIRST_AFTER, EVERY = 1.0, 0.5  # seconds
 _CLEAR = "\r\x1b[K"

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pypto_tmpl import __version__
-from pypto_tmpl.debug.files import write_text
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.files import write_text
 
 NAME = "manifest.json"
 SCHEMA = 1

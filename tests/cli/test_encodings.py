@@ -65,7 +65,7 @@ def test_line_ends_and_marks_do_not_change_what_is_read(mark: bytes, ending: byt
 
 
 def test_written_files_do_not_depend_on_the_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pypto_tmpl.debug.files import write_text
+    from pypto_tmpl.files import write_text
 
     monkeypatch.setattr(os, "linesep", "\r\n")
     monkeypatch.setattr("locale.getencoding", lambda: "cp1252")

@@ -88,3 +88,30 @@ def test_a_text_dump_with_an_error_points_at_it(tmp_path):
     result = run("gen", bad)
     assert result.exit_code == 2
     assert "tmp9" in result.stderr and "bad.py" in result.stderr and "Traceback" not in result.stderr
+
+
+def test_a_link_is_written_through_and_a_pipe_is_not_replaced(tmp_path):
+    real, link = tmp_path / "real.py", tmp_path / "link.py"
+    link.symlink_to(real)
+    assert run("gen", BINARY, "-o", link).exit_code == 0
+    assert link.is_symlink() and real.read_text().startswith('"""')
+    null = tmp_path / "null"
+    null.symlink_to("/dev/null")
+    assert run("gen", BINARY, "-o", null).exit_code == 0
+    assert null.is_char_device()
+
+
+@pytest.mark.parametrize("command", ["gen", "print"])
+def test_a_place_that_cannot_be_written_is_one_clear_message(command, tmp_path):
+    result = run(command, BINARY, "-o", tmp_path)
+    assert result.exit_code == 2
+    assert result.stderr == f"error[file]: the file cannot be written: Is a directory\n  --> {tmp_path}\n"
+    missing = run(command, BINARY, "-o", tmp_path / "no/script.py")
+    assert missing.exit_code == 2
+    assert "the file cannot be written: No such file or directory" in missing.stderr
+
+
+def test_a_prefix_that_is_no_name_is_refused():
+    result = run("print", BINARY, "--prefix", "1bad")
+    assert result.exit_code == 2
+    assert "--prefix is a name, not '1bad'" in result.stderr

@@ -300,3 +300,15 @@ def test_an_operand_that_an_op_without_effect_does_not_have_is_reported():
     function = ir.Function("kernel", [], [], ir.EvalStmt(call, U), U, type=ir.FunctionType.InCore)
     with pytest.raises(ValueError, match=r"system\.bar_all takes 0 operands, the call has 1"):
         torch_codegen(function)
+
+
+@pytest.mark.parametrize("pad, shown", [(7, "7"), (ir.PadValue.null, "null")])
+def test_a_pad_value_that_does_not_pad_is_reported(pad, shown):
+    tile = ir.TileType([8, 16], ir.DataType.FP32, None, None, ir.MemorySpace.Vec)
+    t, u = ir.Var("t", tile, U), ir.Var("u", tile, U)
+    fill = ir.Call(ir.Op("tile.fillpad"), [t], {"pad_value": pad}, tile, U)
+    body = ir.AssignStmt(u, fill, U)
+    function = ir.Function("kernel", [t], [], body, U, type=ir.FunctionType.InCore)
+    with pytest.raises(ValueError) as caught:
+        torch_codegen(function)
+    assert f"operator 'tile.fillpad': pad_value={shown} is none of zero, max, min" in str(caught.value)

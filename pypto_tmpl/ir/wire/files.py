@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
-from pathlib import Path
 
+from pypto_tmpl.files import FileError, write_bytes
 from pypto_tmpl.ir.base import IRNode
 from pypto_tmpl.ir.wire import limits
 from pypto_tmpl.ir.wire.errors import WireError
@@ -20,25 +19,10 @@ def serialize_to_file(node: IRNode, path: str | os.PathLike[str]) -> None:
     for a file that cannot be written.
     """
     data = serialize(node)
-    target = Path(os.path.realpath(path))  # through a link, so that the link stays one
     try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)  # a device or pipe cannot be replaced
-        else:
-            _replace(target, data)
-    except OSError as error:
-        raise _file_error("written", path, error) from None
-
-
-def _replace(target: Path, data: bytes) -> None:
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        beside.write_bytes(data)
-        if target.exists():
-            beside.chmod(target.stat().st_mode)
-        os.replace(beside, target)
-    finally:
-        beside.unlink(missing_ok=True)
+        write_bytes(path, data)
+    except FileError as error:
+        raise WireError(error.what, slug="wire-file", where=error.where) from None
 
 
 def deserialize_from_file(path: str | os.PathLike[str]) -> IRNode:
@@ -50,14 +34,11 @@ def deserialize_from_file(path: str | os.PathLike[str]) -> IRNode:
         with open(path, "rb") as file:
             data = file.read(limits.MAX_BYTES + 1)
     except OSError as error:
-        raise _file_error("read", path, error) from None
+        what = f"the file cannot be read: {error.strerror or error}"
+        raise WireError(what, slug="wire-file", where=os.fspath(path)) from None
     try:
         return deserialize(data)
     except WireError as error:
         where = f"{os.fspath(path)}: {error.where}"
         raise WireError(error.what, slug=error.error_slug, where=where, notes=error.notes) from None
 
-
-def _file_error(done: str, path: str | os.PathLike[str], error: OSError) -> WireError:
-    what = f"the file cannot be {done}: {error.strerror or error}"
-    return WireError(what, slug="wire-file", where=os.fspath(path))

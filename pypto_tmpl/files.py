@@ -1,0 +1,50 @@
+"""Writing files so that a failure never leaves half of one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from pypto_tmpl.errors import PyptoTmplError
+
+
+class FileError(PyptoTmplError, OSError):
+    """A file cannot be written."""
+
+    slug = "file"
+
+
+def write_text(path: str | os.PathLike[str], text: str, *, make_folders: bool = True) -> None:
+    """Write UTF-8 text with the line ends it has, as ``write_bytes`` does."""
+    write_bytes(path, text.encode(), make_folders=make_folders)
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_folders: bool = False) -> None:
+    """Write a file as a whole or not at all: beside its place first, then in one step.
+
+    A link is written through and stays one; a device or pipe is written to, it cannot be replaced.
+    Raises: FileError naming the path, also when its folder does not exist (unless ``make_folders``).
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if make_folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+        else:
+            _replace(target, data)
+    except OSError as error:
+        where = os.fspath(path)
+        raise FileError(f"the file cannot be written: {error.strerror or error}", where=where) from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        beside.write_bytes(data)
+        if target.exists():
+            beside.chmod(target.stat().st_mode)
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
