@@ -29,6 +29,7 @@ from codegen.builders import (
     unary,
     yields,
 )
+from corpus_check import default_corpus, failure_reason, find_dumps
 
 from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
@@ -321,3 +322,13 @@ def test_nan_of_the_inputs_is_the_program_s_own():
     target = torch.zeros(4, 64)
     namespace["kernel"](source, target)
     assert int(target.isnan().sum()) == 240
+
+
+# Real kernels read no padding, and nothing that nobody has written
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("dump", find_dumps(default_corpus(), ".msgpack"), ids=str)
+def test_real_dumps_compute_their_golden_under_poison(dump, monkeypatch):
+    monkeypatch.setenv("PYPTO_TMPL_POISON", "1")
+    assert failure_reason("run", dump) is None

@@ -162,7 +162,9 @@ def test_no_odd_transport_to_the_cube(script, op, split):
     args = (torch.zeros(2, 2), split) if op == "push_to_aic" else (split,)
     with pytest.raises(ValueError) as caught:
         getattr(script["_cross_core_rt"], op)(*args)
-    assert str(caught.value) == (f"t{op}(split={split}): vector lanes reach the cube core by split 0, 1 or 2")
+    tile = " of a tile of shape [2, 2]" if op == "push_to_aic" else ""
+    text = f"t{op}(split={split}){tile}: vector lanes reach the cube core by split 0, 1 or 2"
+    assert str(caught.value) == text
 
 
 def test_lanes_joined_by_columns(script):

@@ -147,7 +147,9 @@ def test_gather_outside_two_lanes(script):
 def test_gather_has_no_odd_code(script):
     with pytest.raises(ValueError) as caught:
         script["_aic_gather"](torch.ones(1, 1), 3)
-    assert str(caught.value) == ("_aic_gather(split=3): vector lanes reach the cube core by split 0, 1 or 2")
+    assert str(caught.value) == (
+        "_aic_gather(split=3) of a tile of shape [1, 1]: vector lanes reach the cube core by split 0, 1 or 2"
+    )
 
 
 def test_a_store_for_both_lanes_lands_once_and_after_both_have_read(script):
