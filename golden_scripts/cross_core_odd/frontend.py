@@ -1,6 +1,7 @@
 """CrossCoreOdd
 
 Emitted by pypto_tmpl: change the IR or a template, not this text.
+Run-time helpers come first, the program after them.
 """
 
 import collections
@@ -114,7 +115,7 @@ def _is_poison(cells):
 def _name_of(value, frame):
     """What a frame calls a value."""
     names = [name for name, other in frame.f_locals.items() if other is value]
-    return names[0] if names else "a value without name"
+    return " or ".join(names) or "a value without name"
 
 
 def _refuse_poison(cells, value, verb):
@@ -226,6 +227,10 @@ class _RaceWatch(torch.utils._python_dispatch.TorchDispatchMode):
         super().__init__()
         self.race = race
 
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # else torch first imports its compiler, for seconds
+
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         formal = function._schema.arguments
@@ -270,14 +275,19 @@ def _get_subblock_idx():
 
 
 def _source_line(path, number):
-    """Name a line of the script: path, number and, where known, its text and its origin.
+    """Name a line of the script: path, number and, where known, its text and its source line.
 
-    Who loads the script may leave a _SOURCE_MAP in it: {line number: "file.py:line" of the source}.
+    Source lines, {"12": "kernel.py:34"}, are in the _SOURCE_MAP that who loads the script may leave
+    in it, or beside the script in a file that ends in .map.json.
     """
+    lines, beside = globals().get("_SOURCE_MAP"), f"{os.path.splitext(path)[0]}.map.json"
+    if lines is None and os.path.isfile(beside):
+        with open(beside, encoding="utf-8") as file:
+            lines = json.load(file)
+    source = (lines or {}).get(str(number))
     text = linecache.getline(path, number).strip()
-    source = globals().get("_SOURCE_MAP", {}).get(number)
-    origin = f" (from {source})" if source else ""
-    return f"{path}:{number}: {text}{origin}" if text else f"{path}:{number}{origin}"
+    place = f"{path}:{number}: {text}" if text else f"{path}:{number}"
+    return f"{place} (from {source})" if source else place
 
 
 def _generated_line(frame):
@@ -638,11 +648,14 @@ def _split_mode_to_int(split):
     return int(code)
 
 
-def _even_split(op, split):
+def _even_split(op, split, tile=None):
     """Split code 0, 1 or 2; 3 and 4 (a ValueError) exist only from cube to vector."""
     code = _split_mode_to_int(split)
     if code > 2:
-        raise ValueError(f"{op}(split={code}): vector lanes reach the cube core by split 0, 1 or 2")
+        what = "" if tile is None else f" of a tile of shape {[*tile.shape]}"
+        raise ValueError(
+            f"{op}(split={code}){what}: vector lanes reach the cube core by split 0, 1 or 2"
+        )
     return code
 
 
@@ -1013,7 +1026,7 @@ class _CrossCoreRuntime:
         Raises: ValueError for split 3 and 4 (there is no odd transport to the cube core), or if
             the pipe already splits another axis.
         """
-        code = _even_split("tpush_to_aic", split)
+        code = _even_split("tpush_to_aic", split, tile)
         part = self._part("tpush_to_aic", tile, valid_shape, copy)
         parts = [(_lane_context.subblock_idx, part)]
         self._push("tpush_to_aic", self._group(), "to_aic", id, code, parts)

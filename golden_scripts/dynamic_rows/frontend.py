@@ -1,6 +1,7 @@
 """DynamicRows
 
 Emitted by pypto_tmpl: change the IR or a template, not this text.
+Run-time helpers come first, the program after them.
 """
 
 import json
@@ -79,7 +80,7 @@ def _is_poison(cells):
 def _name_of(value, frame):
     """What a frame calls a value."""
     names = [name for name, other in frame.f_locals.items() if other is value]
-    return names[0] if names else "a value without name"
+    return " or ".join(names) or "a value without name"
 
 
 def _refuse_poison(cells, value, verb):

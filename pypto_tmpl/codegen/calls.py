@@ -70,9 +70,11 @@ class OpEmitter:
     def check_noop(self, source: CallSource, call: ir.Call) -> None:
         """Report what an op without effect cannot have: it emits nothing, but nothing goes unnoticed."""
         entry = self.table[call.op.name]
+        if len(call.args) > len(entry.operands):
+            taken = len(entry.operands)
+            source.report(f"{entry.name} takes {taken} operands, the call has {len(call.args)}", call.span)
         try:
-            bind_operands(entry, [Operand("") for _ in call.args])
-            bind_attributes(entry, self._keywords(call, entry), result=None, in_kernel=source.in_kernel)
+            self._keywords(call, entry)
         except CallError as error:
             source.report(error.what, call.span)
 
