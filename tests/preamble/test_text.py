@@ -30,6 +30,16 @@ def test_a_helper_needs_what_it_names(name):
     )
 
 
+def test_helpers_are_told_from_the_program_by_their_names():
+    assert all(name.startswith("_") for name in HELPERS)
+    text = render(HELPERS, "_refuse_poison") + "\n\ndef kernel():\n    pass\n"
+    namespace = {}
+    for _ in range(2):  # executed again into what it left
+        exec(text, namespace)
+        assert "_refuse_poison" in namespace["_HELPERS"]
+        assert "kernel" not in namespace["_HELPERS"]
+
+
 @pytest.mark.parametrize("name", HELPERS)
 def test_a_function_is_no_longer_than_a_screen(name):
     for node in ast.walk(ast.parse(HELPERS[name][2])):
