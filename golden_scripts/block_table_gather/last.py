@@ -182,7 +182,7 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(pool__ssa_v0, table__ssa_v0, out__ssa_v0):

@@ -212,7 +212,7 @@ def _cast_to_int(x, dtype, mode):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(x__ssa_v0, rint__ssa_v0, round___ssa_v0, floor__ssa_v0, ceil__ssa_v0, trunc__ssa_v0):

@@ -194,7 +194,7 @@ def _cast_to_int(x, dtype, mode):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(x, rint, round_, floor, ceil, trunc):

@@ -1254,7 +1254,7 @@ def _run_group_call(group_name, *args):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 _GROUP_META.update(
     {

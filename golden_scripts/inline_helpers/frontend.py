@@ -164,7 +164,7 @@ def _assemble(target, source, offsets, valid_shape=None):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(x, y, prod, sq):

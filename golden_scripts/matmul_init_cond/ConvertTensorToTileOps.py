@@ -187,7 +187,7 @@ def _acc_init(acc, product, init_cond):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(a__ssa_v0, b__ssa_v0, out__ssa_v0):

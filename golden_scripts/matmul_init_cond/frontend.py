@@ -197,7 +197,7 @@ def _acc_init(acc, product, init_cond):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(a, b, out):

@@ -244,7 +244,7 @@ def _cast_int_to_float(x, dtype, mode):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(x__ssa_v0, w__ssa_v0, w_scale__ssa_v0, xq__ssa_v0, out__ssa_v0):

@@ -236,7 +236,7 @@ def _cast_int_to_float(x, dtype, mode):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(x, w, w_scale, xq, out):

@@ -204,7 +204,7 @@ def _fillpad(tile, pad, valid_shape):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def kernel(x, n_valid, out):

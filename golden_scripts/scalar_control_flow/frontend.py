@@ -192,7 +192,7 @@ def _tensor_slice(tensor, shape, offsets, valid_shape=None):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(x, flags, out):

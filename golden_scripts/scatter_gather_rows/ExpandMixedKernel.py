@@ -195,7 +195,7 @@ def _gather_flat(source, indices):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def gather_cols(x__ssa_v0, index__ssa_v0, out__ssa_v0):

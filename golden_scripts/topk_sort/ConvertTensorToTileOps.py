@@ -230,7 +230,7 @@ def _mrgsort_format1(records, block_len):
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(globals())
+_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(scores__ssa_v0, vals__ssa_v0, idx__ssa_v0):
