@@ -22,17 +22,19 @@ _Part: TypeAlias = "tuple[Any, bool]"
 def unfolded_size(root: object) -> int:
     """Number of nodes, types and views in ``root``, each counted as often as it stands there."""
     sizes: dict[tuple[int, bool], int] = {}
+    opened: dict[tuple[int, bool], list[_Part]] = {}
     stack: list[_Part] = [(root, True)]
     while stack:
-        part = stack[-1]
-        key = (id(part[0]), part[1])
-        inner = _parts(*part)
-        missing = [found for found in inner if (id(found[0]), found[1]) not in sizes]
-        if missing and key not in sizes:
-            stack += missing
-            continue
-        stack.pop()
-        sizes[key] = 1 + sum(sizes[id(found), defines] for found, defines in inner)
+        owner, defines = stack[-1]
+        key = (id(owner), defines)
+        if key in sizes:
+            stack.pop()
+        elif (inner := opened.get(key)) is not None:
+            stack.pop()
+            sizes[key] = 1 + sum(sizes[id(found), role] for found, role in inner)
+        else:
+            opened[key] = inner = _parts(owner, defines)
+            stack += inner
     return sizes[id(root), True]
 
 

@@ -46,7 +46,7 @@ Piece: TypeAlias = "Leaf | Iterator[Piece]"
 Pieces: TypeAlias = Iterator[Piece]
 
 
-MANY = 100_000
+MANY = 1_000_000
 """Parts of a text from which on it is worth finding out how many there will be."""
 
 
