@@ -52,7 +52,7 @@ class AttributePrinter(TypePrinter):
         yield string_text(key, '"') + ": "
         if of_function and key == "split" and attrs.kinds[key] is AttrKind.INT:
             yield self._split(attrs[key])
-        elif key == "core_num" and isinstance(attrs[key], Expr):
+        elif key == "core_num" and isinstance(attrs[key], Expr) and is_constant(attrs[key]):
             yield self.expr(attrs[key])  # the reader makes an expression of an int under this key
         else:
             yield self.value(key, attrs.kinds[key], attrs[key])
