@@ -182,8 +182,8 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
 
 
 def _acc_init(acc, product, init_cond):
-    """The accumulator after a product: overwritten where init_cond holds, else added to."""
-    return product if init_cond else acc + product
+    """Write a product into an accumulator, or add it unless init_cond holds; return the accumulator."""
+    return acc.copy_(product) if init_cond else acc.add_(product)
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.

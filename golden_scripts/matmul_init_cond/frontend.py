@@ -192,8 +192,8 @@ def _tensor_slice(tensor, shape, offsets, valid_shape=None):
 
 
 def _acc_init(acc, product, init_cond):
-    """The accumulator after a product: overwritten where init_cond holds, else added to."""
-    return product if init_cond else acc + product
+    """Write a product into an accumulator, or add it unless init_cond holds; return the accumulator."""
+    return acc.copy_(product) if init_cond else acc.add_(product)
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
@@ -212,7 +212,7 @@ def main(a, b, out):
         _check_tensor("ak", ak, [32, 64], torch.float16)
         bk = _tensor_slice(b, [64, 64], [k, 0])
         _check_tensor("bk", bk, [64, 64], torch.float16)
-        acc = _acc_init(acc, torch.matmul(ak.float(), bk.float()), (k == 0))
+        acc = _acc_init(acc.clone(), torch.matmul(ak.float(), bk.float()), (k == 0))
         _check_tensor("acc", acc, [32, 64], torch.float32)
     out = _assemble(out, acc, [0, 0])
     _check_tensor("out", out, [32, 64], torch.float32)

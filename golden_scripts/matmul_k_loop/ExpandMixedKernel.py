@@ -228,7 +228,7 @@ def main_incore_0(a__ssa_v0, m__idx_v0, b__ssa_v0, n__idx_v0, out__iter_v3):
         _check_tensor("ak__tile_Left", ak__tile_Left, [32, 64], torch.bfloat16)
         bk__tile_Right = bk__tile
         _check_tensor("bk__tile_Right", bk__tile_Right, [64, 64], torch.bfloat16)
-        acc__tile_1 = acc__iter_v1 + torch.matmul(ak__tile_Left.float(), bk__tile_Right.float())
+        acc__tile_1 = acc__iter_v1.add_(torch.matmul(ak__tile_Left.float(), bk__tile_Right.float()))
         _check_tensor("acc__tile_1", acc__tile_1, [32, 64], torch.float32)
         acc__iter_v1 = acc__tile_1
     acc__rv_v2 = acc__iter_v1

@@ -107,7 +107,7 @@ def _evidence_lines(table: OpTable, entries: Iterable[OpEntry]) -> Iterator[str]
         counts = evidence.counts(entry)
         sums = [total + (count or 0) for total, count in zip(sums, counts, strict=True)]
         samples, references, cases = ("-" if count is None else str(count) for count in counts)
-        reasons = "; ".join(evidence.reasons(table, entry))
+        reasons = "; ".join(evidence.reasons(entry))
         yield f"{entry.name:<{width}}  {samples:>7}  {references:>10}  {cases:>6}  {reasons}"
     yield f"{'total':<{width}}  {sums[0]:>7}  {sums[1]:>10}  {sums[2]:>6}"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from pypto_tmpl.ops import OpEntry, OpTable
+from pypto_tmpl.ops import OpEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,6 @@ class Evidence:
     """What lies under ``tests/``; without the repository there are no references or cases to count."""
 
     references: frozenset[str] | None = None
-    unreferenced: Mapping[str, str] | None = None  # family -> why it has no references
     cases: Mapping[str, int] | None = None
 
     def counts(self, entry: OpEntry) -> tuple[int, int | None, int | None]:
@@ -26,7 +25,7 @@ class Evidence:
         references = None if self.references is None else int(entry.name in self.references)
         return len(entry.samples), references, None if self.cases is None else self.cases.get(entry.name, 0)
 
-    def reasons(self, table: OpTable, entry: OpEntry) -> Iterator[str]:
+    def reasons(self, entry: OpEntry) -> Iterator[str]:
         """Why a count is zero; MISSING where no reason is known."""
         if not entry.is_executable:
             yield "refused" if entry.refused is not None else "no-op: it has no value"
@@ -35,7 +34,7 @@ class Evidence:
         if samples == 0:
             yield "samples: none, it takes nothing" if _takes_nothing(entry) else "samples: MISSING"
         if references == 0:
-            yield f"reference: {(self.unreferenced or {}).get(table.family_of(entry.name), 'MISSING')}"
+            yield "reference: MISSING"
         if cases == 0:
             recorded = [op for op in entry.lowers_to if (self.cases or {}).get(op)]
             yield f"oracle: as {', '.join(recorded)}" if recorded else "oracle: not in the record"
@@ -54,7 +53,7 @@ def find_evidence(root: Path) -> Evidence:
         import_module("ops.references")
     finally:
         sys.path.remove(str(tests))
-    return Evidence(frozenset(registry.REFERENCES), registry.UNREFERENCED, cases)
+    return Evidence(frozenset(registry.REFERENCES), cases)
 
 
 def _takes_nothing(entry: OpEntry) -> bool:

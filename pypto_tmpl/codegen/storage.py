@@ -10,7 +10,6 @@ from pypto_tmpl.ops.rules import resolve_result
 TRANSFERS = frozenset({"tile.tpush_to_aiv", "tile.tpush_to_aic", "tile.tpop_from_aic", "tile.tpop_from_aiv"})
 _SAME_STORAGE = "first_tile"  # the memory rule of ops whose result is, or may be a view of, an operand
 _MAY_RETURN_OPERAND = frozenset({"tile.move", "tile.cast"})  # where there is nothing to do
-_PRODUCTS = "matmul"  # the family whose accumulators are emitted as new values: acc + product
 
 
 def written_operand(entry: OpEntry, call: ir.Call) -> ir.Expr | None:
@@ -101,7 +100,7 @@ class ChangingTiles:
             return [value.tuple]
         if isinstance(value, ir.MakeTuple):
             return list(value.elements)
-        if not isinstance(value, ir.Call) or self._is_product(value):
+        if not isinstance(value, ir.Call):
             return []
         if value.op.name in _MAY_RETURN_OPERAND:
             return list(value.args[:1])
@@ -109,13 +108,10 @@ class ChangingTiles:
 
     def _written_operand(self, call: ir.Call | ir.Submit) -> list[ir.Expr]:
         entry = self._table.get(call.op.name)
-        if entry is None or not isinstance(call, ir.Call) or self._is_product(call):
+        if entry is None or not isinstance(call, ir.Call):
             return []
         target = written_operand(entry, call)
         return [] if target is None else [target]
-
-    def _is_product(self, call: ir.Call) -> bool:
-        return call.op.name in self._table and self._table.family_of(call.op.name) == _PRODUCTS
 
     def _reachable(self, seeds: list[ir.Expr]) -> set[int]:
         found: set[int] = set()

@@ -134,22 +134,26 @@ def test_a_tile_that_a_later_round_writes():
     assert torch.equal(outcome(*functions), expected)
 
 
-def test_an_accumulator_is_a_new_value_in_every_round():
-    """matmul_acc is emitted as acc + product: what was pushed does not change."""
-    left, right = tile("left", [ROWS, 8], memory=Acc), tile("right", [8, 8], memory=Acc)
-    acc, step, last, i = (
-        carry("acc", t, t.type),
-        tile("s", BOX, memory=Acc),
-        tile("l", BOX, memory=Acc),
-        scalar("i"),
-    )
-    square = [
-        assign(left, op("tile.full", [BOX, 0.0], left.type, dtype=FP32)),
-        assign(right, op("tile.full", [[8, 8], 0.0], right.type, dtype=FP32)),
+def test_an_accumulator_that_a_later_round_adds_to():
+    """Round i pushes the accumulator, then adds a product of ones to it, which is 8 everywhere."""
+    left, right = tile("left", BOX, memory=Acc), tile("right", [8, 8], memory=Acc)
+    acc, i = carry("acc", t, t.type), scalar("i")
+    step, last = tile("s", BOX, memory=Acc), tile("l", BOX, memory=Acc)
+    ones = [
+        assign(left, op("tile.full", [BOX, 1.0], left.type, dtype=FP32)),
+        assign(right, op("tile.full", [[8, 8], 1.0], right.type, dtype=FP32)),
     ]
-    product = op("tile.matmul_acc", [acc, left, right], acc.type)
-    loop = for_loop(i, 3, assign(step, product), yields(step), carries=[acc], results=[last])
-    check(aic(LOAD, *square, loop, push_to_aiv(last)), copied=False)
+    product = assign(step, op("tile.matmul_acc", [acc, left, right], acc.type))
+    loop = for_loop(i, 2, push_to_aiv(acc), product, yields(step), carries=[acc], results=[last])
+    first, second = tile("first", BOX), tile("second", BOX)
+    takes_two = aiv(
+        assign(first, pop_from_aic(BOX)),
+        assign(second, pop_from_aic(BOX)),
+        ret(store(binary("tile.sub", second, first), [0, 0], out)),
+    )
+    functions = [aic(LOAD, *ones, loop), takes_two, group(), main()]
+    assert "push_to_aiv(acc, 0)" in transfers(*functions)
+    assert torch.equal(outcome(*functions), torch.full(tuple(BOX), 8.0))
 
 
 def test_a_tile_that_another_function_may_write():

@@ -15,45 +15,13 @@ from codegen.builders import (
     script,
     yields,
 )
-from ops.references import REFERENCES
-from ops.sampled import TABLE, Typed, emit, made_up, parse, run
-from ops.test_samples import SCALAR_FAMILIES
+from ops.sampled import TABLE
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.operands import Operand
 from pypto_tmpl.errors import PyptoTmplError
 
-SAMPLES = [
-    pytest.param(name, sample, id=f"{name}-{number}")
-    for name, entry in TABLE.items()
-    if TABLE.family_of(name) in SCALAR_FAMILIES
-    for number, sample in enumerate(entry.samples)
-]
 NOOPS = sorted(name for name, entry in TABLE.items() if entry.is_noop)
 INDEX, TASK_ID = ir.DataType.INDEX, ir.DataType.TASK_ID
-
-
-def value_of(name, sample, seed):
-    if name in TABLE[seed].kwarg_names:
-        return sample[name]
-    value = parse(sample[name])
-    return made_up(value, f"{seed} {name}").data.tolist() if isinstance(value, Typed) else value
-
-
-@pytest.mark.parametrize(("name", "sample"), SAMPLES)
-def test_a_sample_agrees_with_the_reference(name, sample):
-    arguments = {key: value_of(key, sample, name) for key in sample}
-    bits = {"INT8": {"bits": 8}}.get(str(sample.get("array", ""))[:4], {})
-    expected = REFERENCES[name](**arguments, **bits)
-    shown = {
-        key: Operand("None", dtype_name="TASK_ID") if value == "None" else value
-        for key, value in sample.items()
-    }
-    lists = {key: list(value) for key, value in arguments.items() if isinstance(value, list)}
-    got = run(emit(name, shown), lists)
-    assert (got, type(got)) == (expected, type(expected))
-    if TABLE[name].returns is not None:
-        assert got is lists[TABLE[name].returns]
 
 
 def array(name, extent, dtype=ir.DataType.INT32):

@@ -24,9 +24,11 @@ ACC = {"acc": "FP32[16, 32]"}
         ("tile.matmul", FP32, "torch.matmul(lhs, rhs).float()"),
         ("tile.matmul", BF16, "torch.matmul(lhs.float(), rhs.float())"),
         ("tile.matmul", INT8, "torch.matmul(lhs.int(), rhs.int())"),
-        ("tile.matmul_acc", ACC | FP32, "(acc + torch.matmul(lhs, rhs).float())"),
-        ("tile.matmul_acc", ACC | FP32 | {"init_cond": "True"}, "torch.matmul(lhs, rhs).float()"),
-        ("tile.matmul_acc", ACC | FP32 | {"init_cond": "False"}, "(acc + torch.matmul(lhs, rhs).float())"),
+        ("tile.matmul_acc", ACC | FP32, "acc.add_(torch.matmul(lhs, rhs).float())"),
+        ("tile.matmul_acc", ACC | FP32 | {"init_cond": "True"}, "acc.copy_(torch.matmul(lhs, rhs).float())"),
+        ("tile.matmul_acc", ACC | FP32 | {"init_cond": "False"}, "acc.add_(torch.matmul(lhs, rhs).float())"),
+        ("tensor.matmul_acc", ACC | FP32, "(acc + torch.matmul(lhs, rhs).float())"),
+        ("tensor.matmul_acc", ACC | FP32 | {"init_cond": "True"}, "torch.matmul(lhs, rhs).float()"),
         (
             "tile.matmul_acc",
             ACC | FP32 | {"init_cond": scalar("k == 0", "BOOL")},
@@ -40,7 +42,7 @@ ACC = {"acc": "FP32[16, 32]"}
         (
             "tensor.matmul_acc",
             ACC | BF16 | {"init_cond": scalar("is_first", "BOOL")},
-            "_acc_init(acc, torch.matmul(lhs.float(), rhs.float()), is_first)",
+            "_acc_init(acc.clone(), torch.matmul(lhs.float(), rhs.float()), is_first)",
         ),
         ("tensor.matmul", FP32 | {"out_dtype": "BF16"}, "torch.matmul(lhs, rhs).float().to(torch.bfloat16)"),
         ("tensor.matmul", BF16, "torch.matmul(lhs.float(), rhs.float()).to(torch.bfloat16)"),

@@ -12,15 +12,17 @@ from ops.references import (
     movement,
     numbers,
     parts,
+    pipes,
     products,
     reductions,
     scalars,
     selection,
 )
-from ops.references.registry import REFERENCES, Shaped
+from ops.references.registry import REFERENCES, RuntimeCall, Shaped
 
 __all__ = [
     "REFERENCES",
+    "RuntimeCall",
     "Shaped",
     "arithmetic",
     "elements",
@@ -28,6 +30,7 @@ __all__ = [
     "movement",
     "numbers",
     "parts",
+    "pipes",
     "products",
     "reductions",
     "scalars",

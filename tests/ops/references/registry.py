@@ -8,11 +8,13 @@ import torch
 
 REFERENCES: dict[str, Callable[..., torch.Tensor]] = {}
 
-# Families whose ops have no reference function, and why.
-UNREFERENCED = {
-    "cross_core": "a run-time call, tested with the run-time",
-    "system": "a run-time call, tested with the run-time",
-}
+
+@dataclass(frozen=True)
+class RuntimeCall:
+    """What the run-time of the pipes is told: a method, and its arguments by name without the defaults."""
+
+    method: str
+    arguments: dict[str, Any]
 
 
 @dataclass(frozen=True)

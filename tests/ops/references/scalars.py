@@ -2,56 +2,57 @@
 
 from typing import Any
 
-from ops.references.registry import reference
+import torch
+from ops.references.registry import reference, wrapped
 
 INVALID_TASK = -1
 
 
 @reference("array.create")
-def array_create(extent: int, dtype: str) -> list[Any]:
+def array_create(extent: int, dtype: str, **ignored: object) -> list[Any]:
     """As upstream's orchestration code leaves it: zeros, or invalid task ids."""
     return [{"TASK_ID": INVALID_TASK, "BOOL": False}.get(dtype, 0) for _ in range(extent)]
 
 
 @reference("array.get_element")
-def array_get_element(array: list[Any], index: int) -> Any:
+def array_get_element(array: list[Any], index: int, **ignored: object) -> Any:
     """array[index]"""
     return array[index]
 
 
 @reference("array.update_element")
-def array_update_element(array: list[Any], index: int, value: Any, bits: int = 32) -> list[Any]:
-    """The array with another element at the index, reduced into the range of a signed dtype."""
-    half = 1 << (bits - 1)
-    return [(value + half) % (2 * half) - half if at == index else old for at, old in enumerate(array)]
+def array_update_element(array: list[Any], index: int, value: int, result: torch.dtype) -> list[Any]:
+    """The array with another element at the index, reduced into the range of the dtype."""
+    number = int(wrapped(torch.tensor(value), result))
+    return [number if at == index else old for at, old in enumerate(array)]
 
 
 @reference("prefetch.wait")
-def prefetch_wait(event: object, session: object) -> bool:
+def prefetch_wait(**ignored: object) -> bool:
     """The prefetch is done."""
     return True
 
 
 @reference("system.task_invalid")
-def task_invalid() -> int:
+def task_invalid(**ignored: object) -> int:
     """The id that is none."""
     return INVALID_TASK
 
 
 @reference("system.task_dummy")
-def task_dummy() -> int:
+def task_dummy(**ignored: object) -> int:
     """An id that is valid."""
     return 0
 
 
 @reference("system.task_is_valid")
-def task_is_valid(task_id: object) -> bool:
+def task_is_valid(task_id: object, **ignored: object) -> bool:
     """True of every id but one."""
     return task_id != INVALID_TASK
 
 
 @reference("system.available_cluster_count", count=24)
 @reference("system.available_aiv_count", count=48)
-def core_count(count: int) -> int:
+def core_count(count: int, **ignored: object) -> int:
     """The cores of the smaller device that upstream compiles for."""
     return count
