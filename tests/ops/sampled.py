@@ -25,8 +25,8 @@ MACROS = OpMacros(TABLE, create_environment())
 DTYPES = {
     "BOOL": torch.bool, "INT4": torch.int8, "UINT4": torch.uint8,
     "INT8": torch.int8, "INT16": torch.int16, "INT32": torch.int32,
-    "INT64": torch.int64, "INDEX": torch.int64, "TASK_ID": torch.int64, "UINT8": torch.uint8, "UINT16": torch.uint16,
-    "UINT32": torch.uint32, "UINT64": torch.uint64,
+    "INT64": torch.int64, "INDEX": torch.int64, "TASK_ID": torch.int64,
+    "UINT8": torch.uint8, "UINT16": torch.uint16, "UINT32": torch.uint32, "UINT64": torch.uint64,
     "FP16": torch.float16, "BF16": torch.bfloat16, "FP32": torch.float32,
     "FP8E4M3FN": torch.float8_e4m3fn, "FP8E5M2": torch.float8_e5m2, "FP8E8M0": torch.float8_e8m0fnu,
 }  # fmt: skip
