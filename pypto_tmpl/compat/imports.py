@@ -13,6 +13,10 @@ from types import MappingProxyType, ModuleType
 # Every module that is answered, and by which. A name outside of this table is never made up.
 ANSWERED: Mapping[str, str] = MappingProxyType(
     {
+        "pypto": "pypto_tmpl",
+        "pypto.ir": "pypto_tmpl.ir",
+        "pypto.language": "pypto_tmpl.language",
+        "pypto.language.distributed": "pypto_tmpl.language.distributed",
         "golden": "pypto_tmpl.golden",
         "golden.runner": "pypto_tmpl.golden.runner",
         "golden.spec": "pypto_tmpl.golden.spec",

@@ -7,7 +7,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
-from pypto_tmpl.language.constants import CAST_MODES, member, resolved, shown
+from pypto_tmpl.language.constants import CAST_MODES, named_member, shown
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression, operand
 from pypto_tmpl.language.scopes import Reader
@@ -32,7 +32,7 @@ def attribute_dict(reader: Reader, node: ast.expr, what: str) -> list[tuple[str,
 
 def attribute_value(reader: Reader, node: ast.expr) -> Any:
     """One value: a number, a string, an enumeration member, an expression, None, or a tuple of those."""
-    found = member(resolved(reader, node))
+    found = named_member(reader, node)
     if found is not None:
         return found
     if isinstance(node, ast.List):

@@ -10,8 +10,10 @@ from typing import Any, TypeAlias
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import closest
-from pypto_tmpl.language.constants import fold, integer, member, resolved, shown, unary, unsupported
+from pypto_tmpl.language.annotations import PYTHON_OPERATORS, DimExpr, DynVar
+from pypto_tmpl.language.constants import member, shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError, UndefinedVariableError
+from pypto_tmpl.language.folding import compile_time, fold, integer, unary
 from pypto_tmpl.language.scopes import FREE_SUFFIX, PythonValue, Reader
 
 Operand: TypeAlias = "ir.Expr | PythonValue"
@@ -161,19 +163,15 @@ def _name(reader: Reader, node: ast.Name) -> Operand:
 
 def _module_name(reader: Reader, node: ast.Name) -> Operand:
     name, module = node.id, reader.module
-    if name in module.dimensions:
-        return module.dimensions[name]
-    if name in module.values:
-        return module.values[name]
-    if (space := member(resolved(reader, node))) is not None:
-        return _space(reader, node, space)
-    if reader.in_type:
+    if name in module.closure:
+        return closure_operand(reader, node, module.closure[name])
+    if reader.in_type and not module.executed:
         return reader.names.find_anywhere(name) or reader.names.dimension(name)
     if name in _NON_FINITE:
         return _NON_FINITE[name]
     if name.endswith(FREE_SUFFIX):
         return reader.names.free(name)
-    guess = closest(name, [*reader.names.names(), *module.dimensions, *module.values])
+    guess = closest(name, [*reader.names.names(), *module.closure])
     hint = f"did you mean {guess!r}?" if guess else None
     note = None
     if reader.names.find_anywhere(name) is not None:
@@ -181,16 +179,42 @@ def _module_name(reader: Reader, node: ast.Name) -> Operand:
     raise reader.error(UndefinedVariableError, node, f"undefined variable {name!r}", hint, note)
 
 
+def closure_operand(reader: Reader, node: ast.expr, value: object) -> Operand:
+    """What a Python value from outside the function stands for in it."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case ir.MemorySpace():
+            return ir.ConstInt(value.value, ir.DataType.INDEX, reader.span(node))
+        case ir.Expr():
+            return value
+        case DynVar(name=name):
+            return reader.module.dimension(name)
+        case DimExpr(op=op, left=left, right=right):
+            parts = (_dimension_part(reader, node, part) for part in (left, right))
+            found: ir.Expr = PYTHON_OPERATORS[op](*parts)
+            return found
+        case list() | tuple():
+            items = [closure_operand(reader, node, item) for item in value]
+            if not any(isinstance(item, ir.Expr) for item in items):
+                return tuple(item for item in items if not isinstance(item, ir.Expr))
+            return ir.MakeTuple([_number(reader, node, item) for item in items], reader.span(node))
+    what = f"{shown(node)} is a {type(value).__name__}, which stands for no expression"
+    raise reader.error(ParserTypeError, node, what)
+
+
+def _dimension_part(reader: Reader, node: ast.expr, value: object) -> ir.Expr:
+    return _number(reader, node, closure_operand(reader, node, value))
+
+
 @reads(ast.Attribute)
 def _attribute(reader: Reader, node: ast.Attribute) -> Operand:
-    return _space(reader, node, member(node))
-
-
-def _space(reader: Reader, node: ast.expr, value: object) -> ir.Expr:
-    """A memory space as an operand: its code."""
-    if isinstance(value, ir.MemorySpace):
-        return ir.ConstInt(value.value, ir.DataType.INDEX, reader.span(node))
-    raise unsupported(reader, node, f"{shown(node)} as an expression", "only memory spaces stand for a value")
+    value = compile_time(reader, node)
+    is_code = isinstance(value, int) and value is member(node)  # of an enumeration that has plain codes
+    if isinstance(value, (ir.MemorySpace, int, float, tuple, DynVar, DimExpr)) and not is_code:
+        return closure_operand(reader, node, value)
+    hint = "only memory spaces and numbers stand for a value"
+    raise unsupported(reader, node, f"{shown(node)} as an expression", hint)
 
 
 @reads(ast.BinOp)

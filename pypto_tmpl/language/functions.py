@@ -11,11 +11,14 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language import loops as _loops  # noqa: F401  (registers the readers of loops and scopes)
+from pypto_tmpl.language.annotations import DynVar
 from pypto_tmpl.language.attributes import attribute_dict, stored
-from pypto_tmpl.language.constants import boolean, member, shown, string
+from pypto_tmpl.language.constants import member, shown
 from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError
+from pypto_tmpl.language.folding import boolean, string
 from pypto_tmpl.language.limits import as_parser_error
 from pypto_tmpl.language.scopes import Module, Reader, Signature, Variables
+from pypto_tmpl.language.source import Comments
 from pypto_tmpl.language.statements import block
 from pypto_tmpl.language.types import parameter, return_annotation
 
@@ -69,7 +72,7 @@ def declare(
     strict: bool = False,
 ) -> Declared:
     """Read decorator and signature; ``methods`` are those that ``self`` will have."""
-    reader = Reader(module, Variables(module.printed, strict), methods=methods)
+    reader = Reader(module, Variables(module.printed, strict), Comments(module.source), methods=methods)
     try:
         return _declared(reader, node, decorator)
     except ParserError:
@@ -96,9 +99,10 @@ def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type) -> ir.Var:
     """A parameter; an INDEX scalar of a dimension's name is that dimension."""
     if reader.names.find(arg.arg) is not None:
         raise reader.error(ParserSyntaxError, arg, f"two parameters are named {arg.arg!r}")
-    dimension = reader.module.dimensions.get(arg.arg)
-    if dimension is not None and type_ == _INDEX:
-        return reader.names.bind(arg.arg, dimension)
+    module = reader.module
+    is_dimension = isinstance(module.closure.get(arg.arg), DynVar) or arg.arg in module.dimensions
+    if is_dimension and type_ == _INDEX:
+        return reader.names.bind(arg.arg, module.dimension(arg.arg))
     return reader.names.define(arg.arg, type_, reader.span(arg))
 
 
@@ -197,7 +201,7 @@ def _drop_comments(declared: Declared) -> None:
     arguments = declared.node.args
     parts = [declared.node.returns, *arguments.posonlyargs, *arguments.args]
     lines = [part.end_lineno or 0 for part in parts if part is not None]
-    declared.reader.module.source.take_comments(max(declared.node.lineno, *lines, 0) + 1)
+    declared.reader.comments.take(max(declared.node.lineno, *lines, 0) + 1)
 
 
 def _prologue(

@@ -10,7 +10,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.errors import closest
 from pypto_tmpl.language import inference
 from pypto_tmpl.language.attributes import attribute_dict, keyword_value, stored, variables
-from pypto_tmpl.language.constants import boolean, shown, unsupported
+from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
     ParserSyntaxError,
@@ -18,6 +18,7 @@ from pypto_tmpl.language.diagnostics import (
     UndefinedVariableError,
 )
 from pypto_tmpl.language.expressions import expression
+from pypto_tmpl.language.folding import boolean
 from pypto_tmpl.language.scopes import Reader, Signature
 
 _DISPATCH = frozenset({"deps", "dumps", "core_num", "sync_start", "allow_early_resolve", "predicate"})
@@ -73,7 +74,7 @@ def callee(reader: Reader, function: ast.expr) -> tuple[str, Signature | None]:
         case ast.Name(id=name):
             if name in reader.module.functions:
                 return name, reader.module.functions[name]
-            if not reader.methods and name not in ("min", "max"):
+            if not (reader.methods or reader.module.executed) and name not in ("min", "max"):
                 return name, None  # a function that is printed alone calls functions of its program
             if name in ("min", "max"):
                 raise unsupported(reader, function, f"the builtin {name!r}", f"write pl.{name}(a, b)")

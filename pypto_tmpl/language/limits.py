@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from pypto_tmpl.ir import Span
 from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError, PythonSyntaxError
-from pypto_tmpl.language.source import Source
+from pypto_tmpl.language.source import Source, SourceMap
 
 _TOO_DEEP = "the text is nested too deeply"
 _DEEP_HINT = "bind parts of the expression to names of their own"
@@ -57,7 +57,7 @@ def decode(data: bytes, filename: str) -> str:
         raise syntax_error(str(error), filename, 1, 1) from None
 
 
-def parse_source(text: str, filename: str) -> Source:
+def parse_source(text: str, filename: str, source_map: SourceMap | None = None) -> Source:
     """The syntax tree of ``text`` with its lines; CR LF and CR end lines, a byte order mark is dropped."""
     text = text.removeprefix("\ufeff")
     if "\r" in text:
@@ -65,7 +65,7 @@ def parse_source(text: str, filename: str) -> Source:
     lines = text.split("\n")
     if "\0" in text:
         raise _at_character(text, text.index("\0"), "a null byte", filename, lines)
-    return Source(filename, text, _parse(text, filename, lines), lines)
+    return Source(filename, text, _parse(text, filename, lines), lines, source_map)
 
 
 def _parse(text: str, filename: str, lines: list[str]) -> ast.Module:
@@ -91,8 +91,8 @@ def as_parser_error(source: Source, node: ast.AST, error: Exception) -> ParserEr
     span = source.span(node)
     if isinstance(error, RecursionError):
         where = (span.begin_line, span.begin_column)
-        return syntax_error(_TOO_DEEP, source.filename, *where, source.lines, hint=_DEEP_HINT)
-    return ParserSyntaxError(str(error), span, source_lines=source.lines)
+        return syntax_error(_TOO_DEEP, span.filename, *where, source.lines_of(span), hint=_DEEP_HINT)
+    return ParserSyntaxError(str(error), span, source_lines=source.lines_of(span))
 
 
 def _at_character(text: str, index: int, what: str, filename: str, lines: list[str]) -> PythonSyntaxError:

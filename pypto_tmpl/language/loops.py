@@ -11,9 +11,10 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language.attributes import attribute_dict, stored
-from pypto_tmpl.language.constants import integer, shown
+from pypto_tmpl.language.constants import shown
 from pypto_tmpl.language.diagnostics import ParserSyntaxError
 from pypto_tmpl.language.expressions import expression, scalar
+from pypto_tmpl.language.folding import integer
 from pypto_tmpl.language.regions import split_loop, spmd_loop
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, Results
 from pypto_tmpl.language.statements import block, define_results, emit, reads, yield_target

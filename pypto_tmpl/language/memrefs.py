@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.constants import boolean, enum_member, integer, shown
+from pypto_tmpl.language.annotations import MemRef
+from pypto_tmpl.language.constants import enum_member, shown
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.expressions import in_type
+from pypto_tmpl.language.folding import boolean, integer
 from pypto_tmpl.language.scopes import Reader
 
 
@@ -17,9 +19,8 @@ def memory_reference(reader: Reader, node: ast.expr) -> ir.MemRef:
     whole = node
     if isinstance(node, ast.Subscript):
         slot, node = in_type(reader, node.slice), node.value
-    if isinstance(node, ast.Name) and node.id in reader.module.memrefs:
-        name, slots = node.id, reader.module.memrefs[node.id]
-        return _declared(reader, whole, name, slots, slot)
+    if isinstance(node, ast.Name) and isinstance(buffer := reader.module.closure.get(node.id), MemRef):
+        return _declared(reader, whole, _buffer_name(reader, node, buffer), buffer.slots, slot)
     if not (isinstance(node, ast.Call) and is_memory_reference(node)):
         raise reader.error(ParserTypeError, node, f"{shown(node)} is no part of a type")
     slots, pinned = _options(reader, node)
@@ -38,6 +39,23 @@ def memory_reference(reader: Reader, node: ast.expr) -> ir.MemRef:
                 slot=slot,
             )
     raise reader.error(ParserTypeError, node, "a MemRef is pl.MemRef(base, offset, size) or pl.MemRef(name)")
+
+
+def _buffer_name(reader: Reader, node: ast.Name, buffer: MemRef) -> str:
+    """The name of a declared buffer: its own, or that of the one Python variable that holds it."""
+    closure = reader.module.closure
+    if buffer.args and isinstance(buffer.args[0], str):
+        name = buffer.args[0]
+    else:
+        name = node.id
+        others = [other for other, value in closure.items() if value is buffer and other != node.id]
+        if others:
+            message = f"one buffer is named {node.id!r} and {others[0]!r}"
+            raise reader.error(ParserTypeError, node, message, "give every buffer one name")
+    known = reader.module.buffers.setdefault(name, buffer)
+    if known is not buffer:
+        raise reader.error(ParserTypeError, node, f"two buffers are named {name!r}")
+    return name
 
 
 def is_memory_reference(node: ast.expr) -> bool:

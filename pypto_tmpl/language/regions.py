@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
-from pypto_tmpl.language.constants import enum_member, integer, shown, unsupported
+from pypto_tmpl.language.constants import enum_member, shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserSyntaxError
 from pypto_tmpl.language.expressions import scalar
+from pypto_tmpl.language.folding import integer
 from pypto_tmpl.language.scope_options import AT, COMMON, RUNTIME, SPMD, ScopeOptions, scope_options
 from pypto_tmpl.language.scopes import Reader
 from pypto_tmpl.language.statements import assign, block, emit, reads

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.constants import data_type, python_value, shown, unsupported
+from pypto_tmpl.language.constants import data_type, shown, unsupported
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserTypeError
 from pypto_tmpl.language.expressions import Operand, as_constant, operand, scalar, typed_constant
+from pypto_tmpl.language.folding import compile_time
 from pypto_tmpl.language.scopes import Reader
 
 
@@ -22,9 +23,8 @@ def _exactly(reader: Reader, node: ast.Call, count: int) -> list[ast.expr]:
 def _const(reader: Reader, node: ast.Call) -> Operand:
     """``pl.const(v, dtype)``: an int or a float constant, as the literal is written."""
     literal, kind = _exactly(reader, node, 2)
-    try:
-        value: Operand = python_value(reader, literal)
-    except (TypeError, ValueError, ArithmeticError):
+    value = compile_time(reader, literal)
+    if value is NotImplemented:
         value = operand(reader, literal) if isinstance(literal, (ast.Name, ast.UnaryOp, ast.Call)) else None
     dtype = data_type(reader, kind)
     if isinstance(value, bool):

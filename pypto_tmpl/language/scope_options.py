@@ -10,9 +10,10 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language.attributes import attribute_dict, stored, variables
-from pypto_tmpl.language.constants import boolean, enum_member, integer, shown, string
+from pypto_tmpl.language.constants import enum_member, shown
 from pypto_tmpl.language.diagnostics import ParserSyntaxError
 from pypto_tmpl.language.expressions import expression
+from pypto_tmpl.language.folding import boolean, integer, string
 from pypto_tmpl.language.scopes import Reader
 
 _VARIABLES = {

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.diagnostics import ParserError
-from pypto_tmpl.language.source import Source
+from pypto_tmpl.language.source import Comments, Source
 
 PythonValue: TypeAlias = "int | float | bool | str | None | tuple[PythonValue, ...]"
 
@@ -160,19 +160,38 @@ class Signature:
         return ir.TupleType(self.return_types)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class InlineFunction:
+    """A function whose body is read again wherever it is called."""
+
+    name: str
+    source: Source
+    node: ast.FunctionDef
+    closure: dict[str, object]
+
+    def __call__(self, *args: object, **keywords: object) -> None:
+        raise RuntimeError(f"{self.name!r} is expanded where kernels call it; Python cannot run it")
+
+
 @dataclass(slots=True)
 class Module:
     """What the module level of a text defines."""
 
     source: Source
-    printed: bool
+    printed: bool = False  # by the printer: names are unique, and annotations are right
+    executed: bool = False  # Python ran the text, so that a name which types use is defined somewhere
     language: set[str] = field(default_factory=lambda: {"pl"})
     distributed: set[str] = field(default_factory=lambda: {"pld"})
-    values: dict[str, PythonValue] = field(default_factory=dict)
-    members: dict[str, ast.expr] = field(default_factory=dict)  # names for pl.FP32, pl.Mem.Vec, ...
-    dimensions: dict[str, ir.Var] = field(default_factory=dict)
-    memrefs: dict[str, int] = field(default_factory=dict)  # declared buffers: name, slots
+    closure: dict[str, object] = field(default_factory=dict)  # what names stand for outside of functions
+    dimensions: dict[str, ir.Var] = field(default_factory=dict)  # by the names of the dimensions
+    buffers: dict[str, object] = field(default_factory=dict)  # declared memory, by name
     functions: dict[str, Signature] = field(default_factory=dict)
+
+    def dimension(self, name: str) -> ir.Var:
+        """The one variable of that dimension."""
+        if name not in self.dimensions:
+            self.dimensions[name] = ir.Var(name, _INDEX, ir.Span.unknown())
+        return self.dimensions[name]
 
 
 @dataclass(slots=True)
@@ -190,6 +209,7 @@ class Reader:
 
     module: Module
     names: Variables
+    comments: Comments
     function_type: ir.FunctionType = ir.FunctionType.Opaque
     methods: Mapping[str, Signature] = field(default_factory=dict)
     statements: list[ir.Stmt] = field(default_factory=list)  # of the block that is being read
@@ -215,4 +235,5 @@ class Reader:
         note: str | None = None,
     ) -> ParserError:
         """An error of that kind at ``node``."""
-        return kind(message, self.span(node), hint, note, self.module.source.lines)
+        span = self.span(node)
+        return kind(message, span, hint, note, self.module.source.lines_of(span))

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 from pypto_tmpl.ir import Span
 
 _STRING_OR_COMMENT = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|#(?P<text>.*)""")
+
+
+SourceMap: TypeAlias = "Mapping[int | tuple[int, int], tuple[str, int, int]]"
+"""For lines of a generated text, or (line, column from 0) there: file, line and column (from 1) behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +31,37 @@ class Comment:
 class Source:
     """One text: its name, its lines and its tree."""
 
-    def __init__(self, filename: str, text: str, tree: ast.Module, lines: list[str]) -> None:
+    def __init__(
+        self,
+        filename: str,
+        text: str,
+        tree: ast.Module,
+        lines: list[str],
+        source_map: SourceMap | None = None,
+    ) -> None:
         self.filename = filename
         self.text = text
         self.tree = tree
         self.lines = lines
+        self._source_map = source_map
         self.is_ascii = text.isascii()
         self._columns: dict[int, list[int]] = {}
-        self._next_comment = 0
 
     def span(self, node: ast.AST) -> Span:
-        """Where ``node`` begins; columns count characters from 1."""
+        """Where ``node`` begins, or what its line comes from; columns count characters from 1."""
         line: int = node.lineno  # type: ignore[attr-defined]
         column: int = node.col_offset  # type: ignore[attr-defined]
+        if self._source_map is not None:
+            origin = self._source_map.get((line, column)) or self._source_map.get(line)
+            if origin is not None:
+                return Span(*origin)
         return Span(self.filename, line, (column if self.is_ascii else self._characters(line, column)) + 1)
+
+    def lines_of(self, span: Span) -> Sequence[str]:
+        """The lines of the file that ``span`` lies in: of this text, or of what it was made from."""
+        if span.filename == self.filename:
+            return self.lines
+        return [line.rstrip("\n") for line in linecache.getlines(span.filename)]
 
     def _characters(self, line: int, offset: int) -> int:
         """Number of characters in the first ``offset`` bytes of a line."""
@@ -62,26 +86,6 @@ class Source:
                     found.append(Comment(number, match.start(), match["text"].removeprefix(" ").rstrip()))
         return found
 
-    @property
-    def has_comments(self) -> bool:
-        """Whether there are comments that nothing has taken yet."""
-        return self._next_comment < len(self.comments)
-
-    def take_comments(self, before_line: int, column: int | None = None) -> list[str]:
-        """The comments before a line that nothing has taken yet.
-
-        Those right of ``column`` are left out: they close a block that has ended.
-        """
-        found = []
-        while self._next_comment < len(self.comments):
-            comment = self.comments[self._next_comment]
-            if comment.line >= before_line:
-                break
-            self._next_comment += 1
-            if column is None or comment.column <= column:
-                found.append(comment.text)
-        return found
-
     def _lines_in_strings(self) -> set[int]:
         lines: set[int] = set()
         for node in ast.walk(self.tree):
@@ -89,6 +93,34 @@ class Source:
                 end = node.end_lineno or node.lineno
                 lines.update(range(node.lineno, end + 1) if end > node.lineno else ())
         return lines
+
+
+class Comments:
+    """The comments of a source in their order, each of which is taken once."""
+
+    def __init__(self, source: Source) -> None:
+        self._comments = source.comments
+        self._next = 0
+
+    @property
+    def remain(self) -> bool:
+        """Whether there are comments that nothing has taken yet."""
+        return self._next < len(self._comments)
+
+    def take(self, before_line: int, column: int | None = None) -> list[str]:
+        """The comments before a line that nothing has taken yet.
+
+        Those right of ``column`` are left out: they close a block that has ended.
+        """
+        found = []
+        while self._next < len(self._comments):
+            comment = self._comments[self._next]
+            if comment.line >= before_line:
+                break
+            self._next += 1
+            if column is None or comment.column <= column:
+                found.append(comment.text)
+        return found
 
 
 def _characters_at_bytes(text: str) -> list[int]:

@@ -75,7 +75,7 @@ def statement(reader: Reader, node: ast.stmt) -> None:
     source, count = reader.module.source, len(reader.statements)
     comments = (
         [*reader.pending_comments, *_comments(reader, node)]
-        if source.has_comments
+        if reader.comments.remain
         else reader.pending_comments
     )
     reader.pending_comments = []
@@ -91,7 +91,6 @@ def statement(reader: Reader, node: ast.stmt) -> None:
 
 def _comments(reader: Reader, node: ast.stmt) -> list[str]:
     """Comments above a statement, on the header of a compound one, on the lines of a simple one."""
-    source = reader.module.source
     match node:
         case ast.For(iter=header) | ast.If(test=header) | ast.While(test=header):
             last = header.end_lineno
@@ -99,8 +98,8 @@ def _comments(reader: Reader, node: ast.stmt) -> list[str]:
             last = items[-1].context_expr.end_lineno
         case _:
             last = node.end_lineno
-    above = source.take_comments(node.lineno, node.col_offset)
-    return above + source.take_comments((last or node.lineno) + 1)
+    above = reader.comments.take(node.lineno, node.col_offset)
+    return above + reader.comments.take((last or node.lineno) + 1)
 
 
 def _attach(reader: Reader, comments: list[str], count: int) -> None:
@@ -125,7 +124,7 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
         variable = reader.names.assign(name, type_, span)
     except SecondDefinitionError as error:
         message = f"{name!r} is assigned twice, which strict_ssa forbids"
-        lines = reader.module.source.lines
+        lines = reader.module.source.lines_of(span)
         raise SSAViolationError(message, span, error.before, source_lines=lines) from None
     except ReassignedError as error:
         note = f"it is {type_text(error.before)} and would become {type_text(error.after)}"

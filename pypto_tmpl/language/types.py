@@ -8,17 +8,16 @@ from collections.abc import Callable
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.types import implicit_tile_view
+from pypto_tmpl.language.annotations import TENSOR_VIEW_FIELDS, TILE_VIEW_FIELDS
 from pypto_tmpl.language.constants import (
     data_type,
     enum_member,
-    integer,
-    member,
-    python_value,
-    resolved,
+    named_member,
     shown,
 )
 from pypto_tmpl.language.diagnostics import ParserError, ParserTypeError
-from pypto_tmpl.language.expressions import as_constant, in_type, int_constant
+from pypto_tmpl.language.expressions import Operand, as_constant, closure_operand, in_type, int_constant
+from pypto_tmpl.language.folding import integer, sequence
 from pypto_tmpl.language.memrefs import memory_reference
 from pypto_tmpl.language.scopes import Reader
 
@@ -143,7 +142,7 @@ def _tensor_parts(
 def _tensor_view(reader: Reader, node: ast.expr) -> ir.TensorView | None:
     """A TensorView or the layout that stands for one; None for anything else."""
     if isinstance(node, ast.Call) and _name_of(node.func) == "TensorView":
-        fields = _view_fields(reader, node, ("valid_shape", "stride", "layout", "pad"))
+        fields = _view_fields(reader, node, TENSOR_VIEW_FIELDS)
         layout = fields.get("layout")
         return ir.TensorView(
             _extents_of(reader, fields, "stride"),
@@ -151,7 +150,7 @@ def _tensor_view(reader: Reader, node: ast.expr) -> ir.TensorView | None:
             _extents_of(reader, fields, "valid_shape"),
             _pad(reader, fields),
         )
-    layout_name = member(resolved(reader, node))
+    layout_name = named_member(reader, node)
     if not isinstance(layout_name, ir.TensorLayout):
         return None
     if layout_name is ir.TensorLayout.DN:
@@ -167,7 +166,7 @@ def _tile(reader: Reader, node: ast.expr, parts: list[ast.expr]) -> ir.Type:
     space: ir.MemorySpace | None = None
     view_node: ast.Call | None = None
     for part in parts[2:]:
-        found = member(resolved(reader, part))
+        found = named_member(reader, part)
         if isinstance(part, ast.Call) and _name_of(part.func) == "TileView" and view_node is None:
             view_node = part
         elif isinstance(found, ir.MemorySpace) and space is None:
@@ -182,14 +181,11 @@ def _tile(reader: Reader, node: ast.expr, parts: list[ast.expr]) -> ir.Type:
     return ir.TileType(shape, dtype, memref, view, space)
 
 
-_TILE_VIEW = ("valid_shape", "stride", "start_offset", "blayout", "slayout", "fractal", "pad", "compact")
-
-
 def tile_view(
     reader: Reader, node: ast.Call, shape: list[ir.Expr], space: ir.MemorySpace | None
 ) -> ir.TileView:
     """A TileView; what it omits is as in the implicit view of its shape and memory space."""
-    fields = _view_fields(reader, node, _TILE_VIEW)
+    fields = _view_fields(reader, node, TILE_VIEW_FIELDS)
     implicit = implicit_tile_view(shape, space)
     start, fractal, compact = fields.get("start_offset"), fields.get("fractal"), fields.get("compact")
 
@@ -239,13 +235,10 @@ def extents(reader: Reader, node: ast.expr) -> list[ir.Expr]:
     """A shape: a list of extents, or a module constant that holds one."""
     if isinstance(node, (ast.List, ast.Tuple)):
         return [extent(reader, element) for element in node.elts]
-    try:
-        values = python_value(reader, node)
-    except (TypeError, ValueError, ArithmeticError):
-        values = None
-    if not isinstance(values, tuple):
+    values = sequence(reader, node)
+    if values is None:
         raise reader.error(ParserTypeError, node, f"a shape is a list of extents, not {shown(node)}")
-    return [as_constant(reader, node, value) for value in values]
+    return [_extent(reader, node, closure_operand(reader, node, value)) for value in values]
 
 
 _SMALL = [ir.ConstInt(value, ir.DataType.INDEX, ir.Span.unknown()) for value in range(1025)]
@@ -258,9 +251,13 @@ def extent(reader: Reader, node: ast.expr) -> ir.Expr:
         if 0 <= value <= 1024:
             return _SMALL[value]  # constants are immutable: types share them
         return int_constant(reader, node, value, ir.DataType.INDEX)
-    value_ = in_type(reader, node)
-    if isinstance(value_.type, ir.ScalarType) and value_.type.dtype.is_int():
-        return value_
+    return _extent(reader, node, in_type(reader, node))
+
+
+def _extent(reader: Reader, node: ast.expr, value: Operand) -> ir.Expr:
+    found = value if isinstance(value, ir.Expr) else as_constant(reader, node, value)
+    if isinstance(found.type, ir.ScalarType) and found.type.dtype.is_int():
+        return found
     raise reader.error(ParserTypeError, node, f"an extent is an integer, not {shown(node)}")
 
 

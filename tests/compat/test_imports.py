@@ -54,7 +54,8 @@ def test_a_name_that_is_not_answered_says_so():
             from golden import nonsense  # noqa: F401
     assert str(caught.value) == (
         "pypto_tmpl does not answer the import of 'golden.debugging'; "
-        "it answers: golden, golden.runner, golden.spec, golden.validation"
+        "it answers: pypto, pypto.ir, pypto.language, pypto.language.distributed, "
+        "golden, golden.runner, golden.spec, golden.validation"
     )
     assert caught.value.name == "golden.debugging"
 

@@ -135,7 +135,7 @@ SCALARS = [
     ("y = 'text'", pl.ParserTypeError, (1, 5), 'a string is no expression'),
     ("y = b'text'", pl.ParserTypeError, (1, 5), 'a value of type bytes is not part of the language'),
     ('y = 1j', pl.ParserTypeError, (1, 5), 'a value of type complex is not part of the language'),
-    ('y = pl.FP32', pl.UnsupportedFeatureError, (1, 5), "'pl.FP32' as an expression is not supported", 'only memory spaces stand for a value'),
+    ('y = pl.FP32', pl.UnsupportedFeatureError, (1, 5), "'pl.FP32' as an expression is not supported", 'only memory spaces and numbers stand for a value'),
     ('y: pl.Tuple[()] = [n][0:1]', pl.ParserTypeError, (1, 23), "the index of a tuple is a compile-time integer, not '0:1'"),
     ('y = [n][3]', pl.ParserTypeError, (1, 5), 'index 3 is outside a tuple of 1'),
 ]  # fmt: skip

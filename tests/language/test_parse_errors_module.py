@@ -101,7 +101,7 @@ MODULE = [
     ("a = {}", (1, 1), "the module-level value '{}' is not supported"),
     ("a = 1 / 0", (1, 1), "the module-level value '1 / 0' is not supported"),
     ("a = 2 ** 100000000", (1, 1), "the module-level value '2 ** 100000000' is not supported"),
-    ("a, b = 1, 2", (1, 1), "the module-level statement 'a, b = (1, 2)' is not supported"),
+    ("a, b = f()", (1, 1), "the module-level statement 'a, b = f()' is not supported"),
     ("if True:\n    pass", (1, 1), "the module-level statement 'if True: ...' is not supported"),
 ]
 
