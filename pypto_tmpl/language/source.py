@@ -16,7 +16,7 @@ _STRING_OR_COMMENT = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|#(?P<tex
 
 
 SourceMap: TypeAlias = "Mapping[int | tuple[int, int], tuple[str, int, int]]"
-"""For lines of a generated text, or (line, column from 0) there: file, line and column (from 1) behind them."""
+"""File, line and column (from 1) behind a line of a generated text, or behind (line, column from 0) there."""
 
 
 @dataclass(frozen=True, slots=True)
