@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.types import implicit_tile_view
 from pypto_tmpl.language.diagnostics import InvalidOperationError
 from pypto_tmpl.language.result_rules import DTYPES, SHAPES, VALID_REGIONS, Extents, InferenceError, Operands
 from pypto_tmpl.language.scopes import Reader, Signature
-from pypto_tmpl.ops import ResultSpec, load_table, resolve_result
+from pypto_tmpl.ops import OpEntry, ResultSpec, load_table, resolve_result
 
 _TASK_OPS = frozenset({"system.task_invalid", "system.task_dummy"})
 _TERM = re.compile(r"(?P<name>\w+)(?:\((?P<arguments>[^()]*)\))?")
@@ -33,12 +34,48 @@ def op_type(
     try:
         if entry is None:
             raise InferenceError("no rule gives its result type, and the text prints none here")
-        return _result(resolve_result(entry), Operands(entry, args, kwargs))
+        return infer_type(entry, args, kwargs)
     except (InferenceError, TypeError, ValueError) as error:
         if not required:
             return ir.UnknownType()
         hint = "the annotation of a name that the call is bound to would give its type"
         raise reader.error(InvalidOperationError, node, f"operation {name!r}: {error}", hint) from None
+
+
+def infer_type(entry: OpEntry, args: Sequence[ir.Expr], kwargs: ir.AttrMap) -> ir.Type:
+    """The result type of a call by the op's rules; InferenceError where its operands do not give one."""
+    return _result(resolve_result(entry), Operands(entry, args, kwargs))
+
+
+def built_type(
+    entry: OpEntry, args: Sequence[ir.Expr], kwargs: ir.AttrMap, stated: Mapping[str, Any]
+) -> ir.Type:
+    """The result type of a call that is being built, with what the call itself states of it.
+
+    ``stated`` may hold ``shape`` and ``dtype``, which make the type where the op's rule leaves it to the
+    call, and ``out_dtype``, which must be the dtype that the rule gives.
+    """
+    if entry.result == "declared":
+        return _stated_type(entry, stated)
+    type_ = infer_type(entry, args, kwargs)
+    wanted = stated.get("out_dtype")
+    if wanted is not None and isinstance(type_, ir.ShapedType) and wanted != type_.dtype:
+        raise InferenceError(f"its result is {type_.dtype.name}, and out_dtype asks for {wanted.name}")
+    return type_
+
+
+_POPPED = {"tile.tpop_from_aic": ir.MemorySpace.Vec, "tile.tpop_from_aiv": ir.MemorySpace.Mat}
+
+
+def _stated_type(entry: OpEntry, stated: Mapping[str, Any]) -> ir.Type:
+    """The tile that a pop is said to yield, unknown where nothing is said."""
+    shape, dtype = stated.get("shape"), stated.get("dtype")
+    if shape is None and dtype is None:
+        return ir.UnknownType()
+    if not isinstance(dtype, ir.DataType) or shape is None:
+        raise InferenceError("shape and dtype of what is popped are given together")
+    extents = shape.elements if isinstance(shape, ir.MakeTuple) else shape
+    return ir.TileType(extents, dtype, None, None, _POPPED[entry.name])
 
 
 def _result(spec: ResultSpec, given: Operands) -> ir.Type:

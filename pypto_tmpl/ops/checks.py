@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from pypto_tmpl.errors import Diagnostic, allowed_note
-from pypto_tmpl.ops import model, rules
+from pypto_tmpl.ops import model, rules, signatures
 from pypto_tmpl.ops.macros import Macro, MacroFile, reachable_macros
 from pypto_tmpl.ops.sources import identifiers
 from pypto_tmpl.ops.table import Declaration
@@ -46,6 +46,7 @@ def entry_problems(declaration: Declaration, around: Surroundings) -> Iterator[D
     yield from _operands(declaration)
     yield from _kwargs(declaration)
     yield from _result(declaration)
+    yield from _call(declaration)
     yield from _samples(declaration)
 
 
@@ -225,6 +226,12 @@ def _result_part(declaration: Declaration, spec: model.ResultSpec, path: KeyPath
             what = f"{word!r} is no rule for the result's {part}"
             note = allowed_note("rules", names, word)
             yield _problem(declaration, "unknown-result", what, (*path, part), note)
+
+
+def _call(declaration: Declaration) -> Iterator[Diagnostic]:
+    for key, what, allowed in signatures.call_problems(declaration.entry):
+        notes = [allowed_note("names", allowed)] if allowed else []
+        yield _problem(declaration, "call", what, ("call", key), *notes)
 
 
 def _samples(declaration: Declaration) -> Iterator[Diagnostic]:

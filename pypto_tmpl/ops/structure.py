@@ -20,7 +20,10 @@ _UNKNOWN_KEY = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`")
 _MISSING_KEY = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
 _WRONG_TYPE = re.compile(r"Expected `(?P<expected>.+?)`, got `(?P<got>.+?)`")
 _WRONG_VALUE = re.compile(r"Invalid enum value '(?P<value>.*)'")
-_PARTS = {"operands": model.OperandSpec, "kwargs": model.KwargSpec, "result": model.ResultSpec}
+_PARTS = {
+    "operands": model.OperandSpec, "kwargs": model.KwargSpec, "result": model.ResultSpec,
+    "call": model.CallSpec,
+}  # fmt: skip
 _VOCABULARY = {
     "kind": model.OperandKind, "memory": model.MemorySpace, "dtypes": model.DTypeName,
     "dtype": model.DTypeName, "type": model.KwargType,

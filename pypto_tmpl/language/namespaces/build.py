@@ -1,0 +1,185 @@
+"""Builds the call that a spelling and its arguments mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.errors import closest
+from pypto_tmpl.language import inference
+from pypto_tmpl.language.namespaces import scalars, special
+from pypto_tmpl.language.namespaces.arguments import keyword_of, kind_of, operand_of
+from pypto_tmpl.language.namespaces.context import (
+    Argument,
+    CallContext,
+    OpCallError,
+    UnknownOpCallError,
+    shown_argument,
+)
+from pypto_tmpl.language.namespaces.overloads import Form, Misfit, Path, forms_of, spellings
+from pypto_tmpl.language.result_rules import InferenceError
+from pypto_tmpl.ops import KwargSpec
+
+
+def build_call(
+    path: Path, args: Sequence[Argument], kwargs: Mapping[str, Argument], context: CallContext
+) -> ir.Expr:
+    """The expression that ``path``, such as ``("pl", "add")``, means when called with these arguments.
+
+    Raises: UnknownOpCallError where nothing is spelled so, OpCallError where the op does not take the
+    arguments; both are TypeErrors, and name the operand and what it is.
+    """
+    if path in scalars.SCALAR_PATHS and scalars.applies(args, kwargs):
+        return scalars.build(path[-1], args, kwargs, context.span)
+    forms = forms_of(path)
+    if not forms:
+        raise _unknown(path)
+    best: Misfit | None = None
+    for form in forms:
+        bound = form.bind(args, kwargs)
+        if not isinstance(bound, Misfit):
+            return _build(path, form, bound, context)
+        if form.is_user_form and (best is None or bound.rank > best.rank):
+            best = bound
+    assert best is not None
+    raise OpCallError(f"{'.'.join(path)}: {best.message}", _hint(args))
+
+
+def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallContext) -> ir.Expr:
+    entry, call = form.entry, form.call
+    try:
+        _check_together(call.together, bound)
+        stated = {name: bound.pop(name, None) for name in call.states}
+        if call.region is not None and bound.get(call.region) is None:
+            bound[call.region] = special.region_split(context)
+        if call.counted is not None:
+            bound[call.counted] = special.byte_count(bound[call.counted], stated.get("dtype"))
+        operands = _operands(form, bound, context.span)
+        attrs = special.attributes(entry.name, stated)
+        stored = _keywords(form, bound)
+        if call.target is not None:
+            stored.insert(0, (call.target, special.target_name(context)))
+        kwarg_map = ir.AttrMap(stored)
+        type_ = inference.built_type(entry, operands, kwarg_map, stated)
+    except (OpCallError, InferenceError, TypeError, ValueError) as error:
+        hint = getattr(error, "hint", None)
+        raise OpCallError(f"{entry.name}: {error}", hint) from None
+    return ir.Call(_op(entry.name), operands, kwarg_map, attrs, type_, context.span)
+
+
+_OPS: dict[str, ir.Op] = {}
+
+
+def _op(name: str) -> ir.Op:
+    return _OPS.setdefault(name, ir.Op(name))
+
+
+def _operands(form: Form, bound: Mapping[str, Argument], span: ir.Span) -> list[ir.Expr]:
+    """The operands in order; those that are absent are left out."""
+    call, found = form.call, list[ir.Expr]()
+    names = [*call.either, *form.operands] if call.either else form.operands
+    pending: list[str] = []  # absent tuples that are written as empty ones if a later operand is given
+    for name in names:
+        value = bound.get(name)
+        if value is None or _is_dropped(form, name, value):
+            if name in call.fills:
+                pending.append(name)
+            continue
+        if name in call.either and _is_constant(value):
+            continue
+        found += [ir.MakeTuple((), span) for _ in pending]
+        pending.clear()
+        if name in call.wraps and kind_of(value) == "scalar":
+            value = [value]
+        found.append(_operand(form, name, value, bound, span))
+    return found
+
+
+def _operand(form: Form, name: str, value: Argument, bound: Mapping[str, Argument], span: ir.Span) -> ir.Expr:
+    source = form.call.literals.get(name)
+    if source is None:
+        return operand_of(value, span)
+    dtype = _literal_dtype(form, source, bound)
+    operand = operand_of(value, span, dtype)
+    spec = form.operand_spec(source)
+    is_element = spec is not None and not {"tensor", "tile"}.isdisjoint(spec.kinds)
+    if is_element and dtype != ir.DataType.INDEX and _is_index_variable(operand):
+        message = f"the operand {name!r} is an INDEX scalar, and the elements of {source!r} are not"
+        raise OpCallError(message, "pl.cast gives it the dtype of the elements")
+    return operand
+
+
+def _is_index_variable(value: ir.Expr) -> bool:
+    is_index = isinstance(value.type, ir.ScalarType) and value.type.dtype == ir.DataType.INDEX
+    return is_index and not isinstance(value, ir.ConstInt)
+
+
+def _literal_dtype(form: Form, source: str, bound: Mapping[str, Argument]) -> ir.DataType | None:
+    """Dtype of the operand or keyword ``source``, or the dtype of that name."""
+    if source in form.specs:
+        value = bound.get(source)
+        return None if value is None else keyword_of(form.specs[source], value)
+    if form.operand_spec(source) is not None:
+        value = bound.get(source)
+        type_ = value.type if isinstance(value, ir.Expr) else None
+        return type_.dtype if isinstance(type_, (ir.ShapedType, ir.ScalarType)) else None
+    dtype: ir.DataType = getattr(ir.DataType, source)
+    return dtype
+
+
+def _is_constant(value: Argument) -> bool:
+    return not isinstance(value, ir.Expr) or isinstance(value, ir.ConstInt)
+
+
+def _keywords(form: Form, bound: Mapping[str, Argument]) -> list[tuple[str, Any]]:
+    """The keywords that the call stores, in order; what is left over must be what the op drops."""
+    call, found = form.call, list[tuple[str, Any]]()
+    for name in form.keywords:
+        value = bound.get(name)
+        if value is None or (name in call.either and not _is_constant(value)):
+            continue
+        if not _is_dropped(form, name, value):
+            found.append((name, keyword_of(form.specs[name], value)))
+    for name, value in bound.items():
+        if value is None or name in form.specs or form.operand_spec(name) is not None:
+            continue
+        if not _is_dropped(form, name, value):
+            raise OpCallError(f"it takes no {name}={shown_argument(value)}")
+    return found
+
+
+def _is_dropped(form: Form, name: str, value: Argument) -> bool:
+    drops = form.call.drops
+    if name not in drops:
+        return False
+    spec: KwargSpec | None = form.specs.get(name)
+    if spec is not None:
+        return bool(keyword_of(spec, value) == keyword_of(spec, drops[name]))
+    plain = value.value if isinstance(value, (ir.ConstInt, ir.ConstBool)) else value
+    return not isinstance(plain, ir.Expr) and bool(plain == drops[name])
+
+
+def _check_together(names: Sequence[str], bound: Mapping[str, Argument]) -> None:
+    given = [name for name in names if bound.get(name) is not None]
+    if given and len(given) != len(names):
+        missing = next(name for name in names if name not in given)
+        raise OpCallError(f"{', '.join(names)} are given together or not at all, and {missing!r} is missing")
+
+
+def _hint(args: Sequence[Argument]) -> str | None:
+    kinds = [kind_of(value) for value in args[:2]]
+    if kinds == ["scalar", "tensor"] or kinds == ["scalar", "tile"]:
+        return f"the {kinds[1]} comes first, the scalar after it"
+    if set(kinds) == {"tensor", "tile"}:
+        return "tensors and tiles do not mix: load the tensor into a tile, or store the tile"
+    return None
+
+
+def _unknown(path: Path) -> UnknownOpCallError:
+    text = ".".join(path)
+    guess = closest(text, [".".join(known) for known in spellings()])
+    if guess is None:
+        guess = closest(path[-1], [known[-1] for known in spellings() if known[0] == path[0]])
+        guess = guess and f"{path[0]}.{guess}"
+    return UnknownOpCallError(f"unknown op {text!r}", f"did you mean {guess!r}?" if guess else None)

@@ -1,0 +1,148 @@
+"""Which ops a spelling may mean, and which of them takes the arguments of a call.
+
+``pl.add`` may mean ``tensor.add``, ``tensor.adds``, ``tile.add`` and ``tile.adds``: the first whose
+parameters and kinds of operands fit is built. Every op may also be called by its registered name with
+the operand list that the IR has.
+"""
+
+from __future__ import annotations
+
+import keyword as python_keywords
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pypto_tmpl.errors import closest
+from pypto_tmpl.language.namespaces.arguments import kind_of
+from pypto_tmpl.language.namespaces.context import Argument, shown_argument
+from pypto_tmpl.ops import KwargSpec, OpEntry, OperandSpec, load_table
+from pypto_tmpl.ops.model import CallSpec
+from pypto_tmpl.ops.signatures import (
+    SameAs,
+    Signature,
+    call_of,
+    ir_signature,
+    keyword_order,
+    operand_order,
+    signatures_of,
+)
+
+Path = tuple[str, ...]
+_MAIN_NAMESPACES = ("tensor", "tile", "system", "array", "prefetch")
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Why a form does not take a call; a higher rank came closer to taking it."""
+
+    rank: int
+    message: str
+
+
+class Form:
+    """One form in which one op may be called."""
+
+    def __init__(self, entry: OpEntry, signature: Signature, is_user_form: bool) -> None:
+        self.entry = entry
+        self.signature = signature
+        self.is_user_form = is_user_form
+        facts = call_of(entry)
+        self.call = facts if is_user_form else CallSpec(literals=facts.literals)
+        self.operands = operand_order(entry) if is_user_form else entry.operand_names
+        self.keywords = keyword_order(entry, signature) if is_user_form else entry.kwarg_names
+        self._by_name: dict[str, OperandSpec] = dict(zip(self.operands, entry.operands, strict=False))
+        for name, operand in self.call.either.items():
+            self._by_name[name] = next(spec for spec in entry.operands if spec.name == operand)
+        self.specs: dict[str, KwargSpec] = {spec.name: spec for spec in entry.kwargs}
+        self._positional = [p.name for p in signature.parameters if not p.keyword_only]
+        self._names = frozenset(signature.names)
+        self._required = tuple(p.name for p in signature.parameters if p.required)
+        self._defaults: tuple[tuple[str, Any], ...] = tuple(
+            (p.name, p.default) for p in signature.parameters if not p.required and p.default is not None
+        )
+
+    def bind(self, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> dict[str, Argument] | Misfit:
+        """The arguments by parameter with defaults filled in; None stands for an absent one."""
+        if len(args) > len(self._positional):
+            count = len(self._positional)
+            return Misfit(count, f"{len(args)} positional arguments, and it takes {count}")
+        found: dict[str, Argument] = dict(zip(self._positional, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in self._names:
+                guess = closest(name, self._names)
+                hint = f"did you mean {guess!r}?" if guess else f"it has {', '.join(self.signature.names)}"
+                return Misfit(len(found), f"it has no parameter {name!r}; {hint}")
+            if name in found:
+                return Misfit(len(found), f"{name!r} is given twice")
+            found[name] = value
+        for place, (name, value) in enumerate(found.items()):
+            spec = self._by_name.get(name)
+            if spec is not None and value is not None and not self._takes(name, spec, value):
+                return Misfit(place, self._wrong(name, spec, value))
+        for name in self._required:
+            if found.get(name) is None:
+                what = "operand" if name in self._by_name else "keyword"
+                return Misfit(len(found), f"the {what} {name!r} is missing")
+        for name, default in self._defaults:
+            if found.get(name) is None:
+                found[name] = found.get(default.name) if isinstance(default, SameAs) else default
+        return found
+
+    def operand_spec(self, name: str) -> OperandSpec | None:
+        """What the table says of the operand that a parameter becomes, None where it becomes none."""
+        return self._by_name.get(name)
+
+    def _takes(self, name: str, spec: OperandSpec, value: Argument) -> bool:
+        kinds, kind = spec.kinds, kind_of(value)
+        if kind in kinds or "any" in kinds:
+            return True
+        if kind == "tuple":
+            return name == self.call.counted
+        return kind == "scalar" and name in self.call.wraps
+
+    def _wrong(self, name: str, spec: OperandSpec, value: Argument) -> str:
+        return f"the operand {name!r} is {shown_argument(value)}, and it takes a {' or a '.join(spec.kinds)}"
+
+
+def forms_of(path: Path) -> tuple[Form, ...]:
+    """The forms that a spelling may mean, best first; none where nothing is spelled so."""
+    return _index().get(path, ())
+
+
+def spellings() -> Mapping[Path, tuple[Form, ...]]:
+    """Every spelling of every op with its forms."""
+    return _index()
+
+
+def spelled_name(op: str) -> str:
+    """The last part of an op's name as Python takes it: ``and_`` for ``and``."""
+    return f"{op}_" if python_keywords.iskeyword(op) else op
+
+
+@lru_cache(maxsize=1)
+def _index() -> Mapping[Path, tuple[Form, ...]]:
+    ops: dict[Path, list[OpEntry]] = {}
+    for entry in load_table().values():
+        for path in _paths(entry):
+            ops.setdefault(path, []).append(entry)
+    user = {e.name: [Form(e, s, True) for s in signatures_of(e)] for e in load_table().values()}
+    stored = {e.name: Form(e, ir_signature(e), False) for e in load_table().values()}
+    return {
+        path: (
+            *(form for entry in entries for form in user[entry.name]),
+            *(stored[entry.name] for entry in entries),
+        )
+        for path, entries in ops.items()
+    }
+
+
+def _paths(entry: OpEntry) -> dict[Path, None]:
+    """The op's spellings in the order of the table, its registered name where it has a namespace of users."""
+    found = {tuple(text.split(".")): None for text in entry.dsl}
+    namespace, _, name = entry.name.rpartition(".")
+    if namespace in _MAIN_NAMESPACES:
+        found[("pl", namespace, spelled_name(name))] = None
+    elif namespace.startswith("pld."):
+        found[(*namespace.split("."), spelled_name(name))] = None
+    return found
