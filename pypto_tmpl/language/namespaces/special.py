@@ -27,7 +27,7 @@ def target_name(context: CallContext) -> str:
 
 
 def byte_count(size: Argument, dtype: Argument) -> Argument:
-    """The bytes of ``size`` elements, or of as many as these extents have; without a dtype ``size`` itself."""
+    """The bytes of ``size`` elements or of these extents; without a dtype ``size`` itself."""
     if dtype is None and not isinstance(size, (list, tuple)):
         return size
     if not isinstance(dtype, ir.DataType) or not dtype.get_byte():
