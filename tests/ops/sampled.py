@@ -15,13 +15,14 @@ import torch
 from ops.references import Shaped
 
 from pypto_tmpl.codegen.environment import OpMacros, create_environment
-from pypto_tmpl.codegen.operands import Operand, bind_attributes, bind_operands
+from pypto_tmpl.codegen.operands import Constants, Operand, bind_attributes, bind_operands
 from pypto_tmpl.codegen.preamble import load_preamble
 from pypto_tmpl.ops import OpEntry, load_table
 from pypto_tmpl.ops.rules import resolve_result
 
 TABLE = load_table()
-MACROS = OpMacros(TABLE, create_environment())
+ENVIRONMENT = create_environment()
+MACROS = OpMacros(TABLE, ENVIRONMENT)
 DTYPES = {
     "BOOL": torch.bool, "INT4": torch.int8, "UINT4": torch.uint8,
     "INT8": torch.int8, "INT16": torch.int16, "INT32": torch.int32,
@@ -132,6 +133,11 @@ def result_shape(entry: OpEntry, values: dict[str, Any]) -> list[int]:
         return [*torch.broadcast_shapes(*(value.shape for value in given if isinstance(value, Typed)))]
     if rule == "argument" and "shape" in values:
         return list(parse(values["shape"]))
+    if rule == "matmul" and not entry.kwargs and len(parse(values["lhs"]).shape) > 1:
+        left, right = parse(values["lhs"]).shape, parse(values["rhs"]).shape
+        return [*torch.broadcast_shapes(left[:-2], right[:-2]), left[-2], right[-1]]
+    if entry.name.endswith((".gemv", ".gemv_bias")):
+        return [16, parse(values["rhs"]).shape[-1]]
     return list(parse(values["shapes"])) if "shapes" in values else []
 
 
@@ -142,8 +148,15 @@ def contributing(entry: OpEntry, values: dict[str, Any], rule: str) -> dict[str,
     return {name: parse(values[name]) for name in names if name in values}
 
 
-def emit(op: str, sample: dict[str, Any], *, in_kernel: bool | None = None, **facts: Any) -> str:
-    """The text that the op's macro makes of a sample."""
+def emit(
+    op: str,
+    sample: dict[str, Any],
+    *,
+    in_kernel: bool | None = None,
+    macro_of: str | None = None,
+    **facts: Any,
+) -> str:
+    """The text that the op's macro, or that of another op with its constants, makes of a sample."""
     entry = TABLE[op]
     values = {name: value for name, value in sample.items() if name in entry.operand_names}
     keywords = {name: value for name, value in sample.items() if name in entry.kwarg_names}
@@ -161,7 +174,13 @@ def emit(op: str, sample: dict[str, Any], *, in_kernel: bool | None = None, **fa
     )
     is_kernel = entry.namespace == "tile" if in_kernel is None else in_kernel
     attributes = bind_attributes(entry, keywords, result=result, in_kernel=is_kernel, **facts)
-    return MACROS.call(entry, bind_operands(entry, operands), attributes)
+    bound = bind_operands(entry, operands)
+    if macro_of is None:
+        return MACROS.call(entry, bound, attributes)
+    other = TABLE[macro_of]
+    template = ENVIRONMENT.get_template(f"ops/{TABLE.family_of(macro_of)}.py.jinja")
+    constants = Constants(macro_of, other.constants)
+    return str(getattr(template.module, str(other.emit))(bound, attributes, constants)).strip()
 
 
 def run(text: str, arguments: dict[str, torch.Tensor]) -> Any:

@@ -86,9 +86,31 @@ def pairwise(
     return each(BINARY[name], left, right)
 
 
-for _name in ("add", "sub", "mul", "div", "fmod", "and", "or", "xor", "shl", "shr"):
+@reference("tile.div", "tensor.div")
+def divided(lhs: Shaped, rhs: Shaped, result: torch.dtype, **ignored: object) -> torch.Tensor:
+    """Integers under a float, or over one, become floats by the mode round before they are divided."""
+    left, right = (in_mode_round(side.part, result) for side in (lhs, rhs))
+    return each(quotient, left, right)
+
+
+def in_mode_round(part: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Numbers in a dtype; integers become FP32 with ties away from zero."""
+    if part.dtype == torch.float64 or dtype != torch.float32:
+        return part
+    return each(lambda x: float(rounded_to_bits(int(x), 24)), part)
+
+
+def rounded_to_bits(number: int, bits: int) -> int:
+    """An integer of that many significant bits, half of the last one rounded away from zero."""
+    dropped = max(abs(number).bit_length() - bits, 0)
+    magnitude = (abs(number) + (1 << dropped >> 1)) >> dropped << dropped
+    return magnitude if number >= 0 else -magnitude
+
+
+for _name in ("add", "sub", "mul", "fmod", "and", "or", "xor", "shl", "shr"):
     reference(f"tile.{_name}", f"tensor.{_name}", name=_name)(pairwise)
     reference(f"tile.{_name}s", f"tensor.{_name}s", name=_name)(pairwise)
+reference("tile.divs", "tensor.divs", name="div")(pairwise)
 reference("tile.rem", "tile.rems", name="rem")(pairwise)
 reference("tile.maximum", "tensor.maximum", "tile.maximums", name="max")(pairwise)
 reference("tile.minimum", "tensor.minimum", "tile.minimums", name="min")(pairwise)
@@ -228,6 +250,6 @@ def unary(
 
 @reference("tile.prelu", "tile.lrelu")
 def sloped(tile: Shaped, slope: Shaped | float, **ignored: object) -> torch.Tensor:
-    """x where it is greater than 0, else x * slope"""
-    slopes = slope.part if isinstance(slope, Shaped) else torch.tensor(slope, dtype=torch.float64)
+    """x where it is greater than 0, else x * slope, a scalar being an FP32 constant"""
+    slopes = slope.part if isinstance(slope, Shaped) else scalar_like(slope, torch.float32)
     return each(lambda x, y: x if x > 0 else x * y, tile.part, slopes)

@@ -13,8 +13,9 @@ from ops.references.registry import Shaped, reference
 @reference("tile.part_min", "tensor.part_min", name="min")
 def part(src0: Shaped, src1: Shaped, result: torch.dtype, name: str) -> torch.Tensor:
     """The region of src0: both combined where both are valid, else src0, which is."""
-    out = src0.part.double() if result.is_floating_point else src0.part.clone()
-    other = src1.data.double() if result.is_floating_point else src1.data.long()
+    is_float = result.is_floating_point
+    out = src0.part.to(result).double() if is_float else src0.part.clone()
+    other = src1.data.to(result).double() if is_float else src1.data.long()
     for cell in itertools.product(*map(range, out.shape)):
         # An axis of extent 1 is repeated.
         place = tuple(0 if extent == 1 else i for i, extent in zip(cell, other.shape, strict=True))
