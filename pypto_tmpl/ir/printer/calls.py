@@ -14,7 +14,7 @@ from pypto_tmpl.ir.printer import spellings as spelled
 from pypto_tmpl.ir.printer.attributes import AttributePrinter
 from pypto_tmpl.ir.printer.expressions import BODY, TYPED, Place, is_constant
 from pypto_tmpl.ir.printer.pieces import Piece, Pieces, PrintError, bracketed, joined, number_text, option
-from pypto_tmpl.ir.types import ScalarType, TupleType
+from pypto_tmpl.ir.types import TensorType, TupleType
 
 
 class CallPrinter(AttributePrinter):
@@ -47,8 +47,8 @@ class CallPrinter(AttributePrinter):
         if name == spelled.REMOTE_LOAD_OP and node.kwargs.get(spelled.PADDING_KEYWORD) is True:
             return spelled.PADDED_REMOTE_LOAD
         if name == "tensor.add" and len(node.args) == 2 and is_constant(node.args[1]):
-            # Not where a scalar is the other operand: tensor.adds is not read for one.
-            name = name if isinstance(node.args[0].type, ScalarType) else "tensor.adds"
+            # Not where the other operand is no tensor: tensor.adds is not read for one.
+            name = "tensor.adds" if isinstance(node.args[0].type, TensorType) else name
         return _spelled_op(name, self.prefix)
 
     def _function_arguments(self, node: Call, place: Place) -> Pieces:
