@@ -16,6 +16,7 @@ SUBCOMMANDS = {
     "gen": ("pypto_tmpl.cli.gen", "gen", "Emit the PyTorch script of a dump."),
     "print": ("pypto_tmpl.cli.printing", "print_dump", "Print a dump as text, or convert between its forms."),
     "diff": ("pypto_tmpl.cli.printing", "diff", "Say where two dumps differ."),
+    "args": ("pypto_tmpl.cli.args", "args", "List or show the arguments of tasks that a run dumped."),
     "snapshot": ("pypto_tmpl.cli.snapshot", "snapshot", "Compare or update the committed golden scripts."),
     "validate": ("pypto_tmpl.cli.validate", "validate", "Run every stage of a pass dump against goldens."),
     "options": ("pypto_tmpl.cli.options", "options", "List the debug options that scripts have."),

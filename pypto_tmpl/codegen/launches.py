@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.expressions import ExpressionEmitter
 from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.groups import CallPair
+from pypto_tmpl.codegen.marks import LaunchNote
 
 if TYPE_CHECKING:
     from pypto_tmpl.codegen.script import ScriptBuilder
@@ -133,6 +135,28 @@ class LaunchEmitter(ExpressionEmitter):
                 self.macros.with_region(text, self.region_text(arg)) if id(param) in unbound else text
             )
         return texts
+
+    # Notes
+
+    def launch_note(self, node: Launch) -> LaunchNote:
+        """What a launch asks of the run time, in names of the script."""
+        attrs = node.attrs
+        deps = list(node.deps) if isinstance(node, ir.Submit) else []
+        unordered = set(attrs.get("arg_direction_overrides", ()))
+        for index, direction in enumerate(attrs.get("arg_directions", ())):
+            if direction is ir.ArgDirection.NoDep:
+                unordered.add(index)
+        deps += [*attrs.get("manual_dep_edges", ()), *attrs.get("compiler_manual_dep_edges", ())]
+        return LaunchNote(
+            self._names(deps),
+            self._names(attrs.get("dump_vars", ())),
+            tuple(sorted(unordered)),
+        )
+
+    def _names(self, variables: Iterable[ir.Expr]) -> tuple[str, ...]:
+        """Texts of variables that have a value, each once."""
+        known = (var for var in variables if not isinstance(var, ir.Var) or self.is_bound(var))
+        return tuple(dict.fromkeys(self.again(var) for var in known))
 
     # Conditions
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, Mentions, assigned_variables, code_nodes, value_flows
 from pypto_tmpl.codegen.groups import find_pair
+from pypto_tmpl.codegen.marks import LaunchNote
 from pypto_tmpl.codegen.statements import MAX_BLOCKS, Lines, StatementEmitter
 from pypto_tmpl.codegen.storage import written_operand
 
@@ -45,9 +46,23 @@ class ScopeEmitter(StatementEmitter):
         emit = self._scope_bodies[type(scope)]
         lines: Lines = emit(scope) if predicate is None else self._conditional(scope, predicate)
         self._blocks -= 1
+        if self.script.marks is not None:
+            self.script.marks.note(scope, self._scope_note(scope))
         if task is not None:
             lines = [*lines, self.statements.assign(self.bind(task), self.macros.task_done())]
         return lines
+
+    def _scope_note(self, scope: ir.ScopeStmt) -> LaunchNote:
+        """What a scope that stands for a launch asks of the run time, in names of the script."""
+        attrs, live = scope.attrs, []
+        if isinstance(scope, ir.InCoreScopeStmt | ir.SpmdScopeStmt):
+            live = [v for v in assigned_variables(scope.body) if self._mentions.is_outside(v, scope)]
+        return LaunchNote(
+            self._names([*attrs.get("manual_dep_edges", ()), *attrs.get("compiler_manual_dep_edges", ())]),
+            self._names(attrs.get("dump_vars", ())),
+            self._names(attrs.get("arg_direction_overrides_vars", ())),
+            self._names(live),
+        )
 
     def _in_place(self, scope: ir.ScopeStmt) -> Lines:
         return self.emit_stmt(scope.body)

@@ -47,7 +47,9 @@ class Generator:
     ) -> dict[int, ir.Span]:
         """The spans of the lines of a script that was emitted for ``node`` in this way, else none."""
         marks = Marks(self.statements)
-        return marks.spans(ScriptBuilder(self, node, check_shapes, marks).build(preamble), script)
+        marked = ScriptBuilder(self, node, check_shapes, marks).build(preamble)
+        found = marks.statements(marked, script)
+        return {line: stmt.span for line, stmt in found.items() if stmt.span.is_valid()}
 
 
 @lru_cache(maxsize=8)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.inline import inline_source
 from pypto_tmpl.codegen.launches import LaunchEmitter
 from pypto_tmpl.ops.sources import identifiers
@@ -68,7 +69,12 @@ class StatementEmitter(LaunchEmitter):
 
     def _located(self, stmt: ir.Stmt, lines: Lines) -> Lines:
         marks = self.script.marks
-        return lines if marks is None or isinstance(stmt, ir.InlineStmt) else marks.mark(lines, stmt.span)
+        if marks is None or isinstance(stmt, ir.InlineStmt):
+            return lines
+        launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
+        if isinstance(launch, Launch):
+            marks.note(stmt, self.launch_note(launch))
+        return marks.mark(lines, stmt)
 
     def _sequence(self, stmt: ir.SeqStmts) -> Lines:
         lines: Lines = []

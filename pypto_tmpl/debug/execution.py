@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import linecache
 import re
@@ -49,17 +50,21 @@ def script_name(program: str, stage: str) -> str:
 
 
 def load_script(
-    script: str, name: str, source: Node | Callable[[], Node | None] | None = None
+    script: str,
+    name: str,
+    source: Node | Callable[[], Node | None] | None = None,
+    rewrite: Callable[[ast.Module], ast.Module] | None = None,
 ) -> dict[str, Any]:
     """Execute a script under ``name`` and return its namespace; its lines are registered for tracebacks.
 
     With the ``source`` that it was emitted for, or what finds that when it is needed, reports of the script
-    itself name source lines too.
+    itself name source lines too. ``rewrite`` may change what is executed, if the lines stay.
     """
     namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
     if source is not None:
         namespace["_SOURCE_MAP"] = LazySourceLines(lambda: _lines_of(source, script))
-    exec(_code(script, name), namespace)
+    code = _code(script, name)
+    exec(code if rewrite is None else compile(rewrite(ast.parse(script)), name, "exec"), namespace)
     return namespace
 
 

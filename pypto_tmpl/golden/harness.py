@@ -179,7 +179,11 @@ class Harness:
             values.assert_apart()
             with live_line("runtime", build.directory / REPORT / "tasks.json") as on_task:
                 args = values.arguments()
-                execute_build(build.directory, build.manifest, args, options, build.program, on_task)
+                written = execute_build(
+                    build.directory, build.manifest, args, options, build.program, on_task
+                )
+            for path in written:
+                self._console.detail(f"wrote {path.relative_to(build.directory).as_posix()}")
         if os.environ.get("PYPTO_BENCH", "") not in _NOT_SET:
             with self._console.stage("benchmark"):
                 why = "no device-domain spans (sim platform or non-profiling build)"

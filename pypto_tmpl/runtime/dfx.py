@@ -30,13 +30,18 @@ SWIMLANE_WARNING = "enable_l2_swimlane is deprecated; use enable_chip_swimlane i
 
 @dataclass(frozen=True, slots=True)
 class DfxOptions:
-    """What a run records: levels are integers (0: off), the rest is on or off."""
+    """What a run records: levels are integers (0: off), the rest is on or off.
+
+    A flag in its first generation's name asks for the files of that generation.
+    """
 
     enable_chip_swimlane: int = 0
     enable_dump_args: int = 0
     enable_pmu: int = 0
     enable_dep_gen: bool = False
     enable_scope_stats: bool = False
+    times_as_l2_records: bool = False
+    dumps_as_tensor_dump: bool = False
 
     @property
     def enabled(self) -> tuple[str, ...]:
@@ -57,6 +62,8 @@ def dfx_options(flags: Mapping[str, object]) -> DfxOptions:
         enable_pmu=pmu_event(known.get("enable_pmu", 0)),
         enable_dep_gen=bool(known.get("enable_dep_gen", False)),
         enable_scope_stats=bool(known.get("enable_scope_stats", False)),
+        times_as_l2_records=not flags.get("enable_chip_swimlane"),
+        dumps_as_tensor_dump=not flags.get("enable_dump_args"),
     )
 
 

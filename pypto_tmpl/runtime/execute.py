@@ -13,9 +13,11 @@ import torch
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.runtime.arguments import bind_arguments
+from pypto_tmpl.runtime.dfx import warn_caller
 from pypto_tmpl.runtime.manifest import EntryParam, Manifest, file_record, read_manifest
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
 from pypto_tmpl.runtime.platforms import require_simulated
+from pypto_tmpl.runtime.records.recording import Recording, RecordsError
 from pypto_tmpl.runtime.script import announce, failing_line, load_entry
 from pypto_tmpl.runtime.source_lines import source_place
 
@@ -52,8 +54,8 @@ def execute_build(
     options: RuntimeOptions,
     program: ir.Program | None = None,
     on_task: Callable[[], None] | None = None,
-) -> None:
-    """Run a build whose manifest has been read; see ``execute_compiled``.
+) -> list[Path]:
+    """Run a build whose manifest has been read; see ``execute_compiled``. Returns the records it wrote.
 
     ``on_task`` is called whenever a kernel starts, on any thread.
     What the program raises gets notes with the generated line and, where it can be told from ``program`` or
@@ -67,9 +69,18 @@ def execute_build(
         )
     values = bind_arguments(manifest.entry, args)
     script = build / manifest.script
-    entry = load_entry(script, manifest.script_entry, lambda: program or _dumped(build, manifest))
+    recording = _recording(build, manifest, options, program)
+    entry = load_entry(
+        script,
+        manifest.script_entry,
+        lambda: program or _dumped(build, manifest),
+        None if recording is None else recording.mark,
+    )
+    namespace: dict[str, Any] = getattr(entry, "__globals__", {})
     if on_task is not None:
         announce(entry, manifest.script_kernels, on_task)
+    if recording is not None:
+        recording.attach(namespace)
     warn_without_records(options.dfx)
     try:
         call_apart(entry, manifest.entry.params, values, options.torch_device)
@@ -77,6 +88,26 @@ def execute_build(
         for note in _places(error, script, program or _dumped(build, manifest)):
             error.add_note(note)
         raise
+    finally:
+        written = [] if recording is None else recording.write()
+    return written
+
+
+def _recording(
+    build: Path, manifest: Manifest, options: RuntimeOptions, program: ir.Program | None
+) -> Recording | None:
+    """What records the run, if a flag asks for that. Raises RecordsError for a build without its program."""
+    if not any(name != "enable_scope_stats" for name in options.dfx.enabled):
+        return None
+    source = program or _dumped(build, manifest)
+    if source is None:
+        what = f"tasks cannot be recorded: {build} has no intact dump of the program"
+        raise RecordsError(what, notes=["compile it with dump_passes=True"])
+    script = (build / manifest.script).read_text(encoding="utf-8")
+    recording = Recording(build, manifest.backend, options.dfx, source, script)
+    for note in recording.notes:
+        warn_caller(note, UserWarning)
+    return recording
 
 
 def _places(error: Exception, script: Path, program: ir.Program | None) -> Iterator[str]:

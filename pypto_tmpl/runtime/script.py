@@ -22,15 +22,19 @@ class ScriptError(PyptoTmplError, ValueError):
 
 
 def load_entry(
-    path: Path, name: str, source: Callable[[], ir.Program | None] | None = None
+    path: Path,
+    name: str,
+    source: Callable[[], ir.Program | None] | None = None,
+    rewrite: Callable[[ast.Module], ast.Module] | None = None,
 ) -> Callable[..., object]:
     """The function ``name`` of a script, which is executed as it stands in its file.
 
-    ``source`` finds the program that it was emitted for, whose lines its own reports then name.
+    ``source`` finds the program that it was emitted for, whose lines its own reports then name; ``rewrite``
+    may change what is executed, if the lines stay.
     Raises ScriptError for a script that is missing, is no Python or has no such function.
     """
     try:
-        namespace = load_script(path.read_text(encoding="utf-8"), str(path), source)
+        namespace = load_script(path.read_text(encoding="utf-8"), str(path), source, rewrite)
     except FileNotFoundError:
         raise ScriptError(f"the generated script {path} is missing") from None
     except (SyntaxError, UnicodeDecodeError) as error:

@@ -96,3 +96,99 @@ def dynamic_sum():
 """,
         dims=("N", "M"),
     )
+
+
+def diamond():
+    """p = x + 1; q = p + 1 and r = p + 1; y = q * r: four tasks, FP32[4, 8]."""
+    tensor, tile = "pl.Tensor[[4, 8], pl.FP32]", "pl.Tile[[4, 8], pl.FP32, pl.Mem.Vec]"
+    made = f"{tensor} = pl.tensor.create([4, 8], dtype=pl.FP32, layout=pl.TensorLayout.ND)"
+    whole = "[0, 0], [4, 8], [4, 8], target_memory=pl.Mem.Vec"
+    return _program(
+        "Diamond",
+        f"""
+    @pl.function(type=pl.FunctionType.InCore)
+    def grow(self, a: {tensor}, o: pl.Out[{tensor}]) -> {tensor}:
+        t: {tile} = pl.tile.load(a, {whole})
+        u: {tile} = pl.tile.adds(t, 1.0)
+        z: {tensor} = pl.tile.store(u, [0, 0], o)
+        return z
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def join(self, a: {tensor}, b: {tensor}, o: pl.Out[{tensor}]) -> {tensor}:
+        t: {tile} = pl.tile.load(a, {whole})
+        s: {tile} = pl.tile.load(b, {whole})
+        u: {tile} = pl.tile.mul(t, s)
+        z: {tensor} = pl.tile.store(u, [0, 0], o)
+        return z
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: {tensor}, y: pl.Out[{tensor}]) -> {tensor}:
+        p: {made}
+        q: {made}
+        r: {made}
+        p1: {tensor} = self.grow(x, p)
+        q1: {tensor} = self.grow(p1, q)
+        r1: {tensor} = self.grow(p1, r)
+        z: {tensor} = self.join(q1, r1, y)
+        return z
+""",
+    )
+
+
+def submits():
+    """y = x + 1 in a manual scope: two tasks of one kernel, an empty one, and a third that waits for it.
+
+    The first task is dumped; the second one's tensors order nothing.
+    """
+    tensor, tile = "pl.Tensor[[4], pl.FP32]", "pl.Tile[[4], pl.FP32, pl.Mem.Vec]"
+    made = f"{tensor} = pl.tensor.create([4], dtype=pl.FP32, layout=pl.TensorLayout.ND)"
+    result = f"pl.Tuple[{tensor}, pl.Scalar[pl.TASK_ID]]"
+    task = "pl.Scalar[pl.TASK_ID]"
+    return _program(
+        "Submits",
+        f"""
+    @pl.function(type=pl.FunctionType.InCore)
+    def grow(self, a: {tensor}, n: pl.Scalar[pl.FP32], o: pl.Out[{tensor}]) -> {tensor}:
+        t: {tile} = pl.tile.load(a, [0], [4], [4], target_memory=pl.Mem.Vec)
+        u: {tile} = pl.tile.adds(t, n)
+        z: {tensor} = pl.tile.store(u, [0], o)
+        return z
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: {tensor}, n: pl.Scalar[pl.FP32], y: pl.Out[{tensor}]) -> {tensor}:
+        p: {made}
+        q: {made}
+        with pl.scope(mode=pl.ScopeMode.MANUAL):
+            a: {result} = pl.submit(self.grow, x, n, p, dumps=[p])
+            t0: {task} = a[1]
+            b: {result} = pl.submit(self.grow, pl.no_dep(p), n, q)
+            t1: {task} = b[1]
+            bar: {task} = pl.system.task_dummy(deps=[t0, t1])
+            c: {result} = pl.submit(self.grow, x, n, y, deps=[bar])
+            t2: {task} = c[1]
+        return y
+""",
+    )
+
+
+def blocks():
+    """y = -x by three blocks of two rows each, one launch of a kernel; FP32[6, 8]."""
+    tensor, tile = "pl.Tensor[[6, 8], pl.FP32]", "pl.Tile[[2, 8], pl.FP32, pl.Mem.Vec]"
+    return _program(
+        "Blocks",
+        f"""
+    @pl.function(type=pl.FunctionType.AIV)
+    def rows(self, x: {tensor}, y: pl.Out[{tensor}]) -> {tensor}:
+        b: pl.Scalar[pl.INDEX] = pl.tile.get_block_idx()
+        t: {tile} = pl.tile.load(x, [b * 2, 0], [2, 8], [2, 8], target_memory=pl.Mem.Vec)
+        u: {tile} = pl.tile.neg(t)
+        z: {tensor} = pl.tile.store(u, [b * 2, 0], y)
+        return z
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: {tensor}, y: pl.Out[{tensor}]) -> {tensor}:
+        s: pl.Tuple[{tensor}, pl.Scalar[pl.TASK_ID]] = pl.spmd_submit(self.rows, x, y, core_num=3)
+        z: {tensor} = s[0]
+        return z
+""",
+    )

@@ -31,11 +31,18 @@ def test_flags_that_are_on():
         dfx = runtime_options({"enable_l2_swimlane": True, "enable_pmu": 2, "enable_dep_gen": True}).dfx
     assert dfx.enabled == ("enable_chip_swimlane", "enable_pmu", "enable_dep_gen")
     assert dfx.enable_chip_swimlane == 4
+    assert (dfx.times_as_l2_records, dfx.dumps_as_tensor_dump) == (True, True)
+    warn_without_records(dfx)  # all of these have records
     with pytest.warns(UserWarning) as caught:
-        warn_without_records(dfx)
+        warn_without_records(runtime_options({"enable_scope_stats": True}).dfx)
     assert str(caught[0].message) == (
-        "no records are written on a simulated platform for: enable_chip_swimlane, enable_pmu, enable_dep_gen"
+        "no records are written on a simulated platform for: enable_scope_stats"
     )
+
+
+def test_the_name_of_a_flag_tells_its_generation():
+    dfx = runtime_options({"enable_chip_swimlane": 1, "enable_dump_args": 2}).dfx
+    assert (dfx.times_as_l2_records, dfx.dumps_as_tensor_dump) == (False, False)
 
 
 def test_an_unknown_knob_names_the_knobs():

@@ -1,0 +1,179 @@
+"""What a script launches: which of its functions are kernels, and which of its lines stand for a launch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.facts import Launch, code_nodes
+from pypto_tmpl.codegen.marks import LaunchNote, Marks
+from pypto_tmpl.codegen.script import ScriptBuilder, generator
+
+CoreType = Literal["aic", "aiv"]
+_CORE_TYPES: Mapping[ir.FunctionType, CoreType] = {ir.FunctionType.AIC: "aic", ir.FunctionType.AIV: "aiv"}
+_WRAPPERS = (ir.FunctionType.Group, ir.FunctionType.Spmd)
+_CUBE_FAMILIES = frozenset({"matmul", "matmul_mx"})
+_DUMMY = "system.task_dummy"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function of the program that is launched; ``core`` is None for one that only launches others."""
+
+    name: str
+    core: CoreType | None
+    params: tuple[str, ...]
+    directions: tuple[str, ...]  # In, Out or InOut
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchLine:
+    """A statement that launches something, or an empty task that only has dependencies."""
+
+    note: LaunchNote
+    is_manual: bool
+    is_dummy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeLines:
+    """A scope that runs where it stands, from the first to the last of its lines."""
+
+    name: str
+    core: CoreType
+    first: int
+    last: int
+    note: LaunchNote
+    is_manual: bool
+    names: tuple[str, ...] = ()  # variables of the script that the lines read
+    is_region: bool = False  # the lines are a loop over blocks
+    is_body: bool = True  # they compute themselves: what they launch is no task of its own
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """All of it for one script; ``knows_lines`` is False for a script that was edited."""
+
+    kernels: Mapping[str, Kernel]  # by the names of the script
+    launches: Mapping[int, LaunchLine] = field(default_factory=dict)  # by the first line
+    scopes: tuple[ScopeLines, ...] = ()
+    knows_lines: bool = True
+
+
+def task_plan(program: ir.Program, script: str) -> TaskPlan:
+    """What a script that was made from ``program`` launches.
+
+    Of an edited script only the kernels are known.
+    """
+    maker = generator()
+    marks = Marks(maker.statements)
+    builder = ScriptBuilder(maker, program, check_shapes=False, marks=marks)
+    lines = marks.statements(builder.build("used"), script)
+    tree = ast.parse(script)
+    own = builder.function_names
+    kernels = {own[f.name]: _kernel(f) for f in program.functions.values() if _is_launched(f)}
+    first_lines: dict[int, int] = {}
+    last_lines: dict[int, int] = {}
+    for line, stmt in sorted(lines.items()):
+        first_lines.setdefault(id(stmt), line)
+        last_lines[id(stmt)] = line
+    launches: dict[int, LaunchLine] = {}
+    scopes: list[ScopeLines] = []
+    for function in program.functions.values():
+        if ir.is_incore_type(function.func_type):
+            continue
+        for stmt, is_manual in _launching(function.body, is_manual=False):
+            if isinstance(stmt, ir.ScopeStmt):
+                inner = [id(node) for node in code_nodes(stmt) if id(node) in first_lines]
+                if inner:
+                    first, last = min(first_lines[i] for i in inner), max(last_lines[i] for i in inner)
+                    names = _names_read(tree, first, last)
+                    note = marks.note_of(stmt)
+                    scopes.append(_scope_lines(function, stmt, first, last, note, is_manual, names))
+            elif id(stmt) in first_lines:
+                launches[first_lines[id(stmt)]] = LaunchLine(
+                    marks.note_of(stmt), is_manual, _launch_of(stmt) == _DUMMY
+                )
+    return TaskPlan(kernels, launches, tuple(scopes), bool(lines))
+
+
+def _is_launched(function: ir.Function) -> bool:
+    return ir.is_incore_type(function.func_type) or function.func_type in _WRAPPERS
+
+
+def _kernel(function: ir.Function) -> Kernel:
+    core = None if function.func_type in _WRAPPERS else _CORE_TYPES.get(function.func_type)
+    if core is None and function.func_type not in _WRAPPERS:
+        core = _core_of(function.body)
+    names = tuple(var.name_hint for var in function.params)
+    return Kernel(function.name, core, names, tuple(d.name for d in function.param_directions))
+
+
+def _core_of(body: ir.Stmt) -> CoreType:
+    """The core that a body runs on where its function does not say: the cube core if it multiplies."""
+    table = generator().table
+    for node in code_nodes(body):
+        if isinstance(node, ir.Call) and not isinstance(node.op, ir.GlobalVar):
+            entry = table.get(node.op.name)
+            if entry is not None and table.family_of(entry.name) in _CUBE_FAMILIES:
+                return "aic"
+    return "aiv"
+
+
+def _launch_of(stmt: ir.Stmt) -> str | None:
+    """Name of what a statement launches, None if it launches nothing."""
+    launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
+    if not isinstance(launch, Launch):
+        return None
+    is_launch = isinstance(launch.op, ir.GlobalVar) or launch.op.name == _DUMMY
+    return launch.op.name if is_launch else None
+
+
+def _launching(stmt: ir.Stmt, is_manual: bool) -> Iterator[tuple[ir.Stmt, bool]]:
+    """Statements and scopes that launch something, and whether a manual scope is around them."""
+    if isinstance(stmt, ir.InCoreScopeStmt | ir.SpmdScopeStmt) or _launch_of(stmt) is not None:
+        yield stmt, is_manual
+    if isinstance(stmt, ir.InCoreScopeStmt) or (isinstance(stmt, ir.SpmdScopeStmt) and _computes(stmt)):
+        return
+    if isinstance(stmt, ir.RuntimeScopeStmt):
+        is_manual = stmt.manual
+    for child in ir.children(stmt):
+        if isinstance(child, ir.Stmt):
+            yield from _launching(child, is_manual)
+
+
+def _computes(scope: ir.SpmdScopeStmt) -> bool:
+    """True for a region of blocks that computes by itself: it holds neither a launch nor another scope."""
+    return not any(
+        isinstance(node, ir.InCoreScopeStmt) or (isinstance(node, ir.Stmt) and _launch_of(node) is not None)
+        for node in code_nodes(scope.body)
+    )
+
+
+def _names_read(tree: ast.Module, first: int, last: int) -> tuple[str, ...]:
+    """Variables that some lines of a script read, in the order of the text."""
+    names = [
+        (node.lineno, node.col_offset, node.id)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and first <= node.lineno <= last
+    ]
+    return tuple(dict.fromkeys(name for _, _, name in sorted(names)))
+
+
+def _scope_lines(
+    function: ir.Function,
+    scope: ir.ScopeStmt,
+    first: int,
+    last: int,
+    note: LaunchNote,
+    is_manual: bool,
+    names: tuple[str, ...],
+) -> ScopeLines:
+    name = scope.name_hint or f"{function.name}_incore"
+    is_region = isinstance(scope, ir.SpmdScopeStmt)
+    is_body = not isinstance(scope, ir.SpmdScopeStmt) or _computes(scope)
+    core = _core_of(scope.body)
+    return ScopeLines(name, core, first, last, note, is_manual, names, is_region, is_body)

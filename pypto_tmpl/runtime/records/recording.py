@@ -1,0 +1,111 @@
+"""Recording one run: hooks before it, files in ``dfx_outputs/`` after it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.files import write_text
+from pypto_tmpl.runtime.dfx import DfxOptions
+from pypto_tmpl.runtime.records.arg_dump import FIRST, SECOND, ArgDump
+from pypto_tmpl.runtime.records.graph_page import graph_page
+from pypto_tmpl.runtime.records.hooks import attach, block_of, task_id_setter
+from pypto_tmpl.runtime.records.plan import task_plan
+from pypto_tmpl.runtime.records.pmu import pmu_csv, pmu_ops_csv
+from pypto_tmpl.runtime.records.recorder import Recorder
+from pypto_tmpl.runtime.records.rewrite import mark_launches
+from pypto_tmpl.runtime.records.swimlane import chip_swimlane_records, l2_perf_records, name_map
+from pypto_tmpl.runtime.records.task_graph import deps
+from pypto_tmpl.runtime.records.trace_events import merged_swimlane
+
+FOLDER = "dfx_outputs"
+
+
+class RecordsError(PyptoTmplError, ValueError):
+    """A run whose tasks cannot be recorded."""
+
+    slug = "records"
+
+
+class Recording:
+    """Records the tasks of one run of a build as the diagnostic flags ask."""
+
+    def __init__(
+        self, build: Path, backend: str, options: DfxOptions, program: ir.Program, script: str
+    ) -> None:
+        self._build, self._backend, self._options = build, backend, options
+        self._plan = task_plan(program, script)
+        self._title = program.name
+        self._folder = build / FOLDER
+        self._dump: ArgDump | None = None
+        self._recorder: Recorder | None = None
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What is not recorded, and why."""
+        if self._plan.knows_lines:
+            return []
+        return ["the script was edited: of what it launches only whole functions are recorded"]
+
+    def mark(self, script: ast.Module) -> ast.Module:
+        """The script with its launches marked."""
+        return mark_launches(script, self._plan)
+
+    def attach(self, namespace: dict[str, Any]) -> None:
+        """Attach to a script that was loaded with its launches marked."""
+        options = self._options
+        if options.enable_dump_args:
+            files = FIRST if options.dumps_as_tensor_dump else SECOND
+            self._dump = ArgDump(self._folder, files, options.enable_dump_args)
+        self._recorder = Recorder(
+            self._plan,
+            counts_work=bool(options.enable_pmu),
+            sink=self._dump,
+            block_of=block_of(namespace),
+            on_task_id=task_id_setter(namespace),
+        )
+        attach(namespace, self._plan, self._recorder)
+
+    def write(self) -> list[Path]:
+        """Write the files that the flags ask for; what ran until an error is in them too."""
+        assert self._recorder is not None
+        texts = dict(self._texts())
+        for name, text in texts.items():
+            write_text(self._folder / name, text)
+        written = [self._folder / name for name in texts]
+        if self._dump is not None:
+            written.append(self._dump.close())
+        return written
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        assert self._recorder is not None
+        records, options = self._recorder.records, self._options
+        if options.enable_chip_swimlane:
+            if options.times_as_l2_records:
+                yield "l2_perf_records.json", _json(l2_perf_records(records))
+            else:
+                level = options.enable_chip_swimlane
+                yield (
+                    "chip_swimlane_records.json",
+                    _json(chip_swimlane_records(records, level, self._backend)),
+                )
+            stamp = time.strftime("%Y%m%d_%H%M%S")
+            yield f"merged_swimlane_{stamp}.json", _json(merged_swimlane(records))
+        if options.enable_dep_gen:
+            yield "deps.json", _json(deps(records))
+            yield "deps_graph.html", graph_page(records, self._title)
+        if options.enable_chip_swimlane or options.enable_dep_gen:
+            yield f"name_map_{self._build.resolve().name}.json", _json(name_map(records.functions))
+        if options.enable_pmu and records.core_records:
+            yield "pmu.csv", pmu_csv(records, options.enable_pmu, self._backend)
+            yield "pmu_ops.csv", pmu_ops_csv(records)
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, indent=2) + "\n"
