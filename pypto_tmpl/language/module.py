@@ -94,9 +94,9 @@ def _statement(reader: Reader, node: ast.stmt) -> Callable[[], ir.Program | ir.F
             _import(reader, node)
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             _constant(reader, node, name, value)
-        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if (
-            len(names) == len(values) and all(isinstance(name, ast.Name) for name in names)
-        ):
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(
+            values
+        ) and all(isinstance(name, ast.Name) for name in names):
             for target, value in zip(names, values, strict=True):
                 _constant(reader, node, getattr(target, "id", ""), value)
         case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):

@@ -23,6 +23,7 @@ DTypeName = Literal[
 KwargType = Literal[
     "int", "float", "bool", "str", "DataType", "MemorySpace", "TensorLayout", "TileLayout", "PadValue"
 ]
+HandleType = Literal["CommCtx", "PrefetchAsyncContext", "AsyncEvent", "AsyncSession"]
 NonEmpty = Annotated[str, Meta(min_length=1)]
 
 TORCH_DTYPES: tuple[DTypeName, ...] = (
@@ -100,6 +101,16 @@ class ResultSpec(_Model, frozen=True):
     memory: Annotated[
         str | None, Meta(description="A memory space, an operand (its space), a keyword, or a memory rule.")
     ] = None
+    layout: Annotated[
+        str | None,
+        Meta(
+            description="A layout, an operand or keyword that gives it, or a layout rule; by default implied."
+        ),
+    ] = None
+    pad: Annotated[
+        str | None, Meta(description="A keyword or an operand that gives the pad that the view records.")
+    ] = None
+    handle: Annotated[HandleType | None, Meta(description="Type of a handle.")] = None
     items: Annotated[tuple[ResultSpec, ...], Meta(description="The parts of a tuple result, in order.")] = ()
 
 

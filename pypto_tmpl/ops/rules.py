@@ -19,6 +19,7 @@ DTYPE_RULES: Mapping[str, str] = MappingProxyType(
         "promote": "the promoted dtype of the operands that contribute a value, or of those in parentheses",
         "accumulate": "FP32 where the inputs are floats, INT32 where they are integers",
         "float_or_fp32": "the first operand's dtype where it is a float, else FP32",
+        "moved": "the first operand's dtype; FP8E8M0 where UINT8 is moved to a space of scales",
         "declared": "what the call's own result type says",
     }
 )
@@ -42,8 +43,14 @@ SHAPE_RULES: Mapping[str, str] = MappingProxyType(
         "packed_mask": "[rows, columns / 8 rounded up to 32 bytes]",
         "mask_pattern": "the first operand's shape, the last extent divided as the pattern selects",
         "scaled_last": "last extent scaled by the ratio of the element widths",
-        "gather": "the indices' shape, or rows of the source for each index",
-        "op_specific": "a formula of this op alone, given in its summary or notes",
+        "gather": "the indices' shape, or a row of the source for each index",
+        "gemv": "[16, N] of the product of one row",
+        "blocks": "the offsets' shape, the columns times 32 bytes",
+        "paged": "[max_indices, size], or the other way round with is_trans",
+        "matches": "[rows of the first operand, out_cols]",
+        "match_counts": "[1, rows of the first operand]",
+        "workspace": "the last operand's shape",
+        "relaid": "the first operand's shape, the last two extents swapped between ND and DN",
         "scalar": "none: a scalar has no shape",
         "declared": "what the call's own result type says",
     }
@@ -68,7 +75,10 @@ VALID_RULES: Mapping[str, str] = MappingProxyType(
         "split_axis_doubled": "the first operand's region with the split axis doubled",
         "packed_mask": "[valid rows, valid columns / 8 rounded up]",
         "scaled_last": "last valid extent scaled by the ratio of the element widths",
-        "op_specific": "a formula of this op alone, given in its summary or notes",
+        "rows_and_columns": "[valid_rows, valid_cols] of the call",
+        "gather": "the indices' region, or whole rows for the valid ones; the valid-shape argument in Mat",
+        "blocks": "the offsets' region, the columns times 32 bytes",
+        "relaid": "the first operand's region, the last two extents swapped between ND and DN",
         "none": "the result has no region",
         "declared": "what the call's own result type says",
     }
@@ -80,16 +90,32 @@ MEMORY_RULES: Mapping[str, str] = MappingProxyType(
         "declared": "what the call's own result type says",
     }
 )
+LAYOUT_RULES: Mapping[str, str] = MappingProxyType(
+    {
+        "implied": "what the memory space implies, whatever the operands' layouts are",
+        "row_major": "rows one after the other, unboxed",
+        "col_major": "columns one after the other, unboxed",
+        "turned": "the first operand's layouts, rows and columns exchanged",
+        "keywords": "the call's blayout and slayout, else what the memory space implies",
+        "transposed": "the first operand's strides with two axes swapped; DN where they are the last two",
+    }
+)
 NAMED_RESULTS: Mapping[str, ResultSpec] = MappingProxyType(
     {
         "none": ResultSpec(kind="none"),
-        "declared": ResultSpec(dtype="declared", shape="declared", valid="declared", memory="declared"),
         "matmul": ResultSpec(dtype="accumulate", shape="matmul", valid="matmul", memory="Acc"),
-        "matmul_acc": ResultSpec(dtype="acc", shape="acc", valid="acc", memory="Acc"),
+        "matmul_acc": ResultSpec(dtype="acc", shape="acc", valid="acc", memory="Acc", layout="implied"),
     }
 )
 VOCABULARY: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {"dtype": DTYPE_RULES, "shape": SHAPE_RULES, "valid": VALID_RULES, "memory": MEMORY_RULES}
+    {
+        "dtype": DTYPE_RULES,
+        "shape": SHAPE_RULES,
+        "valid": VALID_RULES,
+        "memory": MEMORY_RULES,
+        "layout": LAYOUT_RULES,
+        "pad": {},
+    }
 )
 LITERALS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"dtype": get_args(DTypeName), "memory": get_args(MemorySpace)}

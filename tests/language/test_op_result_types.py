@@ -5,9 +5,8 @@ from codegen.builders import U, as_expr, tensor, tile
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import DataType
-from pypto_tmpl.language.inference import _result
-from pypto_tmpl.language.result_rules import Operands
-from pypto_tmpl.ops import load_table, resolve_result
+from pypto_tmpl.language.inference import infer_type
+from pypto_tmpl.ops import load_table
 
 TABLE = load_table()
 
@@ -15,9 +14,7 @@ TABLE = load_table()
 def result_of(name, *args, **kwargs):
     """Dtype name, shape and valid region (None: the whole box) of a call."""
     entry = TABLE[name]
-    type_ = _result(
-        resolve_result(entry), Operands(entry, [as_expr(arg) for arg in args], ir.AttrMap(kwargs))
-    )
+    type_ = infer_type(entry, [as_expr(arg) for arg in args], ir.AttrMap(kwargs))
     view = type_.tile_view if isinstance(type_, ir.TileType) else type_.tensor_view
     region = [extent.value for extent in view.valid_shape] if view is not None and view.valid_shape else None
     return type_.dtype.name, [extent.value for extent in type_.shape], region
@@ -82,7 +79,7 @@ def test_a_packed_mask_of_extents_known_at_run_time():
     columns = ir.Var("n", ir.ScalarType(DataType.INDEX), U)
     entry = TABLE["tile.cmp"]
     operands = [tile("x", [8, columns])] * 2
-    type_ = _result(resolve_result(entry), Operands(entry, operands, ir.AttrMap({"cmp_type": 0})))
+    type_ = infer_type(entry, operands, ir.AttrMap({"cmp_type": 0}))
     assert [ir.python_print(extent, format=False) for extent in type_.shape] == ["8", "(n + 255) // 256 * 32"]
     valid = type_.tile_view.valid_shape
     assert ir.python_print(valid[1], format=False) == "(n + 7) // 8"

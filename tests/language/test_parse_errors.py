@@ -147,7 +147,7 @@ CALLS = [
     ('y = pl.tensor.exp(pl.tensor.nonsense(x))', pl.InvalidOperationError, (1, 19), "operation 'tensor.nonsense': no rule gives its result type, and the text prints none here", 'the annotation of a name that the call is bound to would give its type'),
     ('y = pl.Mem.Vec(x)', pl.InvalidOperationError, (1, 5), "unknown op 'pl.Mem.Vec'", 'ops stand in namespaces, such as pl.tensor, pl.tile, pl.system and pld.tensor'),
     ('y = pl.tensor.exp(x, x)', pl.InvalidOperationError, (1, 5), "operation 'tensor.exp': 2 operands, and the op takes 1", 'the annotation of a name that the call is bound to would give its type'),
-    ('z: pl.Tensor[[3, 8], pl.FP32] = pl.tensor.exp(x)\ny = pl.tensor.add(x, z)', pl.InvalidOperationError, (2, 5), "operation 'tensor.add': the extents 4 and 3 do not agree", 'the annotation of a name that the call is bound to would give its type'),
+    ('z: pl.Tensor[[3, 8], pl.FP32] = pl.tensor.exp(x)\ny = pl.tensor.add(x, z)', pl.InvalidOperationError, (2, 5), "operation 'tensor.add': the extents 4 and 3 do not agree: 'lhs' is pl.Tensor[[4, 8], pl.FP32] and 'rhs' is pl.Tensor[[3, 8], pl.FP32]", 'the annotation of a name that the call is bound to would give its type'),
     ("y = pl.tensor.cast(x, target_type=pl.BF16, mode='up')", pl.InvalidOperationError, (1, 49), "unknown cast mode 'up'", 'cast modes: none, rint, round, floor, ceil, trunc, odd'),
     ('y = self.k(x, x)', pl.ParserTypeError, (1, 5), "'k' takes 1 argument(s), and 2 are given"),
     ('y = self.k(x, deps=[])', pl.ParserTypeError, (1, 20), "a call takes no keyword 'deps'", 'launch the kernel with pl.submit'),

@@ -9,9 +9,7 @@ from ops.sampled import DTYPES, TABLE, parse
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import DataType
-from pypto_tmpl.language.inference import _result
-from pypto_tmpl.language.result_rules import Operands
-from pypto_tmpl.ops import resolve_result
+from pypto_tmpl.language.inference import infer_type
 
 SHAPE = [8, 32]
 FAMILIES = {"arg_reduce", "bitwise", "broadcast", "broadcast_columns", "cast", "compare", "division"}
@@ -30,7 +28,7 @@ def call(name, *args):
     """A call with the type that the op table gives it."""
     entry = TABLE[name]
     keywords = {spec.name: KEYWORDS[spec.name] for spec in entry.kwargs if spec.name in KEYWORDS}
-    type_ = _result(resolve_result(entry), Operands(entry, args, ir.AttrMap(keywords)))
+    type_ = infer_type(entry, args, ir.AttrMap(keywords))
     return op(name, args, type_, **keywords)
 
 

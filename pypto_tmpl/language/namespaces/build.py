@@ -7,7 +7,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import closest
-from pypto_tmpl.language import inference
+from pypto_tmpl.language.inference import InferenceError, built_type
 from pypto_tmpl.language.namespaces import scalars, special
 from pypto_tmpl.language.namespaces.arguments import keyword_of, kind_of, operand_of
 from pypto_tmpl.language.namespaces.context import (
@@ -18,7 +18,6 @@ from pypto_tmpl.language.namespaces.context import (
     shown_argument,
 )
 from pypto_tmpl.language.namespaces.overloads import Form, Misfit, Path, forms_of, spellings
-from pypto_tmpl.language.result_rules import InferenceError
 from pypto_tmpl.ops import KwargSpec
 
 
@@ -61,7 +60,7 @@ def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallCont
         if call.target is not None:
             stored.insert(0, (call.target, special.target_name(context)))
         kwarg_map = ir.AttrMap(stored)
-        type_ = inference.built_type(entry, operands, kwarg_map, stated)
+        type_ = built_type(entry, operands, kwarg_map, stated)
     except (OpCallError, InferenceError, TypeError, ValueError) as error:
         hint = getattr(error, "hint", None)
         raise OpCallError(f"{entry.name}: {error}", hint) from None
