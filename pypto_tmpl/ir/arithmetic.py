@@ -1,7 +1,7 @@
 """What integer expressions have in common: sums of multiples, simplified and compared.
 
 An expression is read as ``constant + Σ factor · atom``; an atom is a variable or anything that is no
-sum, such as ``min(n, 64)``. Atoms of equal structure are one. Overflow is not considered: extents are far from it.
+sum, such as ``min(n, 64)``. Atoms of equal structure are one. Extents are far from any overflow.
 """
 
 from __future__ import annotations

@@ -138,7 +138,9 @@ def _derived(entry: OpEntry) -> Signature:
 
 def call_problems(entry: OpEntry) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """What the entry's ``call`` has wrong: the key, the complaint, and the names that would be right."""
-    call = call_of(entry)
+    call = entry.call
+    if call is None:
+        return
     try:
         forms = signatures_of(entry)
     except SignatureError as error:
