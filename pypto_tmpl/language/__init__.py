@@ -55,6 +55,7 @@ from pypto_tmpl.language.diagnostics import (
     UndefinedVariableError,
     UnsupportedFeatureError,
 )
+from pypto_tmpl.language.jit import JITFunction, jit
 from pypto_tmpl.language.module import loads, parse
 from pypto_tmpl.language.scopes import InlineFunction
 from pypto_tmpl.language.surface import (
@@ -143,6 +144,7 @@ __all__ = [
     "InlineFunction",
     "IntLike",
     "InvalidOperationError",
+    "JITFunction",
     "Level",
     "MX_A_ZZ",
     "MX_B_NN",
@@ -197,6 +199,7 @@ __all__ = [
     "func_attr",
     "function",
     "inline",
+    "jit",
     "loads",
     "manual_scope",
     "no_dep",

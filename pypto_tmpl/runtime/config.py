@@ -109,6 +109,12 @@ class RunConfig:
         """True if any diagnostic flag is on."""
         return any(getattr(self, name) for name in DFX_FLAGS)
 
+    def runtime_cfg(self) -> dict[str, Any]:
+        """The fields that ``execute_compiled`` takes, as its keywords."""
+        rings = {name: getattr(self, name) for name in _RING_LIMITS}
+        flags = {name: getattr(self, name) for name in DFX_FLAGS}
+        return {"platform": self.platform, "device_id": self.device_id, **flags, **rings}
+
     @property
     def enable_l2_swimlane(self) -> int:
         """The older name of ``enable_chip_swimlane``."""

@@ -1,0 +1,114 @@
+"""A compiled program: its build directory, and calls of its entry."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.compile.build import Build
+from pypto_tmpl.debug.validation import validate_pass_ir_codegen_results
+from pypto_tmpl.runtime.calling import complete_call
+from pypto_tmpl.runtime.config import RunConfig
+from pypto_tmpl.runtime.execute import execute_build
+from pypto_tmpl.runtime.manifest import read_manifest
+from pypto_tmpl.runtime.options import runtime_options
+from pypto_tmpl.runtime.platforms import require_simulated
+
+
+class CompiledProgram:
+    """What ``ir.compile`` and ``JITFunction.compile`` give.
+
+    Calling it runs the entry: with all arguments the outputs are written in place and None is returned;
+    where the program returns values the pure outputs may be left out, and are returned instead. It stands
+    for its directory where a path is wanted.
+    """
+
+    def __init__(self, build: Build) -> None:
+        self._build = build
+
+    @classmethod
+    def from_dir(cls, output_dir: str | os.PathLike[str]) -> CompiledProgram:
+        """The compiled program of an earlier build. Raises ManifestError for a directory that is none."""
+        directory = Path(output_dir).resolve()
+        return cls(Build(directory, read_manifest(directory)))
+
+    @property
+    def output_dir(self) -> Path:
+        """The build directory."""
+        return self._build.directory
+
+    @property
+    def program(self) -> ir.Program | None:
+        """The program that was compiled; None after ``from_dir``."""
+        return self._build.program
+
+    @property
+    def platform(self) -> str:
+        """The platform it was compiled for."""
+        return self._build.manifest.platform
+
+    @property
+    def backend_type(self) -> str:
+        """The name of the backend it was compiled for."""
+        return self._build.manifest.backend
+
+    @property
+    def param_names(self) -> list[str]:
+        """The entry's parameters."""
+        return [param.name for param in self._build.manifest.entry.params]
+
+    @property
+    def output_indices(self) -> list[int]:
+        """Positions of the pure outputs."""
+        return [i for i, p in enumerate(self._build.manifest.entry.params) if p.direction == "Out"]
+
+    @property
+    def has_return(self) -> bool:
+        """True if the entry returns values."""
+        program = self.program
+        if program is None:
+            return bool(self.output_indices)
+        entry = program.get_function(self._build.manifest.entry.function)
+        return entry is not None and bool(entry.return_types)
+
+    def __call__(self, *args: object, config: RunConfig | None = None) -> Any:
+        """Run the entry on torch tensors and numbers.
+
+        ``config`` chooses the platform, which else is the one it was compiled for, and the diagnostic flags.
+        Raises: TypeError and ValueError for arguments that do not fit, HardwareNeededError for a platform
+        that is a device, and what the program raises.
+        """
+        manifest = self._build.manifest
+        call = complete_call(manifest.entry, self.has_return, args, "CompiledProgram")
+        options = runtime_options(config.runtime_cfg() if config is not None else {"platform": self.platform})
+        require_simulated(options.platform)
+        execute_build(self.output_dir, manifest, call.arguments, options, self.program)
+        return call.value
+
+    def validate_ir(self, tensors: Any, expected: Any, *, rtol: float = 5e-2, atol: float = 5e-2) -> Any:
+        """Run every stage of ``passes_dump/`` and compare it with the expected tensors."""
+        folder = self.output_dir / "passes_dump"
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"No passes_dump/ under {self.output_dir}. Compile with dump_passes=True."
+            )
+        return validate_pass_ir_codegen_results(folder, tensors, expected, rtol=rtol, atol=atol)
+
+    def __fspath__(self) -> str:
+        return str(self.output_dir)
+
+    def __str__(self) -> str:
+        return str(self.output_dir)
+
+    def __repr__(self) -> str:
+        return f"CompiledProgram({self.output_dir})"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, CompiledProgram):
+            return self.output_dir == other.output_dir
+        return str(other) == str(self) if isinstance(other, str | os.PathLike) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(str(self))

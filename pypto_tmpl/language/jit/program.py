@@ -1,0 +1,205 @@
+"""Making the program of a JIT entry: its own function and those of its callees, as one text."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.language.diagnostics import ParserTypeError
+from pypto_tmpl.language.jit.arguments import baked_values, declared_info, dynamic_axes, with_dynamic
+from pypto_tmpl.language.jit.bindings import Bindings
+from pypto_tmpl.language.jit.body import BodyRewriter
+from pypto_tmpl.language.jit.external import external_functions
+from pypto_tmpl.language.jit.function import JITFunction
+from pypto_tmpl.language.jit.kinds import Kind
+from pypto_tmpl.language.jit.metadata import (
+    Extent,
+    Info,
+    ScalarInfo,
+    TensorInfo,
+    TupleInfo,
+    dimensions,
+    substituted,
+)
+from pypto_tmpl.language.jit.parameters import Parameter
+from pypto_tmpl.language.jit.spelling import definition, parameter_text, type_text
+from pypto_tmpl.language.jit.text import Method, ProgramText, program_text
+from pypto_tmpl.language.jit.user_source import Reads, UserSource
+
+
+class MissingMetadataError(ParserTypeError, ValueError):
+    """Shape and dtype of a tensor that a callee is given are not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A specialised function, as its callers see it."""
+
+    name: str
+    function: JITFunction
+    infos: tuple[Info, ...]
+    returned: Info
+
+    def result(self, arguments: Sequence[Info]) -> Info:
+        """What a call with these arguments gives: dynamic dimensions are those of the arguments."""
+        known: dict[str, Extent] = {}
+        for own, given in zip(self.infos, arguments, strict=False):
+            if isinstance(own, TensorInfo) and isinstance(given, TensorInfo):
+                pairs = zip(own.shape, given.shape, strict=False)
+                for name, extent in pairs:
+                    if isinstance(name, str):
+                        known.setdefault(name, extent)
+        return substituted(self.returned, known)
+
+
+class Specialiser:
+    """Specialises one entry and, leaves first, what it calls."""
+
+    def __init__(self, entry: JITFunction, reads: Reads) -> None:
+        self._entry = entry
+        self._reads = reads
+        self._methods: list[Method] = []
+        self._callees: dict[tuple[int, tuple[Info, ...]], Callee] = {}
+        self._open: list[JITFunction] = []
+        self._names: set[str] = set()
+        self._dimensions: dict[str, None] = {}
+        self._closure: dict[str, Any] = {}
+
+    def text(self, infos: Sequence[Info]) -> ProgramText:
+        """The text of the program for these arguments of the entry."""
+        self._specialise(self._entry, tuple(infos), baked_values(self._entry, infos))
+        return program_text(self._entry.__name__, self._methods, list(self._dimensions), self._closure)
+
+    # What bodies ask for
+
+    def callee(
+        self, function: JITFunction, arguments: list[Info], node: ast.AST, source: UserSource
+    ) -> Callee:
+        """The specialisation of a callee for these arguments.
+
+        Calls with equal shapes and dtypes share one.
+        """
+        self._check_callable(function, node, source)
+        infos = tuple(self._callee_infos(function, arguments, node, source))
+        key = id(function), infos
+        if key not in self._callees:
+            self._callees[key] = self._specialise(function, infos, {})
+        return self._callees[key]
+
+    def outside_name(self, name: str, value: object) -> str:
+        """The name by which the text refers to a Python value."""
+        chosen, number = name, 1
+        while chosen in self._closure and self._closure[chosen] is not value:
+            chosen, number = f"{name}_{number}", number + 1
+        self._closure[chosen] = value
+        return chosen
+
+    def use_dimension(self, name: str) -> None:
+        """Note that the text names a dynamic dimension."""
+        self._dimensions[name] = None
+
+    # Functions
+
+    def _check_callable(self, function: JITFunction, node: ast.AST, source: UserSource) -> None:
+        caller = self._open[-1]
+        if function in self._open:
+            message = f"{function.__name__!r} calls itself, which kernels cannot"
+            raise source.error(ParserTypeError, node, message)
+        if function.kind is Kind.HOST or (function.kind is Kind.ENTRY and caller.kind is not Kind.HOST):
+            message = f"{function.__name__!r} is an entry (@{function.kind.value}), which Python calls"
+            hint = "decorate it with @pl.jit.inline or @pl.jit.incore to call it from a kernel"
+            raise source.error(ParserTypeError, node, message, hint)
+
+    def _callee_infos(
+        self, function: JITFunction, arguments: list[Info], node: ast.AST, source: UserSource
+    ) -> list[Info]:
+        dynamic = dynamic_axes(function)
+        found: list[Info] = []
+        for position, parameter in enumerate(function.parameters()):
+            given = arguments[position] if position < len(arguments) else None
+            if parameter.kind == "scalar":
+                assert parameter.dtype is not None
+                found.append(ScalarInfo(parameter.dtype))
+            elif parameter.kind == "array":
+                found.append(None)
+            elif isinstance(given, TensorInfo) and given.is_complete:
+                info = with_dynamic(parameter, given, dynamic)
+                found.append(info)
+            elif parameter.declared is not None:
+                found.append(declared_info(parameter, dynamic, parameter.name))
+            else:
+                message = (
+                    f"missing inferred tensor metadata: shape and dtype of argument {parameter.name!r} "
+                    f"of {function.__name__!r} are not known"
+                )
+                hint = f"declare the parameter: {parameter.name}: pl.Tensor[[...], dtype]"
+                raise source.error(MissingMetadataError, node, message, hint)
+        return found
+
+    def _specialise(self, function: JITFunction, infos: tuple[Info, ...], baked: Mapping[str, Any]) -> Callee:
+        self._dimensions.update(dict.fromkeys(dimensions(infos)))
+        name = self._method_name(function.__name__)
+        if function.kind is Kind.EXTERN:
+            self._methods += external_functions(function, name, infos)
+            return Callee(name, function, infos, _first_output(function, infos))
+        source, parameters = function.source, function.parameters()
+        bindings = Bindings((parameter.name for parameter in parameters), source.tree.body)
+        for parameter, info in zip(parameters, infos, strict=True):
+            bindings.hold_parameter(parameter.name, info, baked.get(parameter.name))
+        rewriter = BodyRewriter(self, source, function.around, bindings, self._reads)
+        self._open.append(function)
+        try:
+            body = rewriter.body()
+        finally:
+            self._open.pop()
+        returned = rewriter.returned
+        if rewriter.returns_value and not isinstance(returned, TupleInfo) and type_text(returned) is None:
+            returned = _first_output(function, infos)
+        self._dimensions.update(dict.fromkeys(dimensions([returned])))
+        definition = self._definition(function, name, infos, body, returned)
+        self._methods.append(Method(definition, source))
+        return Callee(name, function, infos, returned)
+
+    def _definition(
+        self,
+        function: JITFunction,
+        name: str,
+        infos: Sequence[Info],
+        body: list[ast.stmt],
+        returned: Info,
+    ) -> ast.FunctionDef:
+        is_inline = function.kind is Kind.INLINE
+        params = []
+        for parameter, info in zip(function.parameters(), infos, strict=True):
+            if is_inline and parameter.direction is not ir.ParamDirection.In:
+                _warn_direction(function, parameter)
+            params.append((parameter.node, parameter_text(parameter, info, with_direction=not is_inline)))
+        decorator = function.options.decorator()
+        return definition(name, decorator, params, type_text(returned), body, function.source.tree)
+
+    def _method_name(self, name: str) -> str:
+        chosen, number = name, 1
+        while chosen in self._names:
+            chosen, number = f"{name}_{number}", number + 1
+        self._names.add(chosen)
+        return chosen
+
+
+def _first_output(function: JITFunction, infos: Sequence[Info]) -> Info:
+    """The metadata of the first output parameter."""
+    for parameter, info in zip(function.parameters(), infos, strict=True):
+        if parameter.direction is ir.ParamDirection.Out:
+            return info
+    return None
+
+
+def _warn_direction(function: JITFunction, parameter: Parameter) -> None:
+    message = (
+        f"parameter {parameter.name!r} of {function.__name__!r} is pl.{parameter.direction.name}, "
+        "which has no meaning in a @pl.jit.inline function and is left out"
+    )
+    warnings.warn(message, DeprecationWarning, stacklevel=2)

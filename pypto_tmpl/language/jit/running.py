@@ -1,0 +1,92 @@
+"""Running and compiling a specialised kernel: the one place where the language reaches what is above it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.script import ScriptBuilder, generator
+from pypto_tmpl.compile.build import compile_program
+from pypto_tmpl.compile.compiled_program import CompiledProgram
+from pypto_tmpl.compile.directory import make_build_directory
+from pypto_tmpl.compile.entry import find_entry
+from pypto_tmpl.compile.options import compile_options
+from pypto_tmpl.debug.execution import load_script
+from pypto_tmpl.language.jit.cache import Specialisation
+from pypto_tmpl.language.jit.function import JITFunction
+from pypto_tmpl.language.jit.lowering import lowered
+from pypto_tmpl.runtime.arguments import bind_arguments
+from pypto_tmpl.runtime.calling import complete_call
+from pypto_tmpl.runtime.config import RunConfig
+from pypto_tmpl.runtime.execute import call_apart
+from pypto_tmpl.runtime.manifest import Entry
+from pypto_tmpl.runtime.platforms import find_platform, require_simulated
+
+_SCRIPT = "script"
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """A kernel's script, loaded."""
+
+    entry: Entry
+    call: Callable[..., object]
+    has_return: bool
+
+
+def run(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any], config: Any) -> Any:
+    """Call a kernel with torch tensors and numbers; see ``JITFunction.__call__``."""
+    config = _checked(config)
+    require_simulated(find_platform(config.platform))
+    specialisation = function.specialisation(*args, **kwargs)
+    names = [parameter.name for parameter in function.parameters()]
+    bound = function.signature().bind_partial(*args, **kwargs)
+    bound.apply_defaults()
+    values = [bound.arguments[name] for name in names if name in bound.arguments]
+    if config.save_kernels or config.save_kernels_dir or config.codegen_only:
+        compiled = compile_for(specialisation.program, config)
+        return None if config.codegen_only else compiled(*values, config=config)
+    runnable = _runnable(function, specialisation)
+    call = complete_call(runnable.entry, runnable.has_return, values, f"{function.__name__}()")
+    call_apart(runnable.call, runnable.entry.params, bind_arguments(runnable.entry, call.arguments))
+    return call.value
+
+
+def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable:
+    found = specialisation.made.get(_SCRIPT)
+    if found is None:
+        program = lowered(specialisation.program)
+        entry = find_entry(program)
+        builder = ScriptBuilder(generator(), program, check_shapes=False)
+        script = builder.build("used")
+        namespace = load_script(script, f"<pypto_tmpl jit {function.__name__}>", program)
+        call = namespace[builder.function_names[entry.function]]
+        function_ir = program.get_function(entry.function)
+        has_return = function_ir is not None and bool(function_ir.return_types)
+        found = specialisation.made[_SCRIPT] = Runnable(entry, call, has_return)
+    return found
+
+
+def compile_for(program: ir.Program, config: Any) -> CompiledProgram:
+    """Compile a program as a ``RunConfig`` says."""
+    config = _checked(config)
+    knobs = {
+        "platform": config.platform,
+        "dump_passes": config.dump_passes,
+        "save_kernels_dir": config.save_kernels_dir,
+        "compile_profiling": config.compile_profiling,
+        "distributed_config": config.distributed_config,
+    }
+    options = compile_options(knobs, is_jit=True)
+    directory = make_build_directory(program.name, options.output_dir)
+    return CompiledProgram(compile_program(program, directory, options))
+
+
+def _checked(config: Any) -> RunConfig:
+    if config is None:
+        return RunConfig()
+    if not isinstance(config, RunConfig):
+        raise TypeError(f"config is a RunConfig, got {type(config).__name__}")
+    return config

@@ -1,0 +1,93 @@
+"""Calls as upstream's compiled programs take them: outputs may be left out, numbers are wrapped."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from pypto_tmpl.codegen.filters import TORCH_NAMES
+from pypto_tmpl.runtime.manifest import Entry, EntryParam
+
+_C_TYPES: dict[str, type[ctypes._SimpleCData[Any]]] = {
+    "BOOL": ctypes.c_bool,
+    "INT8": ctypes.c_int8,
+    "INT16": ctypes.c_int16,
+    "INT32": ctypes.c_int32,
+    "INT64": ctypes.c_int64,
+    "INDEX": ctypes.c_int64,
+    "UINT8": ctypes.c_uint8,
+    "UINT16": ctypes.c_uint16,
+    "UINT32": ctypes.c_uint32,
+    "UINT64": ctypes.c_uint64,
+    "FP16": ctypes.c_float,
+    "BF16": ctypes.c_float,
+    "FP32": ctypes.c_float,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteCall:
+    """All arguments of a call; ``created`` are the outputs that were left out, None where none were."""
+
+    arguments: list[object]
+    created: list[torch.Tensor] | None
+
+    @property
+    def value(self) -> torch.Tensor | tuple[torch.Tensor, ...] | None:
+        """What the call returns: the created outputs."""
+        if self.created is None:
+            return None
+        return self.created[0] if len(self.created) == 1 else tuple(self.created)
+
+
+def complete_call(entry: Entry, has_return: bool, args: Sequence[object], called: str) -> CompleteCall:
+    """The arguments of a call in place, or of one that leaves out the pure outputs and returns them.
+
+    Numbers become ctypes scalars of their parameters. Raises TypeError for another number of arguments and
+    for a scalar that is no number, ValueError for an output of dynamic shape that is left out.
+    """
+    outputs = [param for param in entry.params if param.direction == "Out"]
+    created: list[torch.Tensor] | None = None
+    given = list(args)
+    if len(given) != len(entry.params):
+        short = len(entry.params) - len(outputs)
+        if not (has_return and outputs and len(given) == short):
+            style = f"{len(entry.params)} (in-place)"
+            if has_return and outputs:
+                style += f" or {short} (return)"
+            names = [param.name for param in entry.params]
+            raise TypeError(f"{called} expects {style} arguments, got {len(given)}. Parameters: {names}")
+        created = [_zeros(param) for param in outputs]
+        inputs, made = iter(given), iter(created)
+        given = [next(made) if param.direction == "Out" else next(inputs) for param in entry.params]
+    wrapped = [_wrapped(param, value) for param, value in zip(entry.params, given, strict=True)]
+    return CompleteCall(wrapped, created)
+
+
+def _zeros(param: EntryParam) -> torch.Tensor:
+    shape = [extent for extent in param.shape or () if isinstance(extent, int)]
+    if param.shape is None or len(shape) != len(param.shape):
+        raise ValueError(
+            f"output {param.name!r} contains dynamic dimensions. "
+            "Pass all tensors explicitly (in-place style)."
+        )
+    if param.dtype == "FP4" and shape:
+        shape[-1] //= 2
+    dtype: torch.dtype = getattr(torch, TORCH_NAMES[param.dtype])
+    return torch.zeros(shape, dtype=dtype)
+
+
+def _wrapped(param: EntryParam, value: object) -> object:
+    """A number as the ctypes scalar of its parameter; anything else as it is."""
+    if param.shape is not None or isinstance(value, ctypes._SimpleCData):
+        return value
+    if isinstance(value, torch.Tensor):
+        raise TypeError(f"scalar {param.name!r} is given a tensor; pass tensor.item()")
+    build: Callable[[Any], object] | None = _C_TYPES.get(param.dtype)
+    if build is None or not isinstance(value, bool | int | float):
+        raise TypeError(f"scalar {param.name!r} is {param.dtype}, got {type(value).__name__}")
+    return build(value)
