@@ -160,8 +160,10 @@ def _tile_load(tensor, offsets, shape, valid_shape=None, may_be_padding=False):
 
     Shapes: a window of fewer axes than the tensor addresses the trailing ones.
     """
-    tile = _fresh(torch.zeros(shape, dtype=tensor.dtype, device=tensor.device))
+    tile = torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
     source, cells = _overlap(tensor, tile, offsets, valid_shape)
+    if cells.shape != tile.shape:
+        _fresh(tile.zero_())
     if _POISON and not may_be_padding:
         _refuse_poison(source, tensor, "reads")
     cells.copy_(source)

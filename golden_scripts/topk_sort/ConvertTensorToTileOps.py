@@ -160,8 +160,10 @@ def _tile_load(tensor, offsets, shape, valid_shape=None, may_be_padding=False):
 
     Shapes: a window of fewer axes than the tensor addresses the trailing ones.
     """
-    tile = _fresh(torch.zeros(shape, dtype=tensor.dtype, device=tensor.device))
+    tile = torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
     source, cells = _overlap(tensor, tile, offsets, valid_shape)
+    if cells.shape != tile.shape:
+        _fresh(tile.zero_())
     if _POISON and not may_be_padding:
         _refuse_poison(source, tensor, "reads")
     cells.copy_(source)
@@ -194,8 +196,14 @@ def _tile_slice(tile, shape, offsets):
 
 def _ci(start, shape, dtype, descending=False, device=None):
     """Row of consecutive integers from start, upwards or downwards, as a new tensor."""
-    count = torch.arange(shape[-1], device=device)
-    return (start - count if descending else start + count).to(dtype).reshape(shape)
+    stop = start - shape[-1] if descending else start + shape[-1]
+    info = torch.iinfo(dtype)
+    if dtype.is_signed and info.min <= min(start, stop) and max(start, stop) <= info.max:
+        row = torch.arange(start, stop, -1 if descending else 1, dtype=dtype, device=device)
+    else:  # beyond the dtype integers wrap
+        count = torch.arange(shape[-1], device=device)
+        row = (start - count if descending else start + count).to(dtype)
+    return row.reshape(shape)
 
 
 def _sort32(values, payload):
