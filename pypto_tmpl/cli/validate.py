@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ Examples:
   pypto-tmpl validate passes_dump --inputs data/in --expected data/out
   pypto-tmpl validate passes_dump --inputs in --expected out --rtol 1e-3 --atol 1e-3 --keep-going
   pypto-tmpl validate passes_dump --inputs in --expected out --tolerance idx=0,1
+  pypto-tmpl validate passes_dump --inputs in --expected out --keep-going --report out.html
   pypto-tmpl validate passes_dump/22_after_ExpandMixedKernel.py --inputs in --expected out --only out
 
 \b
@@ -67,22 +69,32 @@ Exit codes: 0 every stage is as expected; 1 a stage computes something else, or 
 @click.option("--keep-going", is_flag=True, help="Check all stages, not only up to the first bad one.")
 @click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text")
 @click.option(
-    "--report", metavar="FILE.json", type=click.Path(path_type=Path), help="Write here what was found."
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="A stage that takes longer to read, or to run, is bad.",
+)
+@click.option(
+    "--report",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write what was found: a page to look at (.html), or plain data (.json).",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show only what is wrong, and the table.")
 @click.pass_context
 def validate(context: click.Context, /, **given: Any) -> None:
     """Run each stage of the pass dump DIR (or one file of it) and compare what it computes with goldens."""
     from pypto_tmpl.cli.validate_output import OUTPUTS, Progress
+    from pypto_tmpl.debug.report.writing import is_page, write_report
     from pypto_tmpl.debug.results import ValidationResult
 
     settings = context.obj if isinstance(context.obj, Settings) else Settings()
     report: Path | None = given["report"]
-    if report is not None and report.suffix != ".json":
-        raise click.UsageError(f"--report writes a .json file, got {report.name!r}")
+    for_page = report is not None and is_page(report)
     _set_script_options(given["script_options"])
-    validation = _validation(settings, given)
-    output = OUTPUTS[given["style"]](lambda stage, tensor: _command(settings, given, stage, tensor))
+    validation = _validation(settings, given, for_page)
+    rerun = partial(_command, settings, given)
+    output = OUTPUTS[given["style"]](rerun)
     result = ValidationResult(len(validation.stages))
     interrupted = False
     try:
@@ -100,7 +112,7 @@ def validate(context: click.Context, /, **given: Any) -> None:
         interrupted = True
     finally:
         if report is not None:
-            result.write(report)
+            write_report(report, result, rerun, template_dirs=settings.user_template_dirs)
     click.echo(output.finish(result, interrupted))
     context.exit(INTERRUPTED if interrupted else _exit_code(result))
 
@@ -127,7 +139,7 @@ def _exit_code(result: ValidationResult) -> int:
     return 2 if all(failure is not None and failure.kind == "unreadable" for failure in failures) else 1
 
 
-def _validation(settings: Settings, given: dict[str, Any]) -> Validation:
+def _validation(settings: Settings, given: dict[str, Any], for_page: bool) -> Validation:
     from pypto_tmpl.debug.tensors_io import load_tensors
     from pypto_tmpl.debug.validation import Options, Validation
 
@@ -147,7 +159,9 @@ def _validation(settings: Settings, given: dict[str, Any]) -> Validation:
             equal_nan=given["equal_nan"],
             widen_dtypes=given["widen_dtypes"],
             jobs=given["jobs"],
+            time_limit=given["time_limit"],
             template_dirs=settings.user_template_dirs,
+            keep_for_report=for_page,
         )
         return Validation(given["dumps"], inputs, expected, options)
     except PyptoTmplError:
@@ -176,6 +190,8 @@ def _command(settings: Settings, given: dict[str, Any], stage: Stage, tensor: st
         words += ["--only", name]
     if given["entry"] is not None:
         words += ["--entry", given["entry"]]
+    if given["time_limit"] is not None:
+        words += ["--time-limit", f"{given['time_limit']:g}"]
     for name in ("rtol", "atol"):
         words += [f"--{name}", f"{given[name]:g}"] if given[name] != TOLERANCE else []
     for text in given["tolerances"]:

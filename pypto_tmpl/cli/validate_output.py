@@ -46,25 +46,18 @@ class TextOutput:
         for row in (head, *rows) if rows else ():
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
             line = "  ".join(cells).rstrip()
-            lines.append(click.style(line, fg="red") if row[3] in _BAD else line)
+            lines.append(click.style(line, fg="red") if row[3] not in ("verdict", "ok") else line)
         notes = [(stage.stage.name, stage.note) for stage in result.stages if stage.note]
         lines += ["", *(f"note: {name} was read from its companion: {note}" for name, note in notes)]
         return "\n".join([*lines, _summary(result, interrupted)])
 
 
-_BAD = ("wrong", "unreadable", "failed")
-
-
 def _row(stage: StageResult) -> tuple[str, ...]:
     run = f"as {stage.same_as.partition('_')[0]}" if stage.same_as else "yes" if stage.verdicts else "no"
-    if stage.failure is not None:
-        verdict = "failed" if stage.failure.kind == "script" else "unreadable"
-    else:
-        verdict = "ok" if stage.passed else "wrong"
     worst = [verdict.max_abs_diff for verdict in stage.verdicts]
     largest = f"{max(worst, key=lambda diff: (diff != diff, diff)):.6e}" if worst else "-"
     read = Path(stage.read_from).suffix or "-"
-    return stage.stage.name, read, run, verdict, largest, f"{stage.seconds:.3f}"
+    return stage.stage.name, read, run, stage.verdict, largest, f"{stage.seconds:.3f}"
 
 
 def _summary(result: ValidationResult, interrupted: bool) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from pypto_tmpl.debug.differences import cell_differences
+from pypto_tmpl.debug.error_picture import ErrorPicture, error_picture
 from pypto_tmpl.debug.error_shape import ErrorShape
 from pypto_tmpl.debug.tolerance import Tolerance, exponent_text
 
@@ -25,13 +26,15 @@ class Rules:
 
     ``default`` holds for floating-point tensors; bool and integer tensors are exact. A tensor named in
     ``per_tensor`` has that tolerance, whatever its dtype. ``widen_dtypes`` compares tensors of different
-    dtypes by value instead of calling that a mismatch.
+    dtypes by value instead of calling that a mismatch. With ``pictures`` verdicts on tensors that are not
+    the same hold what a report draws of their errors.
     """
 
     default: Tolerance = Tolerance(5e-2, 5e-2)
     per_tensor: Mapping[str, Tolerance] = field(default_factory=dict)
     equal_nan: bool = False
     widen_dtypes: bool = False
+    pictures: bool = False
 
     def tolerance(self, name: str, *dtypes: torch.dtype) -> Tolerance:
         """The tolerance that holds for a tensor of these dtypes."""
@@ -52,6 +55,7 @@ class TensorVerdict:
     reason: str = ""
     shape: ErrorShape | None = None
     comparator: str = ""
+    picture: ErrorPicture | None = None
 
     def line(self) -> str:
         """The one-line verdict."""
@@ -93,8 +97,15 @@ def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rul
         reason = f"dtype {actual.dtype}, expected {expected.dtype}: {values}"
     elif bad and differences.only_nan_pairs():
         reason = "every bad cell is NaN on both sides; with equal_nan these are right"
-    shape = differences.shape() if bad else None
-    return TensorVerdict(name, not bad and not reason, differences.max_abs, tolerance, reason, shape)
+    return TensorVerdict(
+        name,
+        passed=not bad and not reason,
+        max_abs_diff=differences.max_abs,
+        tolerance=tolerance,
+        reason=reason,
+        shape=differences.shape() if bad else None,
+        picture=error_picture(differences.absolute, differences.bad) if rules.pictures else None,
+    )
 
 
 def _same_values(actual: torch.Tensor, expected: torch.Tensor) -> bool:

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from types import CodeType
 from typing import Any
@@ -54,23 +55,28 @@ def load_script(
     name: str,
     source: Node | Callable[[], Node | None] | None = None,
     rewrite: Callable[[ast.Module], ast.Module] | None = None,
+    *,
+    template_dirs: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Execute a script under ``name`` and return its namespace; its lines are registered for tracebacks.
 
-    With the ``source`` that it was emitted for, or what finds that when it is needed, reports of the script
-    itself name source lines too. ``rewrite`` may change what is executed, if the lines stay.
+    With the ``source`` that it was emitted for, with these ``template_dirs``, or what finds that when it is
+    needed, reports of the script itself name source lines too. ``rewrite`` may change what is executed, if
+    the lines stay.
     """
     namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
     if source is not None:
-        namespace["_SOURCE_MAP"] = LazySourceLines(lambda: _lines_of(source, script))
+        namespace["_SOURCE_MAP"] = LazySourceLines(lambda: _lines_of(source, script, template_dirs))
     code = _code(script, name)
     exec(code if rewrite is None else compile(rewrite(ast.parse(script)), name, "exec"), namespace)
     return namespace
 
 
-def _lines_of(source: Node | Callable[[], Node | None], script: str) -> Mapping[str, str]:
+def _lines_of(
+    source: Node | Callable[[], Node | None], script: str, template_dirs: Sequence[Path]
+) -> Mapping[str, str]:
     node = source if isinstance(source, ir.Program | ir.Function) else source()
-    return {} if node is None else source_lines(node, script)
+    return {} if node is None else source_lines(node, script, template_dirs=template_dirs)
 
 
 def _code(script: str, name: str) -> CodeType:
@@ -146,17 +152,23 @@ def run_entry(
     entry: Entry,
     inputs: Mapping[str, torch.Tensor],
     expected: Mapping[str, torch.Tensor],
+    source: Callable[[], Node | None] | None = None,
+    *,
+    template_dirs: Sequence[Path] = (),
 ) -> dict[str, torch.Tensor]:
     """Run a script's entry on copies of the inputs; return what it computed for the expected names.
 
+    Errors name the lines of the ``source``, which is only asked for then.
     Raises MissingTensorError, and ScriptError for whatever the script raises.
     """
     binding = bind_arguments(entry, inputs, expected)
+    namespace: dict[str, Any] = {}
     try:
         with on_one_core() if LANES in script else nullcontext():
-            result = load_script(script, name)[entry.script_name](*binding.arguments)
+            namespace = load_script(script, name, source, template_dirs=template_dirs)
+            result = namespace[entry.script_name](*binding.arguments)
     except Exception as error:
-        raise ScriptError(_described(error, name)) from error
+        raise ScriptError(_described(error, name, namespace.get("_SOURCE_MAP", {}))) from error
     found = binding.tensors | _returned(entry, result, binding.tensors)
     return {wanted: _output(found, entry, wanted) for wanted in expected}
 
@@ -178,7 +190,7 @@ def _output(found: Mapping[str, torch.Tensor], entry: Entry, wanted: str) -> tor
     )
 
 
-def _described(error: Exception, name: str) -> str:
+def _described(error: Exception, name: str, sources: Mapping[str, str]) -> str:
     """The error and the lines of the script that led to it; of its cause, if that was raised there too."""
     lines = traceback.format_exception_only(error)[-1].strip().splitlines()
     origin: BaseException | None = error
@@ -188,4 +200,6 @@ def _described(error: Exception, name: str) -> str:
         frames, origin = inside or frames, origin.__cause__
     for frame in frames:
         lines += [f'  File "{name}", line {frame.lineno}, in {frame.name}', f"    {frame.line}"]
+        if source := sources.get(str(frame.lineno)):
+            lines.append(f"    from {source}")
     return "\n".join(lines)

@@ -32,16 +32,23 @@ class StageReadError(PyptoTmplError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of every stage: the entry if it is named, and the names of the inputs."""
+    """What is asked of every stage: the entry if it is named, and the names of the inputs.
+
+    With ``print_companions`` the IR of a stage that was read from its companion comes as text, too.
+    """
 
     inputs: frozenset[str]
     entry: str | None = None
     template_dirs: tuple[Path, ...] = ()
+    print_companions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A stage that can run; ``read_from`` is the file it was read from, ``note`` why not from the text."""
+    """A stage that can run; ``read_from`` is the file it was read from, ``note`` why not from the text.
+
+    ``printed`` is the text of a companion, where that was asked for.
+    """
 
     script: str
     program: str
@@ -52,6 +59,7 @@ class Prepared:
     is_from_text: bool
     identity: bytes
     seconds: float
+    printed: str = ""
 
     def runs_like(self, other: Prepared) -> str:
         """Why the other need not run too: "IR" that is structurally equal, the same "script", or ""."""
@@ -88,7 +96,14 @@ def prepare(content: StageContent, request: Request) -> Prepared:
             is_from_text=is_from_text,
             identity=fingerprint(emitted.node),
             seconds=time.perf_counter() - began,
+            printed=_printed(emitted.node) if request.print_companions and not is_from_text else "",
         )
+
+
+def read_again(prepared: Prepared, content: StageContent) -> Node:
+    """The program that a script was emitted for, read once more from the file that it was read from."""
+    with _no_collection():
+        return _read_text(content) if prepared.is_from_text else _read_binary(content)
 
 
 @contextmanager
@@ -169,11 +184,17 @@ def _is_printed_from(content: StageContent, companion: Node) -> bool:
     """True for a text that is what the printer writes for the companion, up to line ends."""
     assert content.text is not None
     text = content.text.decode("utf-8-sig", "replace")
-    try:
-        printed = ir.python_print(companion, format=False)
-    except PyptoTmplError:
-        return True  # nothing to compare with: that is no sign of an edit
+    # Without a printed form there is nothing to compare with: that is no sign of an edit.
+    printed = _printed(companion) or text
     return text.rstrip().splitlines() == printed.rstrip().splitlines()
+
+
+def _printed(node: Node) -> str:
+    """The text of a program; "" where the printer has none for it."""
+    try:
+        return ir.python_print(node, format=False)
+    except PyptoTmplError:
+        return ""
 
 
 def _emit(node: Node, request: Request) -> Emitted:

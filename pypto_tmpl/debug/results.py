@@ -126,6 +126,7 @@ def stage_dict(stage: StageResult) -> dict[str, Any]:
 def _verdict_dict(verdict: TensorVerdict) -> dict[str, Any]:
     found = asdict(verdict)
     tolerance, shape = found.pop("tolerance"), found.pop("shape")
+    found.pop("picture")
     plain: dict[str, Any] = _jsonable({**found, **tolerance, "error": shape})
     return plain
 

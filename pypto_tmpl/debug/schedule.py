@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -13,8 +13,9 @@ from pypto_tmpl.debug.comparison import Comparator, Rules, TensorVerdict, compar
 from pypto_tmpl.debug.execution import script_name
 from pypto_tmpl.debug.preparation import Prepared, Request
 from pypto_tmpl.debug.stages import Stage, StageContent, StageFileError
-from pypto_tmpl.debug.tasks import Failure, Outcome, prepare_task, run_task
+from pypto_tmpl.debug.tasks import Failure, Outcome, RunRequest, prepare_task, run_task
 from pypto_tmpl.debug.tensor_set import TensorSet
+from pypto_tmpl.debug.time_limits import TimeLimits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +23,8 @@ class StageResult:
     """What became of one stage: verdicts on its tensors, or why there are none.
 
     ``same_as`` names the stage before when this one has its IR or its script (``same_what``) and was not run
-    again; ``tensors`` are what was computed, where keeping that was asked for.
+    again; ``tensors`` are what was computed, ``ir`` and ``script`` the texts of the program and of its
+    script, where keeping them was asked for.
     """
 
     stage: Stage
@@ -34,22 +36,42 @@ class StageResult:
     same_what: str = ""
     seconds: float = 0.0
     tensors: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    ir: str = ""
+    script: str = ""
 
     @property
     def passed(self) -> bool:
         """True when the stage ran and every tensor is as expected."""
         return self.failure is None and all(verdict.passed for verdict in self.verdicts)
 
+    @property
+    def verdict(self) -> str:
+        """The verdict in a word: ok, wrong, failed, timed out or unreadable."""
+        if self.failure is None:
+            return "ok" if self.passed else "wrong"
+        return {"script": "failed", "time": "timed out"}.get(self.failure.kind, "unreadable")
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is done with every stage."""
+    """What is done with every stage.
+
+    Reading a stage and running it may each take ``time_limit`` seconds. ``keep_tensors`` and ``keep_texts``
+    have results hold what was computed, and the texts of program and script.
+    """
 
     request: Request
     tensors: TensorSet
     rules: Rules
     comparators: Mapping[str, Comparator] = field(default_factory=dict)
     keep_tensors: bool = False
+    keep_texts: bool = False
+    time_limit: float | None = None
+
+    def run_request(self) -> RunRequest:
+        """What is asked of every run; comparators may be closures, so they are called here."""
+        here = frozenset(self.comparators)
+        return RunRequest(self.rules, here, self.keep_tensors or bool(here), self.request.template_dirs)
 
 
 @dataclass(slots=True)
@@ -79,10 +101,13 @@ class Schedule:
         self._slots: dict[int, _Slot] = {}
         self._pending: dict[Future[Any], int] = {}
         self._next_run = 0
+        self._front = 0
+        self._time_limits = None if job.time_limit is None else TimeLimits(executor, job.time_limit)
 
     def __iter__(self) -> Iterator[StageResult]:
         result: StageResult | None = None
         for index in range(len(self.stages)):
+            self._front = index
             while not self._is_done(index):
                 self._read_ahead(index)
                 self._run_prepared()
@@ -149,33 +174,36 @@ class Schedule:
         slot.prepared = replace(before, name=name, read_from=slot.content.text_name, seconds=0.0)
 
     def _run(self, prepared: Prepared, index: int) -> None:
-        job = self.job
-        here = frozenset(job.comparators)
-        send_back = job.keep_tensors or bool(here)
-        future = self.executor.submit(run_task, prepared, job.tensors, job.rules, here, send_back)
+        content, job = self._slots[index].content, self.job
+        assert content is not None
+        future = self.executor.submit(run_task, prepared, content, job.tensors, job.run_request())
         self._pending[future] = index
 
     def _collect(self) -> None:
-        """Wait for tasks to end and take what they gave."""
-        done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
-        for future in done:
+        """Wait for tasks to end, or for their time to be over, and take what they gave."""
+        if self._time_limits is None:
+            done, late = wait(self._pending, return_when=FIRST_COMPLETED).done, set[Future[Any]]()
+        else:
+            done, late = self._time_limits.wait(self._pending, self._front)
+        for future in done | late:
             slot = self._slots[self._pending.pop(future)]
-            is_prepared = slot.prepared is not None
-            try:
-                found = future.result()
-            except Exception as error:  # of the executor: its process died, or was cancelled
-                found = Failure("script" if is_prepared else "unreadable", str(error) or repr(error))
-            if is_prepared:
-                slot.outcome = found
+            if slot.prepared is not None:
+                slot.outcome = self._late("running") if future in late else _found(future, "script")
             else:
-                slot.prepared = found
+                slot.prepared = self._late("reading") if future in late else _found(future, "unreadable")
+
+    def _late(self, what: str) -> Failure:
+        limit = f"{self.job.time_limit:g} s"
+        return Failure("time", f"{what} the stage took longer than the time limit of {limit}")
 
     def _result(self, index: int, before: StageResult | None) -> StageResult:
         slot, stage = self._slots[index], self.stages[index]
         if not isinstance(slot.prepared, Prepared):
             assert isinstance(slot.prepared, Failure)
-            return StageResult(stage, failure=slot.prepared)
-        read = StageResult(stage, (), None, slot.prepared.read_from, slot.prepared.note)
+            return StageResult(stage, failure=slot.prepared, ir=self._ir_text(slot))
+        script = slot.prepared.script if self.job.keep_texts else ""
+        read = StageResult(stage, ir=self._ir_text(slot), script=script)
+        read = replace(read, read_from=slot.prepared.read_from, note=slot.prepared.note)
         if slot.same_what:
             assert before is not None
             read = replace(read, verdicts=before.verdicts, failure=before.failure, tensors=before.tensors)
@@ -189,6 +217,14 @@ class Schedule:
         kept = slot.outcome.tensors if self.job.keep_tensors else {}
         return replace(read, verdicts=verdicts, tensors=kept, seconds=seconds)
 
+    def _ir_text(self, slot: _Slot) -> str:
+        """The text that was read, or that a companion was printed as; of a stage without use, its file's."""
+        if not self.job.keep_texts or slot.content is None:
+            return ""
+        if isinstance(slot.prepared, Prepared) and not slot.prepared.is_from_text:
+            return slot.prepared.printed
+        return (slot.content.text or b"").decode("utf-8-sig", "replace")
+
     def _verdicts(self, outcome: Outcome) -> tuple[TensorVerdict, ...]:
         """All verdicts in the order of the expected tensors; comparators run here, they may be closures."""
         inputs, expected = self.job.tensors.load()
@@ -197,3 +233,11 @@ class Schedule:
         for name, comparator in self.job.comparators.items():
             made[name] = compare_by(comparator, name, outcome.tensors, expected, given, self.job.rules)
         return tuple(made[name] for name in expected)
+
+
+def _found(future: Future[Any], kind: Literal["script", "unreadable"]) -> Any:
+    """What a task gave; a failure where the executor has none, since its process died or was cancelled."""
+    try:
+        return future.result()
+    except Exception as error:
+        return Failure(kind, str(error) or repr(error))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors
 from pypto_tmpl.debug.entry import EntryError
 from pypto_tmpl.debug.execution import MissingTensorError, ScriptError, run_entry
-from pypto_tmpl.debug.preparation import Prepared, Request, prepare
+from pypto_tmpl.debug.preparation import Prepared, Request, prepare, read_again
 from pypto_tmpl.debug.stages import StageContent
 from pypto_tmpl.debug.tensor_set import Tensors, TensorSet
 from pypto_tmpl.errors import PyptoTmplError
@@ -17,9 +19,9 @@ from pypto_tmpl.errors import PyptoTmplError
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a stage has no verdict: its files cannot be used, its script raised, or the request is wrong."""
+    """Why a stage has no verdict: its files are no use, its script raised or hung, the request is wrong."""
 
-    kind: Literal["unreadable", "script", "request"]
+    kind: Literal["unreadable", "script", "time", "request"]
     text: str
     error: PyptoTmplError | None = None  # of a wrong request
 
@@ -43,21 +45,39 @@ def prepare_task(content: StageContent, request: Request) -> Prepared | Failure:
         return Failure("unreadable", _text(error))
 
 
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What is asked of every run, in the words of a ``Job``; tensors ``elsewhere`` are not compared here."""
+
+    rules: Rules
+    elsewhere: frozenset[str] = frozenset()
+    send_back: bool = False
+    template_dirs: tuple[Path, ...] = ()
+
+
 def run_task(
-    prepared: Prepared, tensors: TensorSet, rules: Rules, elsewhere: frozenset[str], send_back: bool
+    prepared: Prepared, content: StageContent, tensors: TensorSet, request: RunRequest
 ) -> Outcome | Failure:
-    """Run a script and compare what it computed, except what is compared ``elsewhere``."""
+    """Run a script and compare what it computed; errors name lines of the files it was made from."""
     began = time.perf_counter()
     inputs, expected = tensors.load()
     try:
-        actual = run_entry(prepared.script, prepared.name, prepared.entry, inputs, expected)
+        actual = run_entry(
+            prepared.script,
+            prepared.name,
+            prepared.entry,
+            inputs,
+            expected,
+            partial(read_again, prepared, content),
+            template_dirs=request.template_dirs,
+        )
     except MissingTensorError as error:
         return Failure("request", str(error), error)
     except ScriptError as error:
         return Failure("script", error.what)
-    compared = [name for name in expected if name not in elsewhere]
-    verdicts = tuple(compare_tensors(name, actual[name], expected[name], rules) for name in compared)
-    return Outcome(verdicts, actual if send_back else {}, time.perf_counter() - began)
+    compared = [name for name in expected if name not in request.elsewhere]
+    verdicts = tuple(compare_tensors(name, actual[name], expected[name], request.rules) for name in compared)
+    return Outcome(verdicts, actual if request.send_back else {}, time.perf_counter() - began)
 
 
 def prepare_worker() -> None:

@@ -15,6 +15,7 @@ import torch
 from pypto_tmpl.debug.comparison import Comparator, Rules
 from pypto_tmpl.debug.cores import usable_cores
 from pypto_tmpl.debug.preparation import Request
+from pypto_tmpl.debug.report.writing import is_page, write_report
 from pypto_tmpl.debug.results import ValidationResult, stage_lines
 from pypto_tmpl.debug.schedule import Job, Schedule, StageResult
 from pypto_tmpl.debug.stages import Stage, find_stages
@@ -46,7 +47,9 @@ class Options:
     Up to ``jobs`` worker processes, by default as many as there are cores, take over when the work has
     taken longer than their start (at once where ``jobs`` is given; 1 means none). Any ``executor`` of
     ``concurrent.futures`` serves instead. Templates in ``template_dirs`` come before the project's own.
-    With ``keep_tensors`` the results hold what was computed.
+    Reading a stage, and running it, may each take ``time_limit`` seconds: the stage is bad after that. With
+    a limit stages always run in worker processes, which can be ended, or in ``executor``, which may go on.
+    With ``keep_tensors`` the results hold what was computed, with ``keep_for_report`` what a page shows.
     """
 
     rtol: float = RTOL
@@ -58,13 +61,21 @@ class Options:
     widen_dtypes: bool = False
     jobs: int | None = None
     executor: Executor | None = None
+    time_limit: float | None = None
     template_dirs: tuple[Path, ...] = ()
     keep_tensors: bool = False
+    keep_for_report: bool = False
 
     def rules(self) -> Rules:
         """The rules of comparison. Raises ValueError for a tolerance that is none."""
         per_tensor = {name: _tolerance(value) for name, value in self.tolerances.items()}
-        return Rules(Tolerance(self.rtol, self.atol), per_tensor, self.equal_nan, self.widen_dtypes)
+        return Rules(
+            Tolerance(self.rtol, self.atol),
+            per_tensor,
+            self.equal_nan,
+            self.widen_dtypes,
+            pictures=self.keep_for_report,
+        )
 
 
 def _tolerance(value: ToleranceLike) -> Tolerance:
@@ -101,17 +112,26 @@ class Validation:
                     raise ValueError(f"{title} has {name!r}, which is not among the expected tensors; {note}")
         if options.jobs is not None and options.jobs < 1:
             raise ValueError(f"jobs must be 1 or more, got {options.jobs}")
+        if options.time_limit is not None and not options.time_limit > 0:
+            raise ValueError(f"time_limit must be more than 0 s, got {options.time_limit!r}")
         self.stages = find_stages(Path(source))
 
     def results(self) -> Generator[StageResult, None, None]:
         """Results in stage order; closing the iterator ends what is still at work."""
-        given = self.options.executor
-        executor = given or _own_executor(self.options.jobs)
+        options, given = self.options, self.options.executor
+        executor = given or _own_executor(options.jobs, options.time_limit)
         is_local = isinstance(executor, (PatientPool, WorkerPool, ThreadPoolExecutor, ProcessPoolExecutor))
         tensors = TensorSet(self.inputs, self.expected, by_value=not is_local)
-        request = Request(frozenset(self.inputs), self.options.entry, self.options.template_dirs)
-        job = Job(request, tensors, self.rules, self.options.comparators, self.options.keep_tensors)
-        schedule = Schedule(self.stages, executor, job, _ahead(executor, self.options.jobs))
+        job = Job(
+            Request(frozenset(self.inputs), options.entry, options.template_dirs, options.keep_for_report),
+            tensors,
+            self.rules,
+            options.comparators,
+            keep_tensors=options.keep_tensors,
+            keep_texts=options.keep_for_report,
+            time_limit=options.time_limit,
+        )
+        schedule = Schedule(self.stages, executor, job, _ahead(executor, options.jobs))
         try:
             yield from schedule
         finally:
@@ -121,7 +141,9 @@ class Validation:
             tensors.discard()
 
 
-def _own_executor(jobs: int | None) -> Executor:
+def _own_executor(jobs: int | None, time_limit: float | None) -> Executor:
+    if time_limit is not None:
+        return WorkerPool(jobs or len(usable_cores()))
     if jobs is None:
         return PatientPool(len(usable_cores()))
     return PatientPool(1) if jobs == 1 else WorkerPool(jobs)
@@ -157,12 +179,14 @@ def validate_pass_ir_codegen_results(
     jobs: int | None = None,
     stop_at_first: bool = True,
     executor: Executor | None = None,
+    time_limit: float | None = None,
     report: str | PathLike[str] | None = None,
 ) -> ValidationResult:
     """Run every stage of a pass dump, or one dump, on ``tensors`` and compare with ``expected``.
 
     Prints a line for each tensor of each stage. The first bad stage ends the validation unless
-    ``stop_at_first`` is false; ``report`` names a JSON file for what was found. ``Options`` tells the rest.
+    ``stop_at_first`` is false; ``report`` names a file for what was found: a page to look at, or plain data
+    where the name ends in ``.json``. ``Options`` tells the rest.
     Raises ValidationError, an AssertionError with all that was found as ``result``, for a bad stage;
     MissingTensorError (KeyError), EntryError (ValueError), StageNotFoundError (FileNotFoundError), TypeError.
     """
@@ -176,6 +200,8 @@ def validate_pass_ir_codegen_results(
         widen_dtypes=widen_dtypes,
         jobs=jobs,
         executor=executor,
+        time_limit=time_limit,
+        keep_for_report=report is not None and is_page(Path(report)),
     )
     validation = Validation(ir_dir, tensors, expected, options)
     return check_stages(validation, stop_at_first, None if report is None else Path(report))
@@ -183,8 +209,8 @@ def validate_pass_ir_codegen_results(
 
 def check_stages(validation: Validation, stop_at_first: bool, report: Path | None) -> ValidationResult:
     """Print the results of a validation as they come; raise for bad ones. ``report`` is written always."""
-    if report is not None and report.suffix != ".json":
-        raise ValueError(f"a report is a .json file, got {report.name!r}")
+    if report is not None:
+        is_page(report)  # refuses another name before the work is done
     result = ValidationResult(len(validation.stages))
     rerun = partial(_call_text, validation.options)
     try:
@@ -196,7 +222,7 @@ def check_stages(validation: Validation, stop_at_first: bool, report: Path | Non
                     break
     finally:
         if report is not None:
-            result.write(report)
+            write_report(report, result, rerun)
     for stage in result.bad:
         if stage.failure is not None and stage.failure.error is not None:
             raise stage.failure.error

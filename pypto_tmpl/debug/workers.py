@@ -63,6 +63,13 @@ class WorkerPool(Executor):
         self._tasks.put((future, (fn, args, kwargs)))
         return future
 
+    def end_task(self, future: Future[Any]) -> None:
+        """End a task, and the process that is at work on it; another one takes its place."""
+        if future.cancel():
+            return
+        for worker in self._workers:
+            worker.end(future)
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more tasks and end the processes; with ``cancel_futures`` also those at work."""
         self._closed = True
@@ -84,10 +91,12 @@ class WorkerPool(Executor):
             worker.start()
         while (task := self._tasks.get()) is not None:
             future, call = task
+            with suppress(WorkerDiedError):
+                worker.start_if_dead()  # before the task counts as running
             if not future.set_running_or_notify_cancel():
                 continue
             try:
-                succeeded, value = worker.call(call)
+                succeeded, value = worker.call(call, future)
             except BaseException as error:
                 succeeded, value = False, error
             if succeeded:
@@ -104,6 +113,7 @@ class _Worker:
         self.cores = cores
         self.ready = threading.Event()
         self._killed = False
+        self._task: Future[Any] | None = None
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -124,13 +134,28 @@ class _Worker:
         finally:
             self.ready.set()
 
-    def call(self, call: _Call) -> tuple[bool, Any]:
-        """The answer of the worker: whether the call succeeded, and its value or exception."""
-        data = pickle.dumps(call, pickle.HIGHEST_PROTOCOL)
+    def start_if_dead(self) -> None:
+        """Start the process again if it has ended."""
         if self._process is None or self._process.poll() is not None:
             self.start()
-        answer: tuple[bool, Any] = self._exchange(data)
+
+    def call(self, call: _Call, task: Future[Any]) -> tuple[bool, Any]:
+        """The answer of the worker: whether the call succeeded, and its value or exception."""
+        data = pickle.dumps(call, pickle.HIGHEST_PROTOCOL)
+        with self._lock:
+            self._task = task
+        try:
+            answer: tuple[bool, Any] = self._exchange(data)
+        finally:
+            with self._lock:
+                self._task = None
         return answer
+
+    def end(self, task: Future[Any]) -> None:
+        """End the process if it is at work on this task."""
+        with self._lock:
+            if self._task is task and self._process is not None:
+                self._process.kill()
 
     def _exchange(self, data: bytes) -> Any:
         process = self._process

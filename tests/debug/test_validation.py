@@ -436,7 +436,12 @@ def test_an_entry_that_is_not_clear_is_an_error_of_its_own(tmp_path, where):
         ({"wanted": {}}, ValueError, "expected is empty: there is nothing to compare"),
         ({"rtol": -1.0}, ValueError, "rtol must be 0 or more, got -1.0"),
         ({"jobs": 0}, ValueError, "jobs must be 1 or more, got 0"),
-        ({"report": "out.html"}, ValueError, "a report is a .json file, got 'out.html'"),
+        (
+            {"report": "out.txt"},
+            ValueError,
+            "error[report]: a report is a .html or .json file, got 'out.txt'",
+        ),
+        ({"time_limit": 0}, ValueError, "time_limit must be more than 0 s, got 0"),
         (
             {"tolerances": {"ouut": 1.0}},
             ValueError,
@@ -547,4 +552,4 @@ def test_the_options_are_those_of_the_function():
     keywords = set(inspect.signature(validate_pass_ir_codegen_results).parameters)
     assert keywords - {"ir_dir", "tensors", "expected", "stop_at_first", "report"} == set(
         inspect.signature(Options).parameters
-    ) - {"template_dirs", "keep_tensors"}
+    ) - {"template_dirs", "keep_tensors", "keep_for_report"}

@@ -1,0 +1,62 @@
+"""What stands on top of a report: the first thing that is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pypto_tmpl.debug.report.page_data import tensor_facts
+from pypto_tmpl.debug.results import Rerun, ValidationResult
+from pypto_tmpl.debug.schedule import StageResult
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The sum of a result; ``stage`` is the number of the first bad stage, None where there is none.
+
+    ``facts`` are labels and texts, ``code`` the labels whose texts are code.
+    """
+
+    text: str
+    passed: bool
+    stage: int | None = None
+    facts: tuple[tuple[str, str], ...] = ()
+    code: frozenset[str] = field(default=frozenset({"rerun"}))
+
+
+def headline(result: ValidationResult, rerun: Rerun) -> Headline:
+    """The headline of a validation, or of one run."""
+    checked, total = len(result.stages), result.total
+    if not result.bad:
+        if checked == total:
+            text = "Every output is as expected" if total == 1 else f"All {total} stages are as expected"
+        else:
+            text = f"Interrupted: {checked} of {total} stages checked, these as expected"
+        return Headline(text, passed=result.passed)
+    first = result.bad[0]
+    index = result.stages.index(first)
+    facts = []
+    if index and all(stage.passed for stage in result.stages[:index]):
+        facts.append(("last good stage", result.stages[index - 1].stage.name))
+    facts += _facts(first, rerun)
+    return Headline(_text(first, total), passed=False, stage=index, facts=tuple(facts))
+
+
+def _text(first: StageResult, total: int) -> str:
+    what = {
+        "wrong": "computes something else than expected",
+        "failed": "has a script that fails",
+        "timed out": "takes longer than its time limit",
+    }.get(first.verdict, "cannot be read")
+    return f"{first.stage.name} {what}" if total == 1 else f"First bad stage: {first.stage.name} {what}"
+
+
+def _facts(first: StageResult, rerun: Rerun) -> list[tuple[str, str]]:
+    if first.failure is not None:
+        return [("error", first.failure.text), ("rerun", rerun(first.stage, ""))]
+    found: list[tuple[str, str]] = []
+    for verdict in (verdict for verdict in first.verdicts if not verdict.passed):
+        shown = [
+            fact for fact in tensor_facts(verdict) if fact[0] in ("why", "bad cells", "max abs diff", "where")
+        ]
+        found += [("tensor", verdict.name), *shown, ("rerun", rerun(first.stage, verdict.name))]
+    return found

@@ -1,0 +1,143 @@
+"""What the page of a report shows, as plain data: the part that its script draws from."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pypto_tmpl.debug.comparison import TensorVerdict
+from pypto_tmpl.debug.error_picture import ErrorPicture
+from pypto_tmpl.debug.report.ir_diff import SectionChange, section_changes
+from pypto_tmpl.debug.report.ir_sections import Section, ir_sections
+from pypto_tmpl.debug.report.line_table import LineTable
+from pypto_tmpl.debug.results import Rerun, ValidationResult
+from pypto_tmpl.debug.schedule import StageResult
+
+_PROGRAM = re.compile(r"^def [A-Za-z]", re.MULTILINE)  # the names of helpers start with an underscore
+_SCRIPT_LINE = re.compile(r'^\s*(?:= )?File "<pypto_tmpl [^"]*>", line (\d+), in', re.MULTILINE)
+
+
+def how_it_ran(stage: StageResult) -> str:
+    """Where a stage was read from, and whether it ran."""
+    if stage.same_as:
+        return f"same {stage.same_what} as {stage.same_as}"
+    if not stage.read_from:
+        return "not read"
+    return {".py": "text", ".msgpack": "msgpack"}.get(
+        Path(stage.read_from).suffix, Path(stage.read_from).name
+    )
+
+
+def tensor_facts(verdict: TensorVerdict) -> Iterator[tuple[str, str]]:
+    """Labels and texts of what is known about a tensor's error."""
+    for line in [] if verdict.passed else verdict.reason.splitlines():
+        yield "why", line
+    if verdict.shape is None:
+        yield "max abs diff", f"{verdict.max_abs_diff:.6e}"
+        return
+    for line in verdict.shape.lines():
+        label, _, text = line.partition(": ")
+        yield label, text
+
+
+@dataclass(slots=True)
+class PageData:
+    """Collects what the stages of one result share: lines of text, and pictures."""
+
+    rerun: Rerun
+    lines: LineTable = field(default_factory=LineTable)
+    pictures: dict[ErrorPicture, int] = field(default_factory=dict)
+
+    def build(self, result: ValidationResult) -> dict[str, Any]:
+        """The data on all stages; lists of numbers are those of ``LineTable`` and ``Block``."""
+        before: tuple[int, Sequence[Section]] | None = None
+        stages = []
+        for index, stage in enumerate(result.stages):
+            sections = ir_sections(stage.ir)
+            stages.append(self._stage(stage, sections, before))
+            if sections:
+                before = index, sections
+        return {
+            "lines": self.lines.lines,
+            "stages": stages,
+            "pictures": [_picture_data(picture) for picture in self.pictures],
+        }
+
+    def _stage(
+        self, stage: StageResult, sections: Sequence[Section], before: tuple[int, Sequence[Section]] | None
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "name": stage.stage.name,
+            "file": str(stage.stage.path),
+            "verdict": stage.verdict,
+            "passed": stage.passed,
+            "seconds": round(stage.seconds, 6),
+            "how": how_it_ran(stage),
+            "how_shortly": f"same {stage.same_what}" if stage.same_as else how_it_ran(stage),
+            "note": stage.note,
+            "rerun": self.rerun(stage.stage, ""),
+            "failure": None if stage.failure is None else stage.failure.text,
+            "failed_lines": _failed_lines(stage),
+            "tensors": [self._tensor(stage, verdict) for verdict in stage.verdicts],
+            "ir": [[section.name, section.start, self.lines.runs(section.lines)] for section in sections],
+            "script": self.lines.runs(stage.script.splitlines()),
+            "helper_lines": helper_lines(stage.script),
+            "before": None,
+            "changes": [],
+        }
+        if before is not None and sections:
+            found["before"], earlier = before
+            found["changes"] = [_change_data(change) for change in section_changes(earlier, sections)]
+        return found
+
+    def _tensor(self, stage: StageResult, verdict: TensorVerdict) -> dict[str, Any]:
+        picture = verdict.picture
+        return {
+            "name": verdict.name,
+            "passed": verdict.passed,
+            "line": verdict.line(),
+            "is_equal": verdict.passed and verdict.max_abs_diff == 0,
+            "facts": list(tensor_facts(verdict)),
+            "picture": None if picture is None else self.pictures.setdefault(picture, len(self.pictures)),
+            "rerun": self.rerun(stage.stage, verdict.name),
+        }
+
+
+def change_counts(stage: Mapping[str, Any]) -> tuple[int, int]:
+    """How many lines of a stage are new and gone, of the data that ``PageData`` made of it."""
+    counts = [change["counts"] for change in stage["changes"]]
+    return sum(new for new, _ in counts), sum(gone for _, gone in counts)
+
+
+def helper_lines(script: str) -> int:
+    """How many lines of a script come before its program: imports and run-time helpers."""
+    found = _PROGRAM.search(script)
+    return 0 if found is None else script.count("\n", 0, found.start())
+
+
+def _failed_lines(stage: StageResult) -> list[int]:
+    """The lines of the script that an error came through."""
+    text = "" if stage.failure is None else stage.failure.text
+    return sorted({int(number) for number in _SCRIPT_LINE.findall(text)})
+
+
+def _change_data(change: SectionChange) -> dict[str, Any]:
+    return {
+        "name": change.name,
+        "before": change.before,
+        "after": change.after,
+        "counts": change.counts(),
+        # A function that stayed as it is needs no blocks.
+        "blocks": [list(block) for block in change.blocks] if change.is_changed else [],
+    }
+
+
+def _picture_data(picture: ErrorPicture) -> dict[str, Any]:
+    found = asdict(picture)
+    for name in ("levels", "bad"):
+        found["map"][name] = b64encode(found["map"][name]).decode()
+    return found

@@ -1,0 +1,117 @@
+"""From results to a file: a page that needs nothing else, or plain data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from pypto_tmpl.debug.report.headline import headline
+from pypto_tmpl.debug.report.page_data import PageData, change_counts
+from pypto_tmpl.debug.results import Rerun, ValidationResult
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.files import write_text
+from pypto_tmpl.resources import template_root
+
+PAGE, DATA = (".html", ".htm"), ".json"
+FOLDER = "report"
+STYLES = ("page.css", "code.css", "errors.css")
+SCRIPTS = ("elements.js", "code.js", "diff.js", "errors.js", "stage.js", "keys.js", "start.js")
+
+
+class ReportError(PyptoTmplError, ValueError):
+    """A report cannot be written in the form that its name asks for."""
+
+    slug = "report"
+
+
+def is_page(path: Path) -> bool:
+    """True for the name of a page, False for that of plain data. Raises ReportError for another name."""
+    if path.suffix.lower() in (*PAGE, DATA):
+        return path.suffix.lower() in PAGE
+    raise ReportError(f"a report is a .html or .json file, got {path.name!r}")
+
+
+def write_report(
+    path: Path,
+    result: ValidationResult,
+    rerun: Rerun,
+    *,
+    title: str = "",
+    template_dirs: Sequence[Path] = (),
+) -> None:
+    """Write what was found, whole or not at all: a page for ``.html``, plain data for ``.json``.
+
+    ``rerun`` gives the command for a stage and a tensor ("" for all). Texts and pictures are in the page as
+    far as the results hold them (``Options.keep_for_report``). Templates in ``template_dirs`` come first.
+    Raises ReportError for another name, FileError where the file cannot be written.
+    """
+    if is_page(path):
+        text = page_text(result, rerun, title=title, template_dirs=template_dirs)
+        write_text(path, text.encode("utf-8", "replace").decode())
+    else:
+        result.write(path)
+
+
+def page_text(
+    result: ValidationResult, rerun: Rerun, *, title: str = "", template_dirs: Sequence[Path] = ()
+) -> str:
+    """The HTML of the page."""
+    environment = _environment(tuple(template_dirs))
+    data = PageData(rerun).build(result)
+    script, style = (_joined(environment, names) for names in (SCRIPTS, STYLES))
+    rows = [stage | dict(zip(("new", "gone"), change_counts(stage), strict=True)) for stage in data["stages"]]
+    return environment.get_template(f"{FOLDER}/page.html.jinja").render(
+        title=title or _title(result),
+        headline=headline(result, rerun),
+        rows=rows,
+        total=result.total,
+        script=Markup(script),
+        style=Markup(style),
+        policy=f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}",
+        data=Markup(json_in_html(data)),
+    )
+
+
+def _environment(template_dirs: tuple[Path, ...]) -> jinja2.Environment:
+    """Unlike that of scripts, it escapes whatever is not marked as markup."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader([*template_dirs, template_root()]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+
+
+def _joined(environment: jinja2.Environment, names: Sequence[str]) -> str:
+    """Files as one text, framed by line ends; their own text is not a template."""
+    assert environment.loader is not None
+    parts = [environment.loader.get_source(environment, f"{FOLDER}/{name}")[0] for name in names]
+    return "\n" + "\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _digest(text: str) -> str:
+    """The source that the page's own policy allows: text with this digest, and nothing else."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def json_in_html(data: Mapping[str, Any]) -> str:
+    """JSON that no HTML parser sees a tag or comment in, and that JavaScript reads as it is."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _title(result: ValidationResult) -> str:
+    if not result.stages:
+        return "Validation"
+    stage = result.stages[0].stage
+    return stage.name if result.total == 1 else f"Validation of {stage.path.parent.name}"

@@ -1,0 +1,98 @@
+// Moving with the keyboard, the filter and the theme.
+const THEMES = ["system", "light", "dark"];
+
+function options() {
+  return [...document.querySelectorAll("#stages [role=option]:not([hidden])")];
+}
+
+/** Go to the next stage in a direction that is in the list and fits. */
+function step(direction, fits = () => true) {
+  const numbers = options().map((option) => Number(option.dataset.stage)).filter((number) => fits(report.stages[number]));
+  if (direction < 0) numbers.reverse();
+  const next = numbers.find((number) => (number - selected.stage) * direction > 0);
+  if (next !== undefined) show(next);
+}
+
+function goToEnd(last) {
+  const all = options();
+  if (all.length) show(Number(all[last ? all.length - 1 : 0].dataset.stage));
+}
+
+function filterStages() {
+  const words = document.getElementById("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+  document.querySelectorAll("#stages [role=option]").forEach((option) => {
+    const stage = report.stages[option.dataset.stage];
+    const text = `${stage.name} ${stage.verdict} ${stage.how}`.toLowerCase();
+    option.hidden = !words.every((word) => text.includes(word));
+    option.style.display = option.hidden ? "none" : "";
+  });
+  document.getElementById("no-match").hidden = options().length > 0;
+}
+
+function setTheme(theme) {
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  document.getElementById("theme").textContent = `theme: ${theme}`;
+  redrawMaps();
+}
+
+function nextTheme() {
+  const now = document.documentElement.dataset.theme ?? "system";
+  const theme = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
+  setTheme(theme);
+  try {
+    localStorage.setItem("pypto-tmpl-report-theme", theme);
+  } catch {
+    // Where the browser keeps nothing, the choice lasts as long as the page.
+  }
+}
+
+function showHelp() {
+  const help = document.getElementById("help");
+  if (help.open) help.close();
+  else help.showModal();
+}
+
+const KEYS = {
+  j: () => step(1),
+  k: () => step(-1),
+  n: () => step(1, (stage) => !stage.passed),
+  p: () => step(-1, (stage) => !stage.passed),
+  g: () => goToEnd(false),
+  G: () => goToEnd(true),
+  "]": () => jump(1),
+  "[": () => jump(-1),
+  e: toggleFolds,
+  h: () => document.querySelector("#headline details")?.toggleAttribute("open"),
+  t: nextTheme,
+  "?": showHelp,
+  "/": () => document.getElementById("filter").focus(),
+  ArrowRight: () => show(selected.stage, Math.min(selected.view + 1, VIEWS.length - 1)),
+  ArrowLeft: () => show(selected.stage, Math.max(selected.view - 1, 0)),
+};
+const LIST_KEYS = {
+  ArrowDown: () => step(1),
+  ArrowUp: () => step(-1),
+  Home: () => goToEnd(false),
+  End: () => goToEnd(true),
+};
+
+function onKey(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target.id === "filter") {
+    if (event.key === "Escape") {
+      event.target.value = "";
+      filterStages();
+    }
+    if (event.key === "Escape" || event.key === "Enter") document.getElementById("stages").focus();
+    return;
+  }
+  if (document.getElementById("help").open && event.key !== "?") return;
+  if (event.target.type === "radio" && event.key.startsWith("Arrow")) return;
+  const inList = event.target.closest?.("#stages") || event.target === document.body;
+  const view = Number(event.key) - 1;
+  const action = VIEWS[view] ? () => show(selected.stage, view) : KEYS[event.key] ?? (inList && LIST_KEYS[event.key]);
+  if (!action) return;
+  event.preventDefault();
+  action();
+}

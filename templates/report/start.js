@@ -1,0 +1,25 @@
+// What happens when the page is opened.
+function start() {
+  document.addEventListener("keydown", onKey);
+  document.getElementById("theme").addEventListener("click", nextTheme);
+  document.getElementById("show-help").addEventListener("click", showHelp);
+  document.getElementById("filter").addEventListener("input", filterStages);
+  document.body.addEventListener("click", (event) => {
+    const chosen = event.target.closest("[data-stage]");
+    if (chosen) show(Number(chosen.dataset.stage));
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawMaps);
+  try {
+    const theme = localStorage.getItem("pypto-tmpl-report-theme");
+    if (THEMES.includes(theme)) setTheme(theme);
+  } catch {
+    // See nextTheme.
+  }
+  const [, stage, view] = /^#(\d+)\.([1-4])$/.exec(location.hash) ?? [];
+  const firstBad = report.stages.findIndex((found) => !found.passed);
+  if (report.stages[stage]) show(Number(stage), view - 1);
+  else show(Math.max(firstBad, 0));
+  document.getElementById("stages").focus({ preventScroll: true });
+  document.documentElement.dataset.ready = "yes";
+}
+start();
