@@ -39,7 +39,7 @@ function tokens(line, quotes) {
 
 /** Text nodes and coloured spans for parts of a line. */
 function coloured(parts) {
-  return parts.map(([kind, text]) => (kind ? element("span", { class: kind }, text) : text));
+  return parts.map(([kind, text]) => (kind ? element("span", { class: kind }, text) : breakable(text)));
 }
 
 /**

@@ -1,6 +1,7 @@
 // Two stages side by side, function by function; lines far from a change are folded.
 const CONTEXT = 3;
 const MOST_ROWS = 300; // of one block that are shown at once
+const ROWS_AT_ONCE = 150;
 const LONGEST_COMPARED = 400; // words of a line that are compared one by one
 
 /** Marks, for the words of two lines, those that are not in their longest common part. */
@@ -32,7 +33,7 @@ function wordChanges(before, after) {
 
 /** The parts of a line with changed words marked. */
 function markedWords(parts) {
-  return parts.map(([changed, text]) => (changed ? element("mark", {}, text) : text));
+  return parts.map(([changed, text]) => (changed ? element("mark", {}, breakable(text)) : breakable(text)));
 }
 
 /** The two cells of one side of a row; without a number there is no line on this side. */
@@ -49,7 +50,8 @@ function diffRows(sides, block, first, last) {
     const left = tag === "insert" ? null : sides.before[before + at];
     const right = tag === "delete" ? null : sides.after[after + at];
     let [leftContent, rightContent] = [left, right];
-    if (tag === "equal") [leftContent, rightContent] = [coloured(tokens(left, "")[0]), coloured(tokens(right, "")[0])];
+    if (tag === "equal") leftContent = coloured(tokens(left, "")[0]);
+    if (tag === "equal") rightContent = coloured(tokens(right, "")[0]);
     if (tag === "change") [leftContent, rightContent] = wordChanges(left, right).map(markedWords);
     rows.push(
       element(
@@ -128,7 +130,7 @@ function functionDiff(change, earlier, stage) {
   return element("section", { class: "function" }, element("h3", {}, name, counts), table);
 }
 
-/** What a stage changed against the one before. */
+/** What a stage changed against the one before; many functions are built bit by bit. */
 function diffView(stage) {
   if (!stage.ir.length) return element("p", {}, "The report holds no text of this stage.");
   if (stage.before === null) return element("p", {}, "There is no stage before this one: see its IR.");
@@ -139,6 +141,16 @@ function diffView(stage) {
   const view = element("div", {}, element("p", {}, `Left ${earlier.name}, right ${stage.name}.`));
   const names = unchanged.map((change) => change.name).join(", ");
   if (names) view.append(element("p", { class: "unchanged" }, `Unchanged functions: ${names}`));
-  view.append(...changed.map((change) => functionDiff(change, earlier, stage)));
+  const addFrom = (start) => {
+    let next = start;
+    for (let rows = 0; next < changed.length && rows < ROWS_AT_ONCE; next += 1) {
+      const section = functionDiff(changed[next], earlier, stage);
+      rows += section.querySelectorAll("tr").length;
+      view.append(section);
+    }
+    if (next < changed.length) setTimeout(() => view.isConnected && addFrom(next));
+    else view.dataset.complete = "yes";
+  };
+  addFrom(0);
   return view;
 }

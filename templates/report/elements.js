@@ -38,6 +38,11 @@ function codeLine(tag, attributes, line, ...content) {
   return node;
 }
 
+/** Parts of a long line, which may wrap after an opening bracket: names of operators are long. */
+function breakable(text) {
+  return text.split(/(?<=[([{=])/).flatMap((part, index) => (index ? [element("wbr"), part] : [part]));
+}
+
 /** A command with a button that copies it. */
 function command(text) {
   const button = element("button", { type: "button" }, "copy");

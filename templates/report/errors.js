@@ -39,6 +39,11 @@ function range(title, first, count, extent) {
   return first === last ? `${title} ${first}` : `${title}s ${first}–${last}`;
 }
 
+/** Pixels along an axis for each of so many points. */
+function pointSize(points, pixels) {
+  return Math.max(1, Math.min(24, Math.round(pixels / points)));
+}
+
 /** Draw one byte a pixel by a function from byte to colour. */
 function paint(canvas, values, colour) {
   const context = canvas.getContext("2d");
@@ -56,8 +61,8 @@ function errorMap(name, map) {
   const canvas = element("canvas", {
     class: "map", width: map.columns, height: map.rows, tabindex: 0, role: "img", "aria-label": about,
   });
-  canvas.style.width = `${map.columns * Math.max(1, Math.min(24, Math.floor(480 / map.columns)))}px`;
-  canvas.style.height = `${map.rows * Math.max(1, Math.min(24, Math.floor(320 / map.rows)))}px`;
+  canvas.style.width = `${map.columns * pointSize(map.columns, 400)}px`;
+  canvas.style.height = `${map.rows * pointSize(map.rows, 300)}px`;
   const scale = element("canvas", { width: 100, height: 1, "aria-hidden": "true" });
   const scaleTexts = [element("span"), element("span")];
   const cellText = element("p", { class: "cell-text", "aria-live": "polite" });
@@ -146,17 +151,17 @@ function errorMap(name, map) {
 /** How many cells have an error of which size. */
 function errorHistogram(name, histogram) {
   const { first, per_decade: perDecade, good, bad, equal, not_finite: notFinite } = histogram;
-  const [width, height, left, bottom, top] = [480, 220, 44, 34, 10];
+  const [width, height, left, right, bottom, top] = [480, 220, 44, 20, 34, 10];
   const counts = good.map((count, at) => count + bad[at]);
   const most = Math.log10(1 + Math.max(1, ...counts));
   const y = (count) => height - bottom - (Math.log10(1 + count) / most) * (height - bottom - top);
-  const step = (width - left - 10) / Math.max(1, counts.length);
+  const step = (width - left - right) / Math.max(1, counts.length);
   const label = `${name}: cells by size of error, ${counts.length ? counts.reduce((a, b) => a + b) : 0} cells`;
   const svg = svgElement("svg", { class: "histogram", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
   for (let power = 0; power <= most; power += Math.max(1, Math.ceil(most / 6))) {
     const at = y(10 ** power - (power ? 1 : 0));
-    svg.append(svgElement("line", { class: "axis", x1: left, x2: width - 10, y1: at, y2: at }));
-    svg.append(svgElement("text", { x: left - 6, y: at + 4, "text-anchor": "end" }, power ? `${10 ** power}` : "1"));
+    svg.append(svgElement("line", { class: "axis", x1: left, x2: width - right, y1: at, y2: at }));
+    svg.append(svgElement("text", { x: left - 6, y: at + 4, "text-anchor": "end" }, power < 4 ? `${10 ** power}` : `1e${power}`));
   }
   counts.forEach((count, at) => {
     if (!count) return;

@@ -251,7 +251,7 @@ def test_an_output_that_is_not_among_the_inputs_starts_as_zeros(folder):
             ["dump", "--tolerance", "x=1"],
             "Error: tolerances has 'x', which is not among the expected tensors; expected: out\n",
         ),
-        (["dump", "--report", "r.html"], "Error: --report writes a .json file, got 'r.html'\n"),
+        (["dump", "--report", "r.txt"], "error[report]: a report is a .html or .json file, got 'r.txt'\n"),
     ],
 )
 def test_wrong_usage_is_one_message(folder, arguments, text):
@@ -272,6 +272,14 @@ def test_a_report(folder):
     assert (found["checked"], found["bad"]) == (3, ["02_after_Pass2"])
 
 
+def test_a_page(folder):
+    assert check("dump", "--report", "found/r.html", "-q", "--keep-going").exit_code == 1
+    text = (folder / "found" / "r.html").read_text()
+    assert text.startswith("<!DOCTYPE html>")
+    assert "First bad stage: 02_after_Pass2" in text and "4 of 4 stages checked" in text
+    assert COMMAND in text and '"levels":"' in text
+
+
 def endless(folder):
     """A dump whose stages differ and are too many to be done soon."""
     return write_dump(folder / "endless", *(scaled_text(2.0 + n * 1e-6) for n in range(1500)))
@@ -282,11 +290,11 @@ def command(*arguments):
     return [sys.executable, "-m", "pypto_tmpl", "validate", *options]
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_an_interruption_leaves_what_was_found(folder, jobs):
+@pytest.mark.parametrize(("jobs", "report"), [("1", "r.json"), ("2", "r.json"), ("1", "r.html")])
+def test_an_interruption_leaves_what_was_found(folder, jobs, report):
     endless(folder)
     process = subprocess.Popen(
-        command("endless", "--jobs", jobs, "--report", "r.json"),
+        command("endless", "--jobs", jobs, "--report", report),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -302,8 +310,12 @@ def test_an_interruption_leaves_what_was_found(folder, jobs):
     last = rest.splitlines()[-1]
     match = re.fullmatch(r"interrupted: (\d+) of 1500 stages checked, these as expected", last)
     assert match and int(match[1]) >= 3
-    found = json.loads((folder / "r.json").read_text())
-    assert (found["complete"], found["checked"]) == (False, int(match[1]))
+    text = (folder / report).read_text()
+    if report == "r.html":
+        assert f"Interrupted: {match[1]} of 1500 stages checked" in text and text.endswith("</html>\n")
+    else:
+        found = json.loads(text)
+        assert (found["complete"], found["checked"]) == (False, int(match[1]))
 
 
 def on_a_terminal(words, stdout=None):

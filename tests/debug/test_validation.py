@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import torch
@@ -553,3 +554,22 @@ def test_the_options_are_those_of_the_function():
     assert keywords - {"ir_dir", "tensors", "expected", "stop_at_first", "report"} == set(
         inspect.signature(Options).parameters
     ) - {"template_dirs", "keep_tensors", "keep_for_report"}
+
+
+MIXED = Path(__file__).resolve().parents[1] / "corpus" / "dumps" / "mixed_c2v_up_down" / "Ascend910B"
+
+
+@pytest.mark.corpus
+def test_a_deadlock_names_the_lines_of_the_dump(tmp_path, where):
+    """Without the push of the cube core its lanes wait for ever."""
+    text = (MIXED / "22_after_ExpandMixedKernel.py").read_text()
+    lines = [line for line in text.splitlines() if "tpush_to_aiv" not in line]
+    assert len(lines) == len(text.splitlines()) - 1
+    (tmp_path / "22_after_ExpandMixedKernel.py").write_text("\n".join(lines))
+    tensors = {"a": torch.zeros(32, 64), "b": torch.zeros(64, 256), "c": torch.zeros(32, 256)}
+    with pytest.raises(AssertionError) as caught:
+        check(tmp_path, tensors, {"c": torch.zeros(32, 256)}, **where)
+    pop = next(number for number, line in enumerate(lines, start=1) if "tpop_from_aic" in line)
+    found = [line for line in str(caught.value).splitlines() if "pop_from_aic" in line and "missing" in line]
+    assert len(found) == 2  # one for each lane
+    assert all(f"(from {tmp_path / '22_after_ExpandMixedKernel.py'}:{pop})" in line for line in found)

@@ -8,6 +8,9 @@ from pypto_tmpl.debug.report.page_data import tensor_facts
 from pypto_tmpl.debug.results import Rerun, ValidationResult
 from pypto_tmpl.debug.schedule import StageResult
 
+SHOWN_TENSORS = 3
+SHOWN_FACTS = ("why", "bad cells", "max abs diff", "where")
+
 
 @dataclass(frozen=True, slots=True)
 class Headline:
@@ -54,9 +57,13 @@ def _facts(first: StageResult, rerun: Rerun) -> list[tuple[str, str]]:
     if first.failure is not None:
         return [("error", first.failure.text), ("rerun", rerun(first.stage, ""))]
     found: list[tuple[str, str]] = []
-    for verdict in (verdict for verdict in first.verdicts if not verdict.passed):
-        shown = [
-            fact for fact in tensor_facts(verdict) if fact[0] in ("why", "bad cells", "max abs diff", "where")
-        ]
-        found += [("tensor", verdict.name), *shown, ("rerun", rerun(first.stage, verdict.name))]
-    return found
+    bad = [verdict for verdict in first.verdicts if not verdict.passed]
+    reruns = [rerun(first.stage, verdict.name) for verdict in bad]
+    for verdict, command in zip(bad[:SHOWN_TENSORS], reruns, strict=False):
+        shown = [fact for fact in tensor_facts(verdict) if fact[0] in SHOWN_FACTS]
+        found += [("tensor", verdict.name), *shown]
+        if len(set(reruns)) > 1:
+            found.append(("rerun", command))
+    if len(bad) > SHOWN_TENSORS:
+        found.append(("wrong too", ", ".join(verdict.name for verdict in bad[SHOWN_TENSORS:])))
+    return found if len(set(reruns)) > 1 else [*found, ("rerun", reruns[0])]

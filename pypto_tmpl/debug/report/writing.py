@@ -86,6 +86,7 @@ def _environment(template_dirs: tuple[Path, ...]) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
         autoescape=True,
     )
 
