@@ -155,13 +155,27 @@ def _overlap(tensor, block, offsets, valid_shape=None):
     return tensor, block
 
 
+def _inside(tensor, offsets, shape):
+    """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
+    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+        return None
+    bounds = []
+    for offset, size, extent in zip(offsets, shape, tensor.shape):
+        if offset < 0 or offset + size > extent:
+            return None
+        bounds.append(slice(offset, offset + size))
+    return tensor[tuple(bounds)]
+
+
 def _tile_store(tile, offsets, tensor, valid_shape=None):
     """Write the valid part of a tile into a tensor at offsets and return the tensor.
 
     What falls outside the tensor is dropped. The tensor's dtype is kept: wider floats round half to
     even.
     """
-    cells, part = _overlap(tensor, tile, offsets, valid_shape)
+    cells, part = _inside(tensor, offsets, tile.shape) if valid_shape is None else None, tile
+    if cells is None:
+        cells, part = _overlap(tensor, tile, offsets, valid_shape)
     if _POISON:
         _refuse_poison(part, tile, "writes")
     cells.copy_(part)

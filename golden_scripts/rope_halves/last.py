@@ -155,17 +155,34 @@ def _overlap(tensor, block, offsets, valid_shape=None):
     return tensor, block
 
 
+def _inside(tensor, offsets, shape):
+    """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
+    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+        return None
+    bounds = []
+    for offset, size, extent in zip(offsets, shape, tensor.shape):
+        if offset < 0 or offset + size > extent:
+            return None
+        bounds.append(slice(offset, offset + size))
+    return tensor[tuple(bounds)]
+
+
 def _tile_load(tensor, offsets, shape, valid_shape=None, may_be_padding=False):
     """Copy a window of a tensor into a new tile, padded beyond the tensor and outside valid_shape.
 
     Shapes: a window of fewer axes than the tensor addresses the trailing ones.
     """
-    tile = torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
-    source, cells = _overlap(tensor, tile, offsets, valid_shape)
-    if cells.shape != tile.shape:
-        _fresh(tile.zero_())
+    source = _inside(tensor, offsets, shape) if valid_shape is None else None
+    is_whole = source is not None
+    if not is_whole:
+        tile = torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
+        source, cells = _overlap(tensor, tile, offsets, valid_shape)
+        if cells.shape != tile.shape:
+            _fresh(tile.zero_())
     if _POISON and not may_be_padding:
         _refuse_poison(source, tensor, "reads")
+    if is_whole:
+        return source.clone(memory_format=torch.contiguous_format)
     cells.copy_(source)
     return tile
 
@@ -176,7 +193,9 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
     What falls outside the tensor is dropped. The tensor's dtype is kept: wider floats round half to
     even.
     """
-    cells, part = _overlap(tensor, tile, offsets, valid_shape)
+    cells, part = _inside(tensor, offsets, tile.shape) if valid_shape is None else None, tile
+    if cells is None:
+        cells, part = _overlap(tensor, tile, offsets, valid_shape)
     if _POISON:
         _refuse_poison(part, tile, "writes")
     cells.copy_(part)

@@ -106,6 +106,7 @@ def _manifest(
         script=script.path,
         script_entry=script.entry,
         script_kernels=script.kernels,
+        script_large=script.large,
         source=source,
         generator=generator_fingerprint(),
         files=files,

@@ -113,6 +113,7 @@ def _generate_again(
         manifest,
         script_entry=script.entry,
         script_kernels=script.kernels,
+        script_large=script.large,
         generator=generator_fingerprint(),
     )
     current = current.with_file(directory, script.path)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.formatting import format_script
 from pypto_tmpl.codegen.script import ScriptBuilder, generator
+from pypto_tmpl.compile.large_ops import functions_with_large_ops
 from pypto_tmpl.runtime.manifest import Entry
 
 TORCH_FOLDER = "torch"
@@ -32,11 +33,15 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TorchScript:
-    """The generated script, and the names that the entry and the kernels have in it."""
+    """The generated script, and the names that the entry and the kernels have in it.
+
+    ``large`` are the functions whose ops are so large that several threads pay.
+    """
 
     path: str
     entry: str
     kernels: tuple[str, ...]
+    large: tuple[str, ...]
     text: str
 
 
@@ -47,4 +52,5 @@ def torch_script(program: ir.Program, entry: Entry) -> TorchScript:
     name = builder.function_names[entry.function]
     kernels = (f.name for f in program.functions.values() if f.func_type in _KERNELS)
     names = tuple(builder.function_names[kernel] for kernel in kernels if kernel != entry.function)
-    return TorchScript(f"{TORCH_FOLDER}/{name}.py", name, names, text)
+    large = tuple(builder.function_names[function] for function in functions_with_large_ops(program))
+    return TorchScript(f"{TORCH_FOLDER}/{name}.py", name, names, large, text)

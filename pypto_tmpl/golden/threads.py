@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 import torch
 
+from pypto_tmpl.threads import torch_threads
+
 VARIABLE = "PYPTO_GOLDEN_NUM_THREADS"
 DEFAULT_LIMIT = 16  # goldens are many small operations: more threads than this only cost
 
@@ -20,17 +22,6 @@ def golden_threads() -> Iterator[None]:
     """
     with torch_threads(_wanted(torch.get_num_threads())):
         yield
-
-
-@contextmanager
-def torch_threads(number: int) -> Iterator[None]:
-    """Give torch this number of threads, and the former number after."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _wanted(before: int) -> int:

@@ -20,6 +20,7 @@ from pypto_tmpl.runtime.platforms import require_simulated
 from pypto_tmpl.runtime.records.recording import Recording, RecordsError
 from pypto_tmpl.runtime.script import announce, failing_line, load_entry
 from pypto_tmpl.runtime.source_lines import source_place
+from pypto_tmpl.runtime.threads import simulator_threads
 
 _CPU = torch.device("cpu")
 
@@ -83,7 +84,9 @@ def execute_build(
         recording.attach(namespace)
     warn_without_records(options.dfx)
     try:
-        call_apart(entry, manifest.entry.params, values, options.torch_device)
+        with simulator_threads(namespace, manifest.script_large, "_run_lanes" in namespace):
+            entry = namespace[manifest.script_entry]
+            call_apart(entry, manifest.entry.params, values, options.torch_device)
     except Exception as error:
         for note in _places(error, script, program or _dumped(build, manifest)):
             error.add_note(note)

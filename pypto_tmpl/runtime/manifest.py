@@ -62,8 +62,8 @@ class Manifest:
     """What a build holds.
 
     ``script`` is the generated script, in which the entry is called ``script_entry`` and the kernels
-    ``script_kernels``; ``source`` the binary dump it was made from, if the build has one. Paths are relative
-    to the build, with slashes.
+    ``script_kernels``; ``script_large`` are functions in it whose ops are large. ``source`` is the binary
+    dump it was made from, if the build has one. Paths are relative to the build, with slashes.
     """
 
     program: str
@@ -73,6 +73,7 @@ class Manifest:
     script: str
     script_entry: str
     script_kernels: tuple[str, ...]
+    script_large: tuple[str, ...]
     source: str | None
     generator: str
     files: dict[str, FileRecord]
@@ -96,6 +97,7 @@ class Manifest:
                 "path": self.script,
                 "entry": self.script_entry,
                 "kernels": list(self.script_kernels),
+                "large": list(self.script_large),
                 "source": self.source,
             },
             "files": {
@@ -142,6 +144,7 @@ def _manifest(data: dict[str, Any]) -> Manifest:
         script=data["script"]["path"],
         script_entry=data["script"]["entry"],
         script_kernels=tuple(data["script"]["kernels"]),
+        script_large=tuple(data["script"].get("large", ())),
         source=data["script"]["source"],
         generator=data["generator"],
         files={path: FileRecord(f["bytes"], f["sha256"]) for path, f in data["files"].items()},

@@ -57,6 +57,7 @@ def test_the_manifest(tmp_path):
         "path": "torch/main.py",
         "entry": "main",
         "kernels": ["kernel"],
+        "large": [],
         "source": "passes_dump/00_frontend.msgpack",
     }
     script = (tmp_path / "torch/main.py").read_bytes()

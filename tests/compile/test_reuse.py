@@ -1,5 +1,7 @@
 """Taking up an earlier build: what is stale or missing is named, with what is done."""
 
+from dataclasses import replace
+
 import pytest
 from runtime import kernels
 
@@ -89,7 +91,7 @@ def test_a_script_generated_again_with_another_text_says_so(build, monkeypatch):
 
     def torch_script(program, entry):
         script = original(program, entry)
-        return type(script)(script.path, script.entry, script.kernels, script.text + "# new templates\n")
+        return replace(script, text=script.text + "# new templates\n")
 
     monkeypatch.setattr(reuse_module, "torch_script", torch_script)
     assert findings(build) == [

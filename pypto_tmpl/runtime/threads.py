@@ -1,0 +1,37 @@
+"""How many threads torch has while a simulated program runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import torch
+
+from pypto_tmpl.debug.cores import on_one_core
+from pypto_tmpl.threads import torch_threads
+
+
+@contextmanager
+def simulator_threads(namespace: dict[str, Any], large: Iterable[str], has_lanes: bool) -> Iterator[None]:
+    """Give torch one thread while a script runs, except in its functions whose ops are large.
+
+    Those have the caller's number, which is restored after. The lanes of a mixed kernel are threads that hand
+    over all the time: they are kept on one core, unless there are large ops.
+    """
+    many = torch.get_num_threads()
+    named = [name for name in large if callable(namespace.get(name))]
+    for name in named:
+        namespace[name] = _on_threads(namespace[name], many)
+    with on_one_core() if has_lanes and not named else torch_threads(1):
+        yield
+
+
+def _on_threads(function: Callable[..., Any], number: int) -> Callable[..., Any]:
+    @wraps(function)
+    def run(*args: Any) -> Any:
+        with torch_threads(number):
+            return function(*args)
+
+    return run
