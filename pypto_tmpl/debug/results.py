@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -13,7 +12,6 @@ from pypto_tmpl.debug.comparison import TensorVerdict
 from pypto_tmpl.debug.schedule import StageResult
 from pypto_tmpl.debug.stages import Stage
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.files import write_text
 
 Rerun = Callable[[Stage, str], str]
 """The command that repeats the check of one tensor (or, for "", of all) at one stage."""
@@ -53,10 +51,6 @@ class ValidationResult:
             "bad": [stage.stage.name for stage in self.bad],
             "stages": [stage_dict(stage) for stage in self.stages],
         }
-
-    def write(self, path: Path) -> None:
-        """Write the result as JSON, whole or not at all."""
-        write_text(path, json.dumps(self.as_dict(), indent=1) + "\n")
 
     def error(self, rerun: Rerun) -> ValidationError:
         """The error that tells of the first bad stage, and names the others."""
@@ -127,15 +121,16 @@ def _verdict_dict(verdict: TensorVerdict) -> dict[str, Any]:
     found = asdict(verdict)
     tolerance, shape = found.pop("tolerance"), found.pop("shape")
     found.pop("picture")
-    plain: dict[str, Any] = _jsonable({**found, **tolerance, "error": shape})
+    plain: dict[str, Any] = jsonable({**found, **tolerance, "error": shape})
     return plain
 
 
-def _jsonable(value: Any) -> Any:
+def jsonable(value: Any) -> Any:
+    """The value for JSON; a number that JSON has no form for is its text."""
     if isinstance(value, dict):
-        return {key: _jsonable(item) for key, item in value.items()}
+        return {key: jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_jsonable(item) for item in value]
+        return [jsonable(item) for item in value]
     if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
         return str(value)
     return value

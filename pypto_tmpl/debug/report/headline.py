@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
+from pypto_tmpl.debug.divergence import Divergence
 from pypto_tmpl.debug.report.page_data import tensor_facts
 from pypto_tmpl.debug.results import Rerun, ValidationResult
 from pypto_tmpl.debug.schedule import StageResult
@@ -23,11 +25,11 @@ class Headline:
     passed: bool
     stage: int | None = None
     facts: tuple[tuple[str, str], ...] = ()
-    code: frozenset[str] = field(default=frozenset({"rerun"}))
+    code: frozenset[str] = frozenset({"rerun"})
 
 
-def headline(result: ValidationResult, rerun: Rerun) -> Headline:
-    """The headline of a validation, or of one run."""
+def headline(result: ValidationResult, rerun: Rerun, divergence: Divergence | None = None) -> Headline:
+    """The headline of a validation or a run; ``divergence`` tells what is wrong in the first bad stage."""
     checked, total = len(result.stages), result.total
     if not result.bad:
         if checked == total:
@@ -35,13 +37,24 @@ def headline(result: ValidationResult, rerun: Rerun) -> Headline:
         else:
             text = f"Interrupted: {checked} of {total} stages checked, these as expected"
         return Headline(text, passed=result.passed)
-    first = result.bad[0]
+    bad_name = result.bad[0].stage.name if divergence is None else divergence.first_bad
+    first = next((stage for stage in result.bad if stage.stage.name == bad_name), result.bad[0])
     index = result.stages.index(first)
-    facts = []
+    facts = [] if divergence is None else list(_divergence_facts(divergence))
+    if divergence is not None:
+        facts.append(("found by", divergence.search))
     if index and all(stage.passed for stage in result.stages[:index]):
         facts.append(("last good stage", result.stages[index - 1].stage.name))
     facts += _facts(first, rerun)
-    return Headline(_text(first, total), passed=False, stage=index, facts=tuple(facts))
+    code = {"rerun", "statement", "generated", f"in {divergence.last_good}" if divergence else ""}
+    return Headline(_text(first, total), False, index, tuple(facts), frozenset(code))
+
+
+def _divergence_facts(divergence: Divergence) -> Iterator[tuple[str, str]]:
+    """Labels and texts of all that is known beyond the stage."""
+    for line in list(divergence.lines())[1:]:
+        label, _, text = line.strip().partition(": ")
+        yield label, text.strip()
 
 
 def _text(first: StageResult, total: int) -> str:

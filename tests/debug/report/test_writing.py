@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,6 +14,7 @@ from scaled_dumps import expected, inputs, scaled_text, write_dump
 
 from pypto_tmpl import ir
 from pypto_tmpl.debug import Options, Validation, ValidationResult, validate_pass_ir_codegen_results
+from pypto_tmpl.debug.divergence import Divergence, StatementPlace, ValueSummary
 from pypto_tmpl.debug.report import run_stage, write_report
 from pypto_tmpl.debug.report.writing import SCRIPTS, STYLES, ReportError, is_page, json_in_html, page_text
 from pypto_tmpl.files import FileError
@@ -28,6 +30,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.tags, self.attributes, self.texts, self._open = [], [], {}, []
+        self.in_order = []  # the texts of definitions, code or not
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -42,6 +45,8 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if self._open:
             self.texts.setdefault(self._open[-1], []).append(data)
+            if "dd" in self._open:
+                self.in_order.append(data)
 
     @property
     def data(self):
@@ -72,7 +77,7 @@ def page(tmp_path):
 
 def test_the_first_bad_stage_stands_on_top(page):
     assert page.texts["h2"][0] == "First bad stage: 02_after_Pass2 computes something else than expected"
-    facts = list(zip(page.texts["dt"], page.texts["dd"] + page.texts["code"], strict=True))
+    facts = list(zip(page.texts["dt"], page.in_order, strict=True))
     assert facts == [
         ("last good stage", "01_after_Pass1"),
         ("tensor", "out"),
@@ -322,3 +327,54 @@ def test_a_run_that_failed_has_a_page(tmp_path):
     page = Page(page_text(result, rerun))
     assert page.texts["h2"][0] == "Kernel has a script that fails"
     assert page.texts["pre"] == ["RuntimeError: deadlock\n  line 2"]
+
+
+def diverged():
+    return Divergence(
+        first_bad="01_after_Pass1",
+        last_good="00_frontend",
+        search="binary search, 2 of 2 stages run",
+        kind="statement",
+        place=StatementPlace(
+            "main",
+            "body/0/2",
+            "b = pl.tensor.muls(t, 3.0)",
+            "b",
+            "k.py:10",
+            61,
+            "b = t * 3.0",
+            iteration={"r": 16},
+        ),
+        good_place=StatementPlace("main", text="b = pl.tensor.muls(t, 2.0)"),
+        good=ValueSummary("FP32", (8, 32), minimum=514.0, maximum=1024.0, mean=769.0),
+        bad=ValueSummary("FP32", (8, 32), minimum=771.0, maximum=math.inf, mean=1153.5),
+        evidence=("operands are equal",),
+    )
+
+
+def test_the_first_divergence_stands_on_top(tmp_path):
+    page = Page(page_text(validated(tmp_path, GOOD, BAD), rerun, divergence=diverged()))
+    assert page.texts["h2"][0].startswith("First bad stage: 01_after_Pass1")
+    facts = dict(zip(page.texts["dt"], page.in_order, strict=True))
+    assert {key: facts[key] for key in list(facts)[:10]} == {
+        "the first value that differs": "main, body/0/2",
+        "statement": "b = pl.tensor.muls(t, 3.0)",
+        "variable": "b",
+        "source": "k.py:10",
+        "generated": "line 61: b = t * 3.0",
+        "run": "r=16",
+        "good value": "FP32 [8, 32]; min 514, max 1024, mean 769",
+        "bad value": "FP32 [8, 32]; min 771, max inf, mean 1153.5",
+        "in 00_frontend": "main: b = pl.tensor.muls(t, 2.0)",
+        "because": "operands are equal",
+    }
+    assert facts["found by"] == "binary search, 2 of 2 stages run"
+    assert facts["last good stage"] == "00_frontend" and facts["bad cells"] == "1024 of 2048 (50 %)"
+
+
+def test_the_first_divergence_is_in_the_data(tmp_path):
+    write_report(tmp_path / "r.json", validated(tmp_path / "d", GOOD, BAD), rerun, divergence=diverged())
+    found = json.loads((tmp_path / "r.json").read_text(), parse_constant=pytest.fail)["first_divergence"]
+    assert found["place"]["source"] == "k.py:10" and found["bad"]["maximum"] == "inf"
+    write_report(tmp_path / "s.json", validated(tmp_path / "e", GOOD), rerun)
+    assert "first_divergence" not in json.loads((tmp_path / "s.json").read_text())
