@@ -18,6 +18,8 @@ SUBCOMMANDS = {
     "diff": ("pypto_tmpl.cli.printing", "diff", "Say where two dumps differ."),
     "args": ("pypto_tmpl.cli.args", "args", "List or show the arguments of tasks that a run dumped."),
     "snapshot": ("pypto_tmpl.cli.snapshot", "snapshot", "Compare or update the committed golden scripts."),
+    "exec": ("pypto_tmpl.cli.scripts", "execute", "Run a script written for PyPTO, unmodified."),
+    "run": ("pypto_tmpl.cli.run", "run", "Run a kernel file under the golden harness."),
     "validate": ("pypto_tmpl.cli.validate", "validate", "Run every stage of a pass dump against goldens."),
     "options": ("pypto_tmpl.cli.options", "options", "List the debug options that scripts have."),
     "ops": ("pypto_tmpl.cli.ops", "ops", "Look into the op table: list, show, status, new, docs, schema."),

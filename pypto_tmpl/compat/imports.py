@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import site
 import sys
+import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import MappingProxyType, ModuleType
+
+from pypto_tmpl.errors import allowed_note
 
 # Every module that is answered, and by which. A name outside of this table is never made up.
 ANSWERED: Mapping[str, str] = MappingProxyType(
     {
         "pypto": "pypto_tmpl",
         "pypto.ir": "pypto_tmpl.ir",
+        "pypto.ir.compiled_program": "pypto_tmpl.compile.compiled_program",
+        "pypto.ir.distributed_compiled_program": "pypto_tmpl.runtime.distributed",
+        "pypto.ir.printer": "pypto_tmpl.ir.printer",
         "pypto.language": "pypto_tmpl.language",
         "pypto.language.distributed": "pypto_tmpl.language.distributed",
+        "pypto.backend": "pypto_tmpl.backend",
+        "pypto.debug": "pypto_tmpl.debug",
+        "pypto.runtime": "pypto_tmpl.runtime",
         "golden": "pypto_tmpl.golden",
         "golden.runner": "pypto_tmpl.golden.runner",
         "golden.spec": "pypto_tmpl.golden.spec",
@@ -24,6 +34,29 @@ ANSWERED: Mapping[str, str] = MappingProxyType(
     }
 )
 _ROOTS = frozenset(name.partition(".")[0] for name in ANSWERED)
+_PYPTO = "pypto"
+
+
+def answered_names() -> dict[str, list[str]]:
+    """The public names that every answered module has, by the module's upstream name."""
+    found = {}
+    for name, target in ANSWERED.items():
+        module = import_module(target)
+        public = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
+        found[name] = sorted(public)
+    return found
+
+
+def installed_pypto() -> str | None:
+    """Where PyPTO itself is installed, None where it is not; a folder that is only named so is no package."""
+    module = sys.modules.get(_PYPTO)
+    if module is not None:
+        return None if module.__name__ != _PYPTO else str(getattr(module, "__file__", "in this process"))
+    places = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()}
+    if site.ENABLE_USER_SITE:
+        places.add(site.getusersitepackages())
+    found = PathFinder.find_spec(_PYPTO, sorted(places))
+    return found.origin if found is not None else None
 
 
 class _Answer(Loader):
@@ -49,8 +82,8 @@ class _Finder(MetaPathFinder):
         if fullname.partition(".")[0] not in _ROOTS:
             return None
         if fullname not in ANSWERED:
-            names = ", ".join(ANSWERED)
-            what = f"pypto_tmpl does not answer the import of {fullname!r}; it answers: {names}"
+            note = allowed_note("it answers", list(ANSWERED), fullname)
+            what = f"pypto_tmpl does not answer the import of {fullname!r}; {note}"
             raise ModuleNotFoundError(what, name=fullname)
         is_package = any(name.startswith(f"{fullname}.") for name in ANSWERED)
         return ModuleSpec(fullname, _Answer(ANSWERED[fullname]), is_package=is_package)
@@ -59,10 +92,16 @@ class _Finder(MetaPathFinder):
 _FINDER = _Finder()
 
 
-def install() -> None:
-    """Answer the imports of this process from now on; a package that is already imported stays as it is."""
+def install() -> bool:
+    """Answer the imports of this process from now on; a package that is already imported stays as it is.
+
+    Where PyPTO itself is installed nothing is answered, not even its harness: returns False.
+    """
+    if installed_pypto() is not None:
+        return False
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
+    return True
 
 
 def uninstall() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pypto_tmpl.compat.imports import answering
+from pypto_tmpl.errors import PyptoTmplError
 
 
 def run_script(path: str | os.PathLike[str], args: Sequence[str] = ()) -> int:
@@ -17,12 +20,30 @@ def run_script(path: str | os.PathLike[str], args: Sequence[str] = ()) -> int:
 
     Exceptions other than SystemExit propagate.
     """
+    return script_result(path, args)[0]
+
+
+def script_result(path: str | os.PathLike[str], args: Sequence[str] = ()) -> tuple[int, dict[str, Any]]:
+    """What ``run_script`` returns, and the names that the script left, if it ended by itself."""
     with answering(), _command_line(os.fspath(path), args):
         try:
-            runpy.run_path(os.fspath(path), run_name="__main__")
+            return 0, runpy.run_path(os.fspath(path), run_name="__main__")
         except SystemExit as stop:
-            return _status(stop)
-    return 0
+            return _status(stop), {}
+
+
+def describe_failure(error: BaseException, path: str | os.PathLike[str]) -> str:
+    """What a user is told of an exception of a script: an error of the project as it is, else a traceback.
+
+    The traceback begins in the script.
+    """
+    if isinstance(error, PyptoTmplError):
+        return str(error)
+    origin = error.__traceback__
+    while origin is not None and origin.tb_frame.f_code.co_filename != os.fspath(path):
+        origin = origin.tb_next
+    found = traceback.TracebackException(type(error), error, origin or error.__traceback__)
+    return "".join(found.format()).rstrip()
 
 
 def _status(stop: SystemExit) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -15,9 +15,11 @@ from pypto_tmpl.debug.tolerance import Tolerance, exponent_text
 
 Tensors = Mapping[str, torch.Tensor]
 
-# Called as comparator(actual, expected, *, actual_outputs, expected_outputs, inputs, rtol, atol);
-# answers whether the two agree, and a text.
-Comparator = Callable[..., tuple[bool, str]]
+Verdict: TypeAlias = tuple[bool, str]
+"""Whether two tensors agree, and a text."""
+
+Comparator: TypeAlias = Callable[..., Verdict]
+"""Called as ``compare(actual, expected, *, actual_outputs, expected_outputs, inputs, rtol, atol)``."""
 
 
 @dataclass(frozen=True, slots=True)

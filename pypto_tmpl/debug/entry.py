@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
+_ENTRY_TYPES = (ir.FunctionType.Orchestration, ir.FunctionType.Opaque)
+_REMEDY = "make it the only orchestration function; `validate` also takes its name as entry"
 _SSA_SUFFIX = re.compile(r"__(?:ssa|iter|rv|phi|idx|tmp)_v\d+$")
 
 
@@ -48,32 +50,43 @@ def functions_of(node: ir.Program | ir.Function) -> list[ir.Function]:
 
 
 def select_entry(
-    node: ir.Program | ir.Function, tensors: Collection[str], wanted: str | None = None
+    node: ir.Program | ir.Function, tensors: Collection[str] = (), wanted: str | None = None
 ) -> ir.Function:
-    """The function to run: ``wanted``, else the first of these rules that singles one out.
+    """The function to run: ``wanted``, else the only candidate.
 
-    The only Orchestration function; the only function that no other calls; the only one whose parameters
-    are all among ``tensors``, uncalled functions first. Raises EntryError with the candidates.
+    Candidates are the orchestration functions, else the opaque ones, else all; of several those that no
+    other function calls. Of several of these the only one whose parameters are all among ``tensors``, else
+    the only function of all of which that holds. Raises EntryError with the candidates.
     """
     functions = functions_of(node)
     if wanted is not None:
         return _named(functions, wanted)
-    orchestrations = [f for f in functions if f.func_type is ir.FunctionType.Orchestration]
-    if len(orchestrations) == 1:
-        return orchestrations[0]
-    called = _called(functions)
-    uncalled = [function for function in functions if function.name not in called]
-    if len(uncalled) == 1:
-        return uncalled[0]
+    if not functions:
+        raise EntryError("the program has no function to run")
+    candidates = _candidates(functions)
+    if len(candidates) == 1:
+        return candidates[0]
     known = {base_name(name) for name in tensors}
-    for candidates in (uncalled, functions):
-        matching = [f for f in candidates if all(base_name(p.name_hint) in known for p in f.params)]
+    for group in (candidates, functions) if known else ():
+        matching = [f for f in group if all(base_name(p.name_hint) in known for p in f.params)]
         if len(matching) == 1:
             return matching[0]
     raise EntryError(
-        f"which of {len(functions)} functions is the entry is not clear; name it by entry=...",
-        notes=["candidates:", *(f"  {_signature(f)}" for f in uncalled or functions)],
+        f"which of {len(functions)} functions is the entry is not clear",
+        notes=["candidates:", *(f"  {_signature(f)}" for f in candidates), _REMEDY],
     )
+
+
+def _candidates(functions: list[ir.Function]) -> list[ir.Function]:
+    called = _called(functions)
+    for kind in _ENTRY_TYPES:
+        found = [function for function in functions if function.func_type is kind]
+        if found:
+            break
+    else:
+        found = functions
+    uncalled = [function for function in found if function.name not in called]
+    return uncalled if len(found) > 1 and uncalled else found
 
 
 def _named(functions: list[ir.Function], wanted: str) -> ir.Function:

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 import torch
 
+from pypto_tmpl.debug.comparison import Comparator, Verdict
 from pypto_tmpl.golden.elements import NonFinite, parts, shape_difference
-from pypto_tmpl.golden.ratio import Comparator, Verdict, relative_difference
+from pypto_tmpl.golden.ratio import relative_difference
 
 _FLOOR = 1e-6  # relative differences are not taken of smaller magnitudes
 _HALF_BITS = 16

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import torch
 
+from pypto_tmpl.debug.comparison import Comparator, Verdict
 from pypto_tmpl.golden.elements import (
     Element,
     NonFinite,
@@ -19,9 +20,6 @@ from pypto_tmpl.golden.elements import (
     shape_difference,
 )
 
-Verdict: TypeAlias = tuple[bool, str]
-# compare(actual, expected, *, actual_outputs, expected_outputs, inputs, rtol, atol)
-Comparator: TypeAlias = Callable[..., Verdict]
 # From both sides in float32: what each element is judged by, and which are bad.
 _Rule: TypeAlias = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl.golden.errors import failed_result
+from pypto_tmpl.golden.overrides import FinishedRun, current_overrides
 from pypto_tmpl.golden.result import RunResult
 
 if TYPE_CHECKING:  # specs and comparators do not wait for the compiler
@@ -76,6 +77,19 @@ def run_jit(
 
 
 def _run(given: Mapping[str, Any], is_jit: bool) -> RunResult:
+    overrides = current_overrides()
+    if overrides is None:
+        return _executed(given, is_jit)
+    if overrides.seed is not None:
+        import torch
+
+        torch.manual_seed(overrides.seed)
+    result = _executed(overrides.applied(given), is_jit)
+    overrides.runs.append(FinishedRun(result, given["rtol"], given["atol"]))
+    return result
+
+
+def _executed(given: Mapping[str, Any], is_jit: bool) -> RunResult:
     from pypto_tmpl.golden.harness import Harness
     from pypto_tmpl.golden.sources import GivenProgram, JitFunction
 

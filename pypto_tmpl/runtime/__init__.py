@@ -1,16 +1,30 @@
 """Running compiled programs on the simulated platforms."""
 
+from importlib import import_module
+from typing import Any
+
 from pypto_tmpl.runtime.config import RunConfig
+from pypto_tmpl.runtime.distributed import DistributedConfig
 from pypto_tmpl.runtime.execute import execute_compiled
+from pypto_tmpl.runtime.isa import pto_isa_include_dir
 from pypto_tmpl.runtime.options import KnobError, MultiCardError
 from pypto_tmpl.runtime.platforms import PLATFORMS, HardwareNeededError, UnknownPlatformError
 
 __all__ = [
     "PLATFORMS",
+    "DistributedConfig",
     "HardwareNeededError",
     "KnobError",
     "MultiCardError",
     "RunConfig",
     "UnknownPlatformError",
     "execute_compiled",
+    "pto_isa_include_dir",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """``run``, which upstream has here and which is built on top; imported when it is asked for."""
+    if name == "run":
+        return import_module("pypto_tmpl.compile.api").run
+    raise AttributeError(f"module 'pypto_tmpl.runtime' has no attribute {name!r}")

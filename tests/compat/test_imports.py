@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import types
 
 import pytest
 
@@ -12,7 +13,7 @@ from pypto_tmpl import golden as ours
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch):
     """No module of that name is known before or after."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "golden"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("golden", "pypto")]:
         monkeypatch.delitem(sys.modules, name)
     yield
     compat.uninstall()
@@ -54,8 +55,9 @@ def test_a_name_that_is_not_answered_says_so():
             from golden import nonsense  # noqa: F401
     assert str(caught.value) == (
         "pypto_tmpl does not answer the import of 'golden.debugging'; "
-        "it answers: pypto, pypto.ir, pypto.language, pypto.language.distributed, "
-        "golden, golden.runner, golden.spec, golden.validation"
+        "it answers: pypto, pypto.ir, pypto.ir.compiled_program, pypto.ir.distributed_compiled_program, "
+        "pypto.ir.printer, pypto.language, pypto.language.distributed, pypto.backend, pypto.debug, "
+        "pypto.runtime, golden, golden.runner, golden.spec, golden.validation; did you mean 'golden.runner'?"
     )
     assert caught.value.name == "golden.debugging"
 
@@ -83,3 +85,81 @@ def test_installing_twice_and_undoing_it():
 def test_other_modules_are_left_alone():
     with compat.answering(), pytest.raises(ModuleNotFoundError, match="No module named 'goldenrod'"):
         importlib.import_module("goldenrod")
+
+
+IMPORTS = """
+import pypto
+import pypto.language as pl
+import pypto.language.distributed as pld
+from pypto import DataType, backend, ir
+from pypto.backend import BackendType, reset_for_testing, set_backend_type
+from pypto.debug import torch_codegen, validate_pass_ir_codegen_results
+from pypto.ir import CompiledProgram, compile
+from pypto.ir.compiled_program import CompiledProgram as same
+from pypto.ir.distributed_compiled_program import DistributedConfig
+from pypto.ir.printer import python_print
+from pypto.runtime import RunConfig, execute_compiled, pto_isa_include_dir, run
+"""
+
+
+def test_what_kernels_and_tests_import():
+    names = {}
+    with compat.answering():
+        exec(IMPORTS, names)
+    from pypto_tmpl import ir, language
+
+    assert names["pl"] is language
+    assert names["ir"] is ir
+    assert names["DataType"] is ir.DataType
+    assert names["CompiledProgram"] is names["same"]
+    assert names["DistributedConfig"](device_ids=[0, 1]).num_sub_workers == 0
+    assert isinstance(names["pto_isa_include_dir"](), str)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("from pypto.runtime import DistributedWorker", "cannot import name 'DistributedWorker'"),
+        ("from pypto import passes", "cannot import name 'passes'"),
+        ("import pypto.ir.pass_manager", "does not answer the import of 'pypto.ir.pass_manager'"),
+        ("from pypto.language import auto_incore", "cannot import name 'auto_incore'"),
+    ],
+)
+def test_what_does_not_exist_is_named(statement, message):
+    with compat.answering(), pytest.raises(ImportError, match=message):
+        exec(statement)
+
+
+def test_an_attribute_that_does_not_exist_is_named():
+    with compat.answering():
+        from pypto import ir
+
+        with pytest.raises(AttributeError, match="module 'pypto_tmpl.ir' has no attribute 'nonsense'"):
+            ir.nonsense  # noqa: B018
+
+
+def test_the_names_are_listed():
+    names = compat.answered_names()
+    assert list(names) == list(compat.ANSWERED)
+    assert {"jit", "program", "Tensor", "spmd"} <= set(names["pypto.language"])
+    assert {"run", "run_jit"} <= set(names["golden"])
+    for target, found in zip(compat.ANSWERED.values(), names.values(), strict=True):
+        module = importlib.import_module(target)
+        assert all(hasattr(module, name) for name in found)
+
+
+def test_pypto_itself_is_left_alone(tmp_path, monkeypatch):
+    (tmp_path / "pypto").mkdir()
+    (tmp_path / "pypto/__init__.py").write_text("theirs = True\n")
+    monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path)])
+    monkeypatch.syspath_prepend(tmp_path)
+    assert compat.installed_pypto() == str(tmp_path / "pypto/__init__.py")
+    assert not compat.install()
+    assert importlib.import_module("pypto").theirs
+    del sys.modules["pypto"]
+
+
+def test_pypto_that_is_already_imported_is_left_alone(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pypto", types.ModuleType("pypto"))
+    assert compat.installed_pypto() == "in this process"
+    assert not compat.install()

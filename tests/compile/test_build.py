@@ -118,7 +118,7 @@ def test_building_again_into_a_directory_leaves_nothing_of_the_earlier_build(tmp
 
 def test_a_build_that_fails_does_not_leave_the_earlier_manifest(tmp_path):
     build(kernels.scale(), tmp_path)
-    with pytest.raises(ValueError, match="has no single entry function"):
+    with pytest.raises(ValueError, match="the program has no function to run"):
         build(ir.Program([], "Empty", ir.Span.unknown()), tmp_path)
     assert "manifest.json" not in files(tmp_path)
 

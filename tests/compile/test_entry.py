@@ -49,15 +49,18 @@ def test_the_only_function():
 @pytest.mark.parametrize(
     ("functions", "candidates"),
     [
-        ([("a", "Opaque", ""), ("b", "Opaque", ""), ("c", "InCore", "")], "a, b"),
-        ([("a", "InCore", ""), ("b", "InCore", "")], "a, b"),
+        ([("a", "Opaque", ""), ("b", "Opaque", ""), ("c", "InCore", "")], ["a(x), Opaque", "b(x), Opaque"]),
+        ([("a", "InCore", ""), ("b", "InCore", "")], ["a(x), InCore", "b(x), InCore"]),
     ],
 )
 def test_an_entry_that_cannot_be_told(functions, candidates):
     with pytest.raises(ValueError) as caught:
         find_entry(program(*functions))
+    listed = "".join(f"   =   {candidate}\n" for candidate in candidates)
     assert str(caught.value) == (
-        f"error[entry]: program 'P' has no single entry function\n   = candidates: {candidates}"
+        f"error[entry]: which of {len(functions)} functions is the entry is not clear\n"
+        f"   = candidates:\n{listed}"
+        "   = make it the only orchestration function; `validate` also takes its name as entry"
     )
 
 

@@ -78,10 +78,11 @@ def test_else_an_error_lists_the_candidates():
     with pytest.raises(EntryError) as caught:
         select_entry(node, TENSORS)
     assert str(caught.value) == (
-        "error[entry]: which of 3 functions is the entry is not clear; name it by entry=...\n"
+        "error[entry]: which of 3 functions is the entry is not clear\n"
         "   = candidates:\n"
         "   =   first(x, out), Opaque\n"
-        "   =   second(x, out), Opaque"
+        "   =   second(x, out), Opaque\n"
+        "   = make it the only orchestration function; `validate` also takes its name as entry"
     )
 
 

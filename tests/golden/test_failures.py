@@ -86,7 +86,7 @@ def test_a_program_that_does_not_compile(run_scale):
     assert facts(result) == (
         "compile",
         "EntryError",
-        "compile: EntryError: program 'Empty' has no single entry function\n   = candidates: none",
+        "compile: EntryError: the program has no function to run",
     )
     assert result.work_dir.is_dir()
 

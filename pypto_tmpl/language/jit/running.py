@@ -8,11 +8,9 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.script import ScriptBuilder, generator
-from pypto_tmpl.compile.build import compile_program
+from pypto_tmpl.compile.api import compile_as
 from pypto_tmpl.compile.compiled_program import CompiledProgram
-from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.entry import find_entry
-from pypto_tmpl.compile.options import compile_options
 from pypto_tmpl.debug.execution import load_script
 from pypto_tmpl.language.jit.cache import Specialisation
 from pypto_tmpl.language.jit.function import JITFunction
@@ -71,17 +69,7 @@ def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable
 
 def compile_for(program: ir.Program, config: Any) -> CompiledProgram:
     """Compile a program as a ``RunConfig`` says."""
-    config = _checked(config)
-    knobs = {
-        "platform": config.platform,
-        "dump_passes": config.dump_passes,
-        "save_kernels_dir": config.save_kernels_dir,
-        "compile_profiling": config.compile_profiling,
-        "distributed_config": config.distributed_config,
-    }
-    options = compile_options(knobs, is_jit=True)
-    directory = make_build_directory(program.name, options.output_dir)
-    return CompiledProgram(compile_program(program, directory, options))
+    return compile_as(program, _checked(config))
 
 
 def _checked(config: Any) -> RunConfig:

@@ -1,0 +1,123 @@
+"""``pypto-tmpl run``: a kernel file under the golden harness, with knobs from the command line."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pypto_tmpl.golden.overrides import FinishedRun, Overrides
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="""\b
+Examples:
+  pypto-tmpl run kernel.py                                     on the platform a2a3sim
+  pypto-tmpl run --platform a5sim --seed 7 kernel.py
+  pypto-tmpl run --golden-data build_output/Scale_20260101_120000/data kernel.py
+  pypto-tmpl run --report wrong.html kernel.py --batch 4       what follows FILE is for the script
+
+\b
+FILE calls golden.run or golden.run_jit; or it defines PROGRAM, OUTPUTS, make_inputs and golden.
+
+\b
+Exit codes: 0 every run passed; 1 a run failed, or the script did; 2 wrong usage.
+""",
+)
+@click.option(
+    "-p",
+    "--platform",
+    type=click.Choice(["a2a3sim", "a5sim", "a2a3", "a5"]),
+    default="a2a3sim",
+    show_default=True,
+    help="Run for this platform, whatever the file says.",
+)
+@click.option(
+    "--golden-data",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Inputs and goldens of an earlier run, instead of new ones.",
+)
+@click.option(
+    "--save-data/--no-save-data", default=None, help="Save inputs and goldens (default: up to 1 GiB)."
+)
+@click.option("--seed", type=int, metavar="N", help="Seed of torch's default generator, for random inputs.")
+@click.option(
+    "--report",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Where a run fails, check every stage of its pass dump and write here what was found.",
+)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+def run(
+    file: Path,
+    args: tuple[str, ...],
+    platform: str,
+    golden_data: Path | None,
+    save_data: bool | None,
+    seed: int | None,
+    report: Path | None,
+) -> None:
+    """Run the kernel of FILE: compile it, compute its golden, execute it, compare."""
+    from pypto_tmpl.golden.overrides import Overrides
+
+    if report is not None and save_data is False:
+        raise click.UsageError("--report reads the saved data: leave --no-save-data out")
+    wanted = True if report is not None and golden_data is None else save_data
+    overrides = Overrides(platform, golden_data, wanted, seed)
+    status = _run(file, args, overrides)
+    failed = [finished for finished in overrides.runs if not finished.result.passed]
+    if report is not None and failed:
+        _write_report(failed[0], golden_data, report)
+    sys.exit(status or bool(failed))
+
+
+def _run(file: Path, args: tuple[str, ...], overrides: Overrides) -> int:
+    """Run the script, and its kernel where it did not do that itself; the exit status."""
+    from pypto_tmpl.compat.scripts import describe_failure, script_result
+    from pypto_tmpl.golden.kernel_files import run_kernel_file
+    from pypto_tmpl.golden.overrides import overriding
+
+    with overriding(overrides):
+        try:
+            status, names = script_result(file, args)
+            if status == 0 and not overrides.runs:
+                result = run_kernel_file(names)
+                if not result.passed:
+                    click.echo(result.error or "")
+        except Exception as error:
+            click.echo(describe_failure(error, file), err=True)
+            return 1
+    return status
+
+
+def _write_report(failed: FinishedRun, golden_data: Path | None, report: Path) -> None:
+    """Check every stage of the failed run's build."""
+    from pypto_tmpl.debug import ValidationError, validate_pass_ir_codegen_results
+    from pypto_tmpl.debug.tensors_io import load_tensors
+
+    work_dir = failed.result.work_dir
+    data = golden_data or (work_dir / "data" if work_dir is not None else None)
+    if work_dir is None or data is None or not (data / "out").is_dir():
+        click.echo("no report: the run failed before there was anything to compare", err=True)
+        return
+    if not (work_dir / "passes_dump").is_dir():
+        click.echo("no report: the run wrote no pass dump (dump_passes is off)", err=True)
+        return
+    with suppress(ValidationError):  # the lines and the report tell
+        validate_pass_ir_codegen_results(
+            work_dir / "passes_dump",
+            load_tensors(data / "in"),
+            load_tensors(data / "out"),
+            rtol=failed.rtol,
+            atol=failed.atol,
+            stop_at_first=False,
+            report=report,
+        )
+    click.echo(f"report: {report}")

@@ -1,0 +1,80 @@
+"""``ir.compile`` and ``runtime.run``: compiling a program in one call."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType, get_backend_type, is_backend_configured
+from pypto_tmpl.compile.build import compile_program
+from pypto_tmpl.compile.compiled_program import CompiledProgram
+from pypto_tmpl.compile.directory import make_build_directory
+from pypto_tmpl.compile.levels import PassDumpLevel
+from pypto_tmpl.compile.options import compile_options
+from pypto_tmpl.runtime.config import RunConfig
+
+
+def compile(
+    program: ir.Program,
+    output_dir: str | os.PathLike[str] | None = None,
+    strategy: Any = None,
+    dump_passes: bool | PassDumpLevel = True,
+    backend_type: BackendType = BackendType.Ascend910B,
+    skip_ptoas: bool = False,
+    verification_level: Any = None,
+    diagnostic_phase: Any = None,
+    disabled_diagnostics: Any = None,
+    memory_planner: Any = None,
+    enable_pypto_l0c_double_buffer: bool | None = None,
+    profiling: bool = False,
+    platform: str | None = None,
+    distributed_config: Any = None,
+    analyze_auto_scopes_for_deps: bool = False,
+    emit_source_loc: bool | None = None,
+    dump_ptoas_passes: bool = False,
+    runtime: Any = None,
+) -> CompiledProgram:
+    """Compile a program into a build directory: dumps, PyTorch script, manifest.
+
+    ``output_dir`` is that directory; None makes ``build_output/<program>_<time>``. ``platform`` goes before
+    ``backend_type``. The knobs of passes and of device code have no effect as long as there is neither.
+
+    Raises: TypeError for what is no program, ValueError for an unknown platform, or one of another backend
+    than ``backend.set_backend_type`` chose, EntryError, and UnsupportedProgramError.
+    """
+    given = {name: value for name, value in locals().items() if name not in ("program", "output_dir")}
+    if not isinstance(program, ir.Program):
+        raise TypeError(f"compile takes an ir.Program, got {type(program).__name__}")
+    knobs = {name: value for name, value in given.items() if value is not None}
+    if output_dir is not None:
+        knobs["output_dir"] = os.fspath(output_dir)
+    options = compile_options(knobs)
+    if is_backend_configured() and get_backend_type().name != options.platform.backend:
+        chosen = get_backend_type().name
+        raise ValueError(
+            f"Backend type already set to {chosen}, cannot change to {options.platform.backend}"
+        )
+    directory = make_build_directory(program.name, options.output_dir)
+    return CompiledProgram(compile_program(program, directory, options))
+
+
+def compile_as(program: ir.Program, config: RunConfig) -> CompiledProgram:
+    """Compile a program as a ``RunConfig`` says."""
+    return compile(
+        program,
+        config.save_kernels_dir,
+        dump_passes=config.dump_passes,
+        profiling=config.compile_profiling,
+        platform=config.platform,
+        distributed_config=config.distributed_config,
+    )
+
+
+def run(program: ir.Program, *tensors: Any, config: RunConfig | None = None) -> CompiledProgram:
+    """Compile a program and, unless there are no tensors or the config only generates code, call it."""
+    config = config or RunConfig()
+    compiled = compile_as(program, config)
+    if tensors and not config.codegen_only:
+        compiled(*tensors, config=config)
+    return compiled

@@ -1,0 +1,63 @@
+"""Knobs of runs that are set from outside of a script, such as by ``pypto-tmpl run``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pypto_tmpl.golden.result import RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run and the tolerances that it had."""
+
+    result: RunResult
+    rtol: float
+    atol: float
+
+
+@dataclass(slots=True)
+class Overrides:
+    """What goes before the arguments of ``run`` and ``run_jit``, where it is not None.
+
+    ``seed`` is given to torch's default generator before the inputs are made. ``runs`` collects the results.
+    """
+
+    platform: str | None = None
+    golden_data: Path | None = None
+    save_data: bool | None = None
+    seed: int | None = None
+    runs: list[FinishedRun] = field(default_factory=list)
+
+    def applied(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a run with what goes before them."""
+        found = dict(given)
+        if self.platform is not None:
+            found["runtime_cfg"] = {**(given["runtime_cfg"] or {}), "platform": self.platform}
+        for name in ("golden_data", "save_data"):
+            if (value := getattr(self, name)) is not None:
+                found[name] = value
+        return found
+
+
+_CURRENT: ContextVar[Overrides | None] = ContextVar("overrides", default=None)
+
+
+def current_overrides() -> Overrides | None:
+    """The overrides that hold now."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def overriding(overrides: Overrides) -> Iterator[Overrides]:
+    """Let the overrides hold inside the block."""
+    token = _CURRENT.set(overrides)
+    try:
+        yield overrides
+    finally:
+        _CURRENT.reset(token)

@@ -1,0 +1,23 @@
+"""The configuration of runs on several cards, which programs are written for but which cannot run here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class DistributedConfig:
+    """The cards of a distributed program; a run with one is refused, as there is one simulated card.
+
+    Raises ValueError for ids that are none, negative or not distinct.
+    """
+
+    device_ids: list[int] = field(default_factory=lambda: [0])
+    num_sub_workers: int = 0
+    runtime: str = "tensormap_and_ringbuffer"
+    aicpu_thread_num: int = 0
+
+    def __post_init__(self) -> None:
+        ids = self.device_ids
+        if not ids or len(set(ids)) != len(ids) or any(not isinstance(i, int) or i < 0 for i in ids):
+            raise ValueError(f"device_ids must be distinct ints, 0 or more, at least one, got {ids!r}")

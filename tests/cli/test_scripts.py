@@ -1,0 +1,162 @@
+"""``pypto-tmpl exec`` and ``pypto-tmpl run``: kernel files as users write them."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner
+from runtime import kernels
+
+from pypto_tmpl import ir
+from pypto_tmpl.cli import main
+
+HARNESS = '''\
+import argparse
+import torch
+from golden import TensorSpec, run
+
+parser = argparse.ArgumentParser()
+parser.add_argument("-p", "--platform", default="a2a3")
+parser.add_argument("--wrong", type=float, default=0)
+args = parser.parse_args()
+
+
+def reference(values):
+    values["y"][:] = values["x"] + args.wrong
+
+
+result = run(
+    program="copy.msgpack",
+    specs=[
+        TensorSpec("x", [4, 8], torch.float32, torch.randn),
+        TensorSpec("y", [4, 8], torch.float32, is_output=True),
+    ],
+    golden_fn=reference,
+    runtime_cfg=dict(platform=args.platform, device_id=0),
+    rtol=1e-3,
+    atol=1e-3,
+)
+if not result.passed:
+    print(result.error)
+    raise SystemExit(1)
+'''
+CONVENTION = """\
+import torch
+from pypto import ir
+
+PROGRAM, OUTPUTS = ir.deserialize_from_file("copy.msgpack"), ["y"]
+
+
+def make_inputs():
+    return {"x": torch.randn(4, 8), "y": torch.zeros(4, 8)}
+
+
+def golden(t):
+    t["y"][:] = t["x"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYPTO_PROG_BUILD_DIR", raising=False)
+    ir.serialize_to_file(kernels.copy(), "copy.msgpack")
+    Path("kernel.py").write_text(HARNESS)
+    Path("plain.py").write_text(CONVENTION)
+    return tmp_path
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def test_exec_runs_a_script_with_its_own_flags():
+    done = invoke("exec", "kernel.py", "-p", "a2a3sim")
+    assert (done.exit_code, "[RUN] PASS (" in done.output) == (0, True), done.output
+    done = invoke("exec", "kernel.py", "-p", "a2a3sim", "--wrong", "1")
+    assert (done.exit_code, "Output(s) does not match golden: ['y']" in done.output) == (1, True)
+
+
+def test_exec_shows_errors_of_the_script_from_its_own_line_on():
+    Path("broken.py").write_text("def inner():\n    raise LookupError('here')\n\n\ninner()\n")
+    done = invoke("exec", "broken.py")
+    assert done.exit_code == 1
+    lines = [line for line in done.stderr.splitlines(keepends=True) if set(line) - set(" ~^\n")]
+    assert "".join(lines) == (
+        "Traceback (most recent call last):\n"
+        '  File "broken.py", line 5, in <module>\n'
+        "    inner()\n"
+        '  File "broken.py", line 2, in inner\n'
+        "    raise LookupError('here')\n"
+        "LookupError: here\n"
+    )
+
+
+def test_exec_shows_errors_of_a_kernel_without_traceback():
+    Path("kernel.py").write_text(
+        "import pypto.language as pl\n\n\n@pl.function\ndef f(x):\n    return x\n"
+    )
+    done = invoke("exec", "kernel.py")
+    assert done.exit_code == 1
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error[E101]: ")
+    assert "kernel.py:5:7" in done.stderr
+
+
+def test_exec_lists_what_is_answered():
+    done = invoke("exec", "--list")
+    assert done.exit_code == 0
+    assert any(line.startswith("pypto.language: ") and " jit, " in line for line in done.output.splitlines())
+    assert invoke("exec").exit_code == 2
+    assert invoke("exec", "nothing.py").exit_code == 2
+
+
+def test_run_chooses_the_platform():
+    done = invoke("run", "kernel.py")
+    assert (done.exit_code, "[RUN] PASS (" in done.output) == (0, True), done.output
+    done = invoke("run", "--platform", "a2a3", "kernel.py", "-p", "a2a3sim")
+    assert (done.exit_code, "needs a real Ascend NPU" in done.output) == (1, True), done.output
+
+
+def test_run_seeds_inputs_and_uses_earlier_data():
+    assert invoke("run", "--seed", 3, "kernel.py").exit_code == 0
+    (build,) = Path("build_output").iterdir()
+    torch.manual_seed(3)
+    assert torch.equal(torch.load(build / "data/in/x.pt"), torch.randn(4, 8))
+    done = invoke("run", "--golden-data", build / "data", "kernel.py")
+    assert f"[RUN]   cache hit: {build}/data/in" in done.output
+
+
+def test_run_saves_data_or_not():
+    assert invoke("run", "--no-save-data", "kernel.py").exit_code == 0
+    (build,) = Path("build_output").iterdir()
+    assert not (build / "data/in").exists()
+    assert invoke("run", "--no-save-data", "--report", "wrong.json", "kernel.py").exit_code == 2
+
+
+def test_run_reports_a_failure():
+    done = invoke("run", "--report", "wrong.json", "kernel.py", "--wrong", "1")
+    assert done.exit_code == 1
+    assert "validate tensor: 'y'" in done.output
+    assert done.output.splitlines()[-1] == "report: wrong.json"
+    assert '"y"' in Path("wrong.json").read_text()
+    assert invoke("run", "--report", "fine.json", "kernel.py").exit_code == 0
+    assert not Path("fine.json").exists()
+
+
+def test_run_of_a_file_that_calls_no_harness():
+    done = invoke("run", "plain.py")
+    assert (done.exit_code, "[RUN]   'y' PASS" in done.output) == (0, True), done.output
+    Path("plain.py").write_text(CONVENTION.replace('= t["x"]', '= t["x"] + 1'))
+    done = invoke("run", "plain.py")
+    assert (done.exit_code, "does not match golden" in done.output) == (1, True)
+
+
+def test_run_of_a_file_without_a_kernel():
+    Path("empty.py").write_text("PROGRAM = 1\n")
+    done = invoke("run", "empty.py")
+    assert done.exit_code == 1
+    assert done.stderr == (
+        "the file calls neither golden.run nor golden.run_jit, and defines no OUTPUTS, make_inputs, golden\n"
+        "   = a file that calls no harness defines: PROGRAM, OUTPUTS, make_inputs, golden\n"
+    )
