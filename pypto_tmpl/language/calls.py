@@ -14,15 +14,21 @@ from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxE
 from pypto_tmpl.language.expressions import (
     Operand,
     as_constant,
+    closure_operand,
     expression,
     operand,
     reads,
     typed_constant,
 )
+from pypto_tmpl.language.folding import BUILTINS as PYTHON_BUILTINS
+from pypto_tmpl.language.folding import compile_time
+from pypto_tmpl.language.inlining import expand
 from pypto_tmpl.language.kernels import build_call, function_call, submit
 from pypto_tmpl.language.memrefs import memory_reference
+from pypto_tmpl.language.namespaces import UnknownOpCallError
+from pypto_tmpl.language.op_calls import source_call, unknown_op
 from pypto_tmpl.language.scalars import BUILTINS, SCALAR_CALLS
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.scopes import InlineFunction, Reader
 
 _DISTRIBUTED = {
     "alloc_window_buffer": "pld.tensor.alloc_window_buffer",
@@ -36,6 +42,7 @@ _MOVED = {
     f"system.{name}": f"tile.{name}"
     for name in ("tpush_to_aiv", "tpush_to_aic", "tpop_from_aic", "tpop_from_aiv")
 }
+_SPECIAL = frozenset({"const", "MemRef", "submit", "spmd_submit", "yield_", "no_dep"})
 _REGION_OPS = frozenset({"tensor.aiv_shard", "tile.aiv_shard", "tensor.aic_gather", "tile.aic_gather"})
 _PADDED_LOAD = "pld.tile._remote_load_with_physical_tail_padding"
 
@@ -63,17 +70,60 @@ def call(reader: Reader, node: ast.Call, type_: ir.Type | None = None, is_statem
     if isinstance(function, ast.Attribute):
         owner = function.value
         if isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name):
-            name = _op_name(reader, node, owner.value.id, owner.attr, function.attr)
+            root, names = owner.value.id, (owner.attr, function.attr)
+            if not reader.module.printed:
+                return _source_op(reader, node, root, names, type_, is_statement)
+            name = _op_name(reader, node, root, *names)
             return op_call(reader, node, name, type_, is_statement)
         if isinstance(owner, ast.Name):
             if owner.id == "self":
                 return function_call(reader, node, type_)
             return _short_call(reader, node, owner.id, function.attr, type_, is_statement)
     if isinstance(function, ast.Name):
-        if function.id in BUILTINS and function.id not in reader.module.functions:
-            return BUILTINS[function.id](reader, node)
-        return function_call(reader, node, type_)
+        return _named_call(reader, node, function, type_)
     raise unsupported(reader, node, f"a call of {shown(function)}")
+
+
+def _named_call(reader: Reader, node: ast.Call, function: ast.Name, type_: ir.Type | None) -> Operand:
+    """``f(...)``: an inline function, a function, or a builtin of Python on compile-time values."""
+    name, module = function.id, reader.module
+    target = module.closure.get(name)
+    if isinstance(target, InlineFunction):
+        return expand(reader, node, target)
+    if name not in module.functions and name not in module.closure:
+        if (value := compile_time(reader, node)) is not NotImplemented:
+            return closure_operand(reader, node, value)
+        if name in BUILTINS and not module.executed:
+            return BUILTINS[name](reader, node)
+        if name in PYTHON_BUILTINS:
+            hint = f"write pl.{name}(...)" if name in ("min", "max", "abs") else None
+            raise unsupported(reader, function, f"the builtin {name!r} on run-time values", hint)
+    return function_call(reader, node, type_)
+
+
+def _source_op(
+    reader: Reader,
+    node: ast.Call,
+    root: str,
+    names: tuple[str, ...],
+    type_: ir.Type | None,
+    is_statement: bool,
+) -> ir.Expr:
+    """An op as users write it; an op that no namespace has may be called by its registered name."""
+    is_language = root in reader.module.language
+    if not is_language and root not in reader.module.distributed:
+        raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}")
+    path = ("pl" if is_language else "pld", *names)
+    try:
+        found = source_call(reader, node, path, is_statement)
+    except UnknownOpCallError as error:
+        if len(names) == 2 and (type_ is not None or is_statement):
+            return op_call(reader, node, _op_name(reader, node, root, *names), type_, is_statement)
+        raise unknown_op(reader, node, error) from None
+    if isinstance(found.type, ir.UnknownType) and type_ is None and not is_statement:
+        hint = "annotate the name that the call is assigned to"
+        raise reader.error(InvalidOperationError, node, f"{shown(node.func)} does not tell its type", hint)
+    return found
 
 
 def _op_name(reader: Reader, node: ast.Call, root: str, namespace: str, name: str) -> str:
@@ -93,6 +143,9 @@ def _short_call(
     reader: Reader, node: ast.Call, root: str, name: str, type_: ir.Type | None, is_statement: bool
 ) -> Operand:
     """``pl.x(...)`` or ``pld.x(...)``."""
+    is_source = not reader.module.printed
+    if name not in _SPECIAL and is_source:
+        return _source_op(reader, node, root, (name,), type_, is_statement)
     if root in reader.module.distributed and name in _DISTRIBUTED:
         return op_call(reader, node, _DISTRIBUTED[name], type_, is_statement)
     if root not in reader.module.language:
@@ -108,6 +161,8 @@ def _short_call(
         return submit(reader, node, type_)
     if name == "yield_":
         raise reader.error(ParserSyntaxError, node, "pl.yield_ is a statement, not a value")
+    if name == "no_dep":
+        raise reader.error(ParserSyntaxError, node, "pl.no_dep stands around an argument of a kernel call")
     hint = f"text dumps name the op itself, such as pl.tensor.{name} or pl.tile.{name}"
     raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}", hint)
 

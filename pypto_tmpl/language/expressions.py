@@ -13,7 +13,7 @@ from pypto_tmpl.errors import closest
 from pypto_tmpl.language.annotations import PYTHON_OPERATORS, DimExpr, DynVar
 from pypto_tmpl.language.constants import member, shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError, UndefinedVariableError
-from pypto_tmpl.language.folding import compile_time, fold, integer, unary
+from pypto_tmpl.language.folding import compile_time, fold, unary
 from pypto_tmpl.language.scopes import FREE_SUFFIX, PythonValue, Reader
 
 Operand: TypeAlias = "ir.Expr | PythonValue"
@@ -304,25 +304,3 @@ def _unary(reader: Reader, node: ast.UnaryOp) -> Operand:
 @reads(ast.List)
 def _tuple(reader: Reader, node: ast.List | ast.Tuple) -> Operand:
     return ir.MakeTuple([expression(reader, element) for element in node.elts], reader.span(node))
-
-
-@reads(ast.Subscript)
-def _subscript(reader: Reader, node: ast.Subscript) -> Operand:
-    base = operand(reader, node.value)
-    if isinstance(base, tuple):
-        index = integer(reader, node.slice, "the index of a tuple")
-        if -len(base) <= index < len(base):
-            return base[index]
-        raise reader.error(ParserTypeError, node, f"index {index} is outside a tuple of {len(base)}")
-    if not isinstance(base, ir.Expr):
-        raise reader.error(ParserTypeError, node, f"{shown(node.value)} has no elements")
-    if not isinstance(base.type, ir.TupleType):
-        hint = (
-            "text dumps spell slices and element reads as op calls, such as pl.tensor.slice and pl.tile.read"
-        )
-        raise unsupported(reader, node, f"a subscript of a {type(base.type).__name__}", hint)
-    index = integer(reader, node.slice, "the index of a tuple")
-    try:
-        return ir.TupleGetItemExpr(base, index, reader.span(node))
-    except ValueError as error:
-        raise reader.error(ParserTypeError, node, str(error)) from None

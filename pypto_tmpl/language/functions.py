@@ -17,15 +17,12 @@ from pypto_tmpl.language.constants import member, shown
 from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError
 from pypto_tmpl.language.folding import boolean, string
 from pypto_tmpl.language.limits import as_parser_error
-from pypto_tmpl.language.scopes import Module, Reader, Signature, Variables
+from pypto_tmpl.language.scopes import HOST_LEVELS, Module, Reader, Signature, Variables
 from pypto_tmpl.language.source import Comments
 from pypto_tmpl.language.statements import block
 from pypto_tmpl.language.types import parameter, return_annotation
 
 _KEYWORDS = ("type", "level", "role", "attrs", "auto_scope", "strict_ssa", "external_source")
-_HOST_LEVELS = frozenset(
-    {ir.Level.HOST, ir.Level.CLUSTER_0, ir.Level.CLUSTER_1, ir.Level.CLUSTER_2, ir.Level.GLOBAL}
-)
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
 
 
@@ -83,7 +80,8 @@ def declare(
 
 def _declared(reader: Reader, node: ast.FunctionDef, decorator: ast.expr) -> Declared:
     header = _header(reader, decorator)
-    reader.function_type = header.type
+    reader.function_type, reader.level = header.type, header.level
+    reader.auto_scope = ("auto_scope", False) not in header.attrs
     params, directions = [], []
     for index, arg in enumerate([*node.args.posonlyargs, *node.args.args]):
         if index == 0 and arg.arg == "self":
@@ -169,7 +167,7 @@ def read_function(declared: Declared) -> ir.Function:
     _drop_comments(declared)
     try:
         attrs, rest = _prologue(reader, node.body, header.attrs)
-        is_host = header.level in _HOST_LEVELS and header.role is ir.Role.SubWorker
+        is_host = header.level in HOST_LEVELS and header.role is ir.Role.SubWorker
         is_bound = _is_ellipsis(rest) and not header.is_external
         body = _host_body(rest, span) if is_host or is_bound else _body(reader, header, rest, span)
         return_types = declared.signature.return_types

@@ -11,6 +11,7 @@ from pypto_tmpl.errors import closest
 from pypto_tmpl.language import inference
 from pypto_tmpl.language.attributes import attribute_dict, keyword_value, stored, variables
 from pypto_tmpl.language.constants import shown, unsupported
+from pypto_tmpl.language.dependencies import dependencies, predicate
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
     ParserSyntaxError,
@@ -27,7 +28,7 @@ _TASK = ir.ScalarType(ir.DataType.TASK_ID)
 
 def build_call(
     reader: Reader,
-    node: ast.Call,
+    node: ast.expr,
     op: ir.Op,
     args: Iterable[ir.Expr],
     kwargs: ir.AttrMap,
@@ -38,6 +39,12 @@ def build_call(
         return ir.Call(op, args, kwargs, attrs, type_, reader.span(node))
     except (TypeError, ValueError) as error:
         raise reader.error(InvalidOperationError, node, f"operation {op.name!r}: {error}") from None
+
+
+def signature_of(function: ir.Function) -> Signature:
+    """What a call needs to know of a function that stands outside of the text."""
+    directions = list(function.param_directions)
+    return Signature(function.name, list(function.params), directions, function.return_types, function.role)
 
 
 def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Expr:
@@ -74,10 +81,11 @@ def callee(reader: Reader, function: ast.expr) -> tuple[str, Signature | None]:
         case ast.Name(id=name):
             if name in reader.module.functions:
                 return name, reader.module.functions[name]
-            if not (reader.methods or reader.module.executed) and name not in ("min", "max"):
+            if isinstance(external := reader.module.closure.get(name), ir.Function):
+                reader.module.called[external.name] = external
+                return external.name, signature_of(external)
+            if not (reader.methods or reader.module.executed):
                 return name, None  # a function that is printed alone calls functions of its program
-            if name in ("min", "max"):
-                raise unsupported(reader, function, f"the builtin {name!r}", f"write pl.{name}(a, b)")
         case _:
             raise unsupported(reader, function, f"a call of {shown(function)}")
     guess = closest(name, [*reader.methods, *reader.module.functions])
@@ -111,13 +119,15 @@ def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
     for keyword in node.keywords:
         match keyword.arg:
             case "deps":
-                deps = _dependencies(reader, keyword.value)
+                deps = dependencies(reader, keyword.value)
             case "dumps":
                 attrs.append(("dump_vars", variables(reader, keyword.value, "dumps")))
             case "attrs":
                 attrs += attribute_dict(reader, keyword.value, "attrs")
-            case "core_num" | "predicate":
-                launch[keyword.arg] = expression(reader, keyword.value)
+            case "core_num":
+                launch["core_num"] = expression(reader, keyword.value)
+            case "predicate":
+                launch["predicate"] = predicate(reader, keyword.value)
             case "sync_start" | "allow_early_resolve":
                 launch[keyword.arg] = boolean(reader, keyword.value, keyword.arg)
             case _:
@@ -128,22 +138,6 @@ def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
         return ir.Submit(ir.GlobalVar(name), args, deps, *options, type_, reader.span(node), **launch)
     except (TypeError, ValueError) as error:
         raise reader.error(ParserTypeError, node, f"submit of {name!r}: {error}") from None
-
-
-def _dependencies(reader: Reader, node: ast.expr) -> tuple[ir.Expr, ...]:
-    """Task ids and arrays of them; ``None`` entries are left out."""
-    if not isinstance(node, (ast.List, ast.Tuple)):
-        raise reader.error(ParserTypeError, node, f"deps is a list, not {shown(node)}")
-    found = []
-    for element in node.elts:
-        if isinstance(element, ast.Constant) and element.value is None:
-            continue
-        value = expression(reader, element)
-        is_task = isinstance(value.type, (ir.ScalarType, ir.ArrayType)) and value.type.dtype == _TASK.dtype
-        if not is_task and not isinstance(value.type, ir.UnknownType):
-            raise reader.error(ParserTypeError, element, f"deps holds task ids, not {shown(element)}")
-        found.append(value)
-    return tuple(found)
 
 
 def _submit_type(signature: Signature | None, args: list[ir.Expr]) -> ir.Type:

@@ -11,12 +11,16 @@ from typing import TypeAlias
 from pypto_tmpl import ir
 from pypto_tmpl.language.diagnostics import ParserError
 from pypto_tmpl.language.source import Comments, Source
+from pypto_tmpl.language.type_agreement import same_type
 
 PythonValue: TypeAlias = "int | float | bool | str | None | tuple[PythonValue, ...]"
 
 FREE_SUFFIX = "__FREE_VAR"  # how the printer marks a variable that nothing defines
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
 _POINTER = ir.PtrType()
+HOST_LEVELS = frozenset(
+    {ir.Level.HOST, ir.Level.CLUSTER_0, ir.Level.CLUSTER_1, ir.Level.CLUSTER_2, ir.Level.GLOBAL}
+)
 
 
 class ReassignedError(Exception):
@@ -50,13 +54,13 @@ class Variables:
         self._printed = printed
         self.strict = strict  # a visible name is not assigned again
         self._assigned: set[str] = set()
-        self._visible: dict[str, ir.Var] = {}
+        self._visible: dict[str, ir.Expr] = {}  # variables, and the arguments of inline functions
         self._latest: dict[str, ir.Var] = {}  # also the names whose scope has ended
         self._unbound: dict[str, ir.Var] = {}  # named by types before anything defines them
-        self._hidden: list[list[tuple[str, ir.Var | None]]] = []
+        self._hidden: list[list[tuple[str, ir.Expr | None]]] = []
 
-    def find(self, name: str) -> ir.Var | None:
-        """The variable of that name which an expression may read here."""
+    def find(self, name: str) -> ir.Expr | None:
+        """What an expression may read under that name here: nearly always a variable."""
         found = self._visible.get(name)
         if found is None and self._printed:
             return self._latest.get(name)
@@ -64,7 +68,8 @@ class Variables:
 
     def find_anywhere(self, name: str) -> ir.Var | None:
         """The variable of that name, its scope ended or not: types outlive scopes."""
-        return self._visible.get(name) or self._latest.get(name)
+        found = self._visible.get(name)
+        return found if isinstance(found, ir.Var) else self._latest.get(name)
 
     def dimension(self, name: str) -> ir.Var:
         """The INDEX variable that a type names before anything defines it."""
@@ -95,7 +100,7 @@ class Variables:
             raise SecondDefinitionError(name, old.span)
         self._assigned.add(name)
         if type(old) is ir.Var:
-            if old.type is type_ or old.type == type_:
+            if old.type is type_ or old.type == type_ or (not self._printed and same_type(old.type, type_)):
                 return old
             raise ReassignedError(name, old.type, type_)
         return self.define(name, type_, span)
@@ -117,10 +122,19 @@ class Variables:
 
     def bind(self, name: str, variable: ir.Var) -> ir.Var:
         """Let ``name`` stand for ``variable`` until the scope ends."""
+        self.stand_for(name, variable)
+        self._latest[name] = variable
+        return variable
+
+    def stand_for(self, name: str, value: ir.Expr) -> None:
+        """Let ``name`` stand for an expression until the scope ends."""
         if self._hidden:
             self._hidden[-1].append((name, self._visible.get(name)))
-        self._visible[name] = self._latest[name] = variable
-        return variable
+        self._visible[name] = value
+
+    def hide(self, name: str) -> None:
+        """Let no variable be visible under ``name`` until the scope ends."""
+        self._hidden[-1].append((name, self._visible.pop(name, None)))
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -131,7 +145,7 @@ class Variables:
         finally:
             for name, before in reversed(self._hidden.pop()):
                 if before is None:
-                    del self._visible[name]
+                    self._visible.pop(name, None)
                 else:
                     self._visible[name] = before
 
@@ -148,6 +162,7 @@ class Signature:
     params: list[ir.Var]
     directions: list[ir.ParamDirection]
     return_types: tuple[ir.Type, ...]
+    role: ir.Role | None = None
 
     @property
     def result_type(self) -> ir.Type:
@@ -186,6 +201,8 @@ class Module:
     dimensions: dict[str, ir.Var] = field(default_factory=dict)  # by the names of the dimensions
     buffers: dict[str, object] = field(default_factory=dict)  # declared memory, by name
     functions: dict[str, Signature] = field(default_factory=dict)
+    windows: set[str] = field(default_factory=set)  # names of window buffers, one each in a program
+    called: dict[str, ir.Function] = field(default_factory=dict)  # functions from outside that bodies call
 
     def dimension(self, name: str) -> ir.Var:
         """The one variable of that dimension."""
@@ -211,6 +228,8 @@ class Reader:
     names: Variables
     comments: Comments
     function_type: ir.FunctionType = ir.FunctionType.Opaque
+    level: ir.Level | None = None
+    auto_scope: bool = True
     methods: Mapping[str, Signature] = field(default_factory=dict)
     statements: list[ir.Stmt] = field(default_factory=list)  # of the block that is being read
     results: Results | None = None  # of the innermost loop or branch
@@ -221,6 +240,8 @@ class Reader:
     target: str = ""  # name that the statement binds
     root: ast.expr | None = None  # the whole value of the statement
     pending_comments: list[str] = field(default_factory=list)
+    expanding: list[InlineFunction] = field(default_factory=list)  # inline functions, the innermost last
+    dump_tags: set[ir.Var] = field(default_factory=set)  # tensors that later tasks dump
 
     def span(self, node: ast.AST) -> ir.Span:
         """Where ``node`` begins."""

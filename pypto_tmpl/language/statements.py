@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.language.annotated import annotated_type, check_annotation, retyped
 from pypto_tmpl.language.calls import call
 from pypto_tmpl.language.constants import shown, type_text, unsupported
 from pypto_tmpl.language.diagnostics import (
@@ -17,8 +18,10 @@ from pypto_tmpl.language.diagnostics import (
     SSAViolationError,
 )
 from pypto_tmpl.language.expressions import as_constant, expression, int_constant, operand, scalar
+from pypto_tmpl.language.inlining import reads_statements
 from pypto_tmpl.language.limits import as_parser_error
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, ReassignedError, Results, SecondDefinitionError
+from pypto_tmpl.language.subscripts import written
 from pypto_tmpl.language.types import annotation
 
 _STATEMENTS: dict[type[ast.stmt], Callable[[Reader, Any], None]] = {}
@@ -66,6 +69,7 @@ def block(reader: Reader, body: Sequence[ast.stmt], span: ir.Span, first: ir.Stm
     return found[0] if len(found) == 1 else ir.SeqStmts(found, span)
 
 
+@reads_statements
 def statement(reader: Reader, node: ast.stmt) -> None:
     """Read one statement into the current block, with the comments in front of it and beside it."""
     read = _STATEMENTS.get(type(node))
@@ -145,10 +149,14 @@ def _annotated(reader: Reader, node: ast.AnnAssign) -> None:
         return
     type_ = _annotation(reader, node.annotation)
     value = _value(reader, target.id, value_node, type_)
+    is_call = isinstance(value_node, ast.Call) and isinstance(value, (ir.Call, ir.Submit))
     if type_ is None:
         type_ = value.type
-    elif not (isinstance(value_node, ast.Call) and isinstance(value, (ir.Call, ir.Submit))):
-        _check_annotation(reader, node.annotation, type_, value.type)
+    elif not reader.module.printed:
+        type_ = annotated_type(reader, node.annotation, type_, value)
+        value = retyped(value, type_)
+    elif not is_call:
+        check_annotation(reader, node.annotation, type_, value.type)
     assign(reader, target, target.id, type_, value, reader.span(node))
 
 
@@ -172,29 +180,6 @@ def _value(reader: Reader, name: str, node: ast.expr, type_: ir.Type | None) -> 
     return as_constant(reader, node, found)
 
 
-def _check_annotation(reader: Reader, node: ast.expr, type_: ir.Type, found: ir.Type) -> None:
-    """Raise where an annotation contradicts the type that an expression has."""
-    if isinstance(found, ir.UnknownType) or isinstance(type_, ir.UnknownType):
-        return
-    fits = type(type_) is type(found)
-    if fits and isinstance(type_, ir.ScalarType) and isinstance(found, ir.ScalarType):
-        fits = type_.dtype == found.dtype or (type_.dtype.is_int() and found.dtype.is_int())
-    if fits and isinstance(type_, ir.ShapedType) and isinstance(found, ir.ShapedType):
-        fits = type_.dtype == found.dtype and _may_agree(type_.shape, found.shape)
-    if not fits:
-        message = f"the annotation {shown(node)} contradicts the value's type {type_text(found)}"
-        raise reader.error(ParserTypeError, node, message)
-
-
-def _may_agree(a: Sequence[ir.Expr], b: Sequence[ir.Expr]) -> bool:
-    """Whether two shapes have as many extents, and no constant ones that differ."""
-    pairs = zip(a, b, strict=False)
-    constant = [
-        (x.value, y.value) for x, y in pairs if isinstance(x, ir.ConstInt) and isinstance(y, ir.ConstInt)
-    ]
-    return len(a) == len(b) and all(x == y for x, y in constant)
-
-
 @reads(ast.Assign)
 def _assigned(reader: Reader, node: ast.Assign) -> None:
     if len(node.targets) != 1:
@@ -211,8 +196,8 @@ def _assigned(reader: Reader, node: ast.Assign) -> None:
         case ast.Tuple(elts=elements) | ast.List(elts=elements) as target:
             _unpacked(reader, node, target, elements)
         case ast.Subscript() as target:
-            hint = "text dumps spell subscript writes as op calls, such as pl.tensor.assemble"
-            raise unsupported(reader, target, "an assignment to a subscript", hint)
+            name_node, value = written(reader, target, node.value)
+            assign(reader, name_node, name_node.id, value.type, value, reader.span(node))
         case target:
             raise reader.error(ParserSyntaxError, target, f"{shown(target)} is no name to assign to")
 

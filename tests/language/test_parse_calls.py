@@ -24,7 +24,8 @@ PARAMS = {
 def read(text: str, annotation: str = "pl.Tensor[[16, 64], pl.FP32]") -> tuple[ir.Expr, dict[str, ir.Var]]:
     """The value of an assignment in a program that also has ``self.k(a, b)``."""
     params = ", ".join(f"{name}: {spelled}" for name, (spelled, _) in PARAMS.items())
-    code = f"""import pypto.language as pl
+    code = f"""# pypto.program: P
+import pypto.language as pl
 @pl.program
 class P:
     @pl.function(type=pl.FunctionType.InCore)

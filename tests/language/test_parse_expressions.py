@@ -98,7 +98,6 @@ def test_operators(text, build) -> None:
         ("7 & 3 | 8 ^ 1", 7 & 3 | 8 ^ 1, INDEX),
         ("1 << 20 >> 2", 1 << 18, INDEX),
         ("~0", -1, INDEX),
-        ("pl.max(3, 5)", 5, INDEX),
         ("(1, 2, 3)[1]", None, None),
         ("-9223372036854775808", -(2**63), INDEX),
         ("pl.const(-3, pl.INT8)", -3, ir.DataType.INT8),

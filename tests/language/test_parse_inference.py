@@ -101,7 +101,7 @@ def test_symbolic_extents_are_kept() -> None:
 
 def test_statements_without_a_rule_have_no_type() -> None:
     function = pl.parse(
-        "import pypto.language as pl\n@pl.function\ndef f(n: pl.Scalar[pl.INDEX]):\n    pl.tensor.exp(n)\n"
+        "# pypto.program: P\n@pl.function\ndef f(n: pl.Scalar[pl.INDEX]):\n    pl.tensor.exp(n)\n"
     )
     assert function.body.expr.type == ir.UnknownType()
 

@@ -152,9 +152,9 @@ class P:
         pass
     @X.function
     def main(self, x: X.Tensor[[N, A], DT], y: X.Tensor[C, DT]) -> X.Tensor[[SAME, A], DT]:
-        z: X.Tensor[[N, B], DT] = X.tensor.muls(x, SCALE)
-        r: pl.Scalar[pl.INDEX] = dist.system.rank(z)
-        q: pl.Scalar[pl.INDEX] = distributed.rank(z)
+        z: X.Tensor[[N, A], DT] = X.tensor.muls(x, SCALE)
+        r: pl.Scalar[pl.INDEX] = dist.system.world_size()
+        q: pl.Scalar[pl.INDEX] = distributed.world_size()
         return z
 '''
 
@@ -171,7 +171,7 @@ def test_the_module_level() -> None:
     z, r, q, _ = main.body.stmts
     assert z.var.type.shape[0] is x.type.shape[0]
     assert z.value.args[1].value == -0.5
-    assert r.value.op == q.value.op == ir.Op("pld.system.rank")
+    assert r.value.op == q.value.op == ir.Op("pld.system.world_size")
 
 
 def test_a_later_name_of_the_module_is_known_in_functions() -> None:

@@ -366,9 +366,9 @@ def test_else_results_come_last() -> None:
 
 def test_effects() -> None:
     check(
-        "pl.tile.tpush_to_aiv(x, split=1)\npl.system.unknown_op(x)\nn + 1\npl.tensor.exp(x)",
+        "pl.system.fence()\npl.system.unknown_op(x)\nn + 1\npl.tensor.exp(x)",
         lambda b: (
-            ir.EvalStmt(ir.Call(ir.Op("tile.tpush_to_aiv"), [b.x], {"split": 1}, S), S),
+            ir.EvalStmt(ir.Call(ir.Op("system.fence"), [], S), S),
             ir.EvalStmt(ir.Call(ir.Op("system.unknown_op"), [b.x], S), S),
             ir.EvalStmt(ir.Add(b.n, b.int(1), D.INDEX, S), S),
             ir.EvalStmt(b.exp(b.x), S),

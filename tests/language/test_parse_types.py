@@ -179,7 +179,7 @@ def test_a_call_has_the_extents_of_its_arguments() -> None:
 
 def test_a_type_may_name_a_variable_whose_scope_has_ended_or_not_begun() -> None:
     function = pl.parse(
-        """import pypto.language as pl
+        """# pypto.program: P
 @pl.function
 def f(x: pl.Tensor[[later, 4], pl.FP32], n: pl.Scalar[pl.INDEX]):
     for i, (a,) in pl.range(4, init_values=(x,)):
