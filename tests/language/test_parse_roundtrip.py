@@ -414,5 +414,5 @@ def test_the_explicit_text_parses_to_the_same_ir(program: ir.Program) -> None:
 @given(programs())
 def test_a_function_alone_parses_to_itself(program: ir.Program) -> None:
     for function in program.functions.values():
-        text = ir.python_print(function, format=False)
+        text = "# pypto.program: P\n" + ir.python_print(function, format=False)
         assert ir.structural_diff(pl.parse(text), function, enable_auto_mapping=True) is None
