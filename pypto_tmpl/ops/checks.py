@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from pypto_tmpl.errors import Diagnostic, allowed_note
-from pypto_tmpl.ops import model, rules, signatures
+from pypto_tmpl.ops import model, requirements, rules, signatures
 from pypto_tmpl.ops.macros import Macro, MacroFile, reachable_macros
 from pypto_tmpl.ops.sources import identifiers
 from pypto_tmpl.ops.table import Declaration
@@ -232,6 +232,8 @@ def _call(declaration: Declaration) -> Iterator[Diagnostic]:
     for key, what, allowed in signatures.call_problems(declaration.entry):
         notes = [allowed_note("names", allowed)] if allowed else []
         yield _problem(declaration, "call", what, ("call", key), *notes)
+    for what, allowed in requirements.requirement_problems(declaration.entry):
+        yield _problem(declaration, "call", what, ("call", "requires"), allowed_note("names", allowed))
 
 
 def _samples(declaration: Declaration) -> Iterator[Diagnostic]:

@@ -27,6 +27,10 @@ class InferenceError(Exception):
     """The operands of a call do not give its result type."""
 
 
+class MissingRuleError(InferenceError):
+    """The op table does not say of which type the result is; an annotation may."""
+
+
 class Operands:
     """The operands and keywords of a call, by the names of the op table.
 

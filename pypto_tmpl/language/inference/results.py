@@ -10,8 +10,9 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.inference.dtypes import DTYPES
-from pypto_tmpl.language.inference.operands import Extents, InferenceError, Operands
+from pypto_tmpl.language.inference.operands import Extents, InferenceError, MissingRuleError, Operands
 from pypto_tmpl.language.inference.regions import VALID_REGIONS
+from pypto_tmpl.language.inference.requirements import check_requirements
 from pypto_tmpl.language.inference.shapes import SHAPES
 from pypto_tmpl.language.inference.views import tensor_view, tile_view
 from pypto_tmpl.ops import OpEntry, ResultSpec, resolve_result
@@ -29,7 +30,11 @@ _TERM = re.compile(r"(?P<name>\w+)(?:\((?P<arguments>[^()]*)\))?")
 
 def infer_type(entry: OpEntry, args: Sequence[ir.Expr], kwargs: ir.AttrMap) -> ir.Type:
     """The result type of a call by the op's rules; InferenceError where its operands do not give one."""
-    return result_type(resolve_result(entry), Operands(entry, args, kwargs))
+    given = Operands(entry, args, kwargs)
+    for arg in args:
+        if isinstance(arg.type, ir.UnknownType):
+            raise InferenceError(f"the operand {given.name_of(arg)!r} has no value")
+    return result_type(resolve_result(entry), given)
 
 
 def built_type(
@@ -43,7 +48,9 @@ def built_type(
     spec = resolve_result(entry)
     if spec.shape == "declared":
         return _stated_type(spec, stated)
-    type_ = result_type(spec, Operands(entry, args, kwargs, is_built=True))
+    given = Operands(entry, args, kwargs, is_built=True)
+    type_ = result_type(spec, given)
+    check_requirements(given)
     wanted = stated.get("out_dtype")
     if wanted is not None and isinstance(type_, ir.ShapedType) and wanted != type_.dtype:
         raise InferenceError(f"its result is {type_.dtype.name}, and out_dtype asks for {wanted.name}")
@@ -83,7 +90,7 @@ def result_type(spec: ResultSpec, given: Operands) -> ir.Type:
             return _tile(spec, given)
         case "array":
             return _array(spec, given)
-    raise InferenceError(f"its result is a {kind}, for which no rule exists")
+    raise MissingRuleError(f"its result is a {kind}, for which no rule exists")
 
 
 def _tensor(spec: ResultSpec, given: Operands, distributed: bool) -> ir.Type:
@@ -136,12 +143,12 @@ def _array(spec: ResultSpec, given: Operands) -> ir.Type:
 def _alternatives(rule: str | None, part: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The terms of ``A or B(x, y)`` as names with their arguments."""
     if rule is None:
-        raise InferenceError(f"the op table gives no {part}")
+        raise MissingRuleError(f"the op table gives no {part}")
     found = []
     for text in rule.split(" or "):
         term = _TERM.fullmatch(text.strip())
         if term is None:
-            raise InferenceError(f"the op table says {rule!r} of its {part}")
+            raise MissingRuleError(f"the op table says {rule!r} of its {part}")
         words = (term["arguments"] or "").split(",")
         found.append((term["name"], tuple(word.strip() for word in words if word.strip())))
     return tuple(found)
@@ -160,7 +167,7 @@ def _dtype(spec: ResultSpec, given: Operands) -> ir.DataType:
         if isinstance(getattr(ir.DataType, name, None), ir.DataType):
             literal: ir.DataType = getattr(ir.DataType, name)
             return literal
-    raise InferenceError(f"its dtype is {spec.dtype!r}, which the call does not give")
+    raise MissingRuleError(f"its dtype is {spec.dtype!r}, which the call does not give")
 
 
 def _shape(spec: ResultSpec, given: Operands) -> Extents:
@@ -173,7 +180,7 @@ def _shape(spec: ResultSpec, given: Operands) -> Extents:
             return given.shape_of(value)
         if name in SHAPES:
             return SHAPES[name](given, words)
-    raise InferenceError(f"its shape is {spec.shape!r}, for which no rule exists")
+    raise MissingRuleError(f"its shape is {spec.shape!r}, for which no rule exists")
 
 
 def _valid(spec: ResultSpec, given: Operands) -> Extents | None:
@@ -188,7 +195,7 @@ def _valid(spec: ResultSpec, given: Operands) -> Extents | None:
             continue
         if name in VALID_REGIONS:
             return VALID_REGIONS[name](given, words)
-    raise InferenceError(f"its valid region is {spec.valid!r}, for which no rule exists")
+    raise MissingRuleError(f"its valid region is {spec.valid!r}, for which no rule exists")
 
 
 def _memory(spec: ResultSpec, given: Operands) -> ir.MemorySpace | None:
@@ -206,4 +213,4 @@ def _memory(spec: ResultSpec, given: Operands) -> ir.MemorySpace | None:
             return None
         if name in ir.MemorySpace.__members__:
             return ir.MemorySpace[name]
-    raise InferenceError(f"its memory space is {spec.memory!r}, for which no rule exists")
+    raise MissingRuleError(f"its memory space is {spec.memory!r}, for which no rule exists")

@@ -7,12 +7,13 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import closest
-from pypto_tmpl.language.inference import InferenceError, built_type
+from pypto_tmpl.language.inference import InferenceError, MissingRuleError, built_type
 from pypto_tmpl.language.namespaces import scalars, special
 from pypto_tmpl.language.namespaces.arguments import keyword_of, kind_of, operand_of
 from pypto_tmpl.language.namespaces.context import (
     Argument,
     CallContext,
+    NoRuleOpCallError,
     OpCallError,
     UnknownOpCallError,
     shown_argument,
@@ -27,7 +28,8 @@ def build_call(
     """The expression that ``path``, such as ``("pl", "add")``, means when called with these arguments.
 
     Raises: UnknownOpCallError where nothing is spelled so, OpCallError where the op does not take the
-    arguments; both are TypeErrors, and name the operand and what it is.
+    arguments (the message names the operand and what it is), NoRuleOpCallError where the table does not
+    tell the type of the result. All are TypeErrors.
     """
     if path in scalars.SCALAR_PATHS and scalars.applies(args, kwargs):
         return scalars.build(path[-1], args, kwargs, context.span)
@@ -61,6 +63,8 @@ def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallCont
             stored.insert(0, (call.target, special.target_name(context)))
         kwarg_map = ir.AttrMap(stored)
         type_ = built_type(entry, operands, kwarg_map, stated)
+    except MissingRuleError as error:
+        raise NoRuleOpCallError(f"{entry.name}: {error}") from None
     except (OpCallError, InferenceError, TypeError, ValueError) as error:
         hint = getattr(error, "hint", None)
         raise OpCallError(f"{entry.name}: {error}", hint) from None

@@ -34,6 +34,10 @@ class OpCallError(TypeError):
         self.hint = hint
 
 
+class NoRuleOpCallError(OpCallError):
+    """The op takes the call, and only an annotation can say of which type its result is."""
+
+
 class UnknownOpCallError(OpCallError):
     """A name that no namespace has."""
 

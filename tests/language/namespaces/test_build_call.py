@@ -132,7 +132,7 @@ WINDOW = ir.Var("w", ir.DistributedTensorType([16, 64], D.FP32), S)
         # one name, several ops by their keywords
         ("pl.gather", (X,), {"dim": -1, "index": INTS}, "pl.tensor.gather(x, i, dim=-1)"),
         ("pl.gather", (X,), {"mask_pattern": "P0101"}, "pl.tensor.gather_mask(x, mask_pattern=1)"),
-        ("pl.scatter", (X,), {"dim": 0, "index": INTS, "src": X}, "pl.tensor.scatter(x, i, x, dim=0)"),
+        ("pl.scatter", (X,), {"dim": -1, "index": INTS, "src": X}, "pl.tensor.scatter(x, i, x, dim=-1)"),
         (
             "pl.scatter",
             (X,),
@@ -144,7 +144,7 @@ WINDOW = ir.Var("w", ir.DistributedTensorType([16, 64], D.FP32), S)
         ("pl.scatter_update", (X, INTS, X), {"dim": -2}, "pl.tensor.scatter_update(x, i, x, dim=-2)"),
         # as the IR has them
         ("pl.tensor.gather", (X, INTS), {"dim": -1}, "pl.tensor.gather(x, i, dim=-1)"),
-        ("pl.tensor.scatter", (X, INTS, X), {"dim": 0}, "pl.tensor.scatter(x, i, x, dim=0)"),
+        ("pl.tensor.scatter", (X, INTS, X), {"dim": -1}, "pl.tensor.scatter(x, i, x, dim=-1)"),
         ("pl.tensor.gather_mask", (X,), {"mask_pattern": 2}, "pl.tensor.gather_mask(x, mask_pattern=2)"),
         ("pl.tensor.transpose", (X, 0, 1, [64, 16]), {}, "pl.tensor.transpose(x, 0, 1, [64, 16])"),
         ("pl.tile.tget_scale_addr", (T, T), {}, "pl.tile.tget_scale_addr(t, t)"),

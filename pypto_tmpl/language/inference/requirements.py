@@ -1,0 +1,234 @@
+"""What must hold of the operands of an op that the language builds, by the words of the op table.
+
+An entry lists them under ``call: requires``: ``same_dtype(lhs, rhs)``, ``dtype_in(tile, FP16, FP32)``. A call
+that is read from a dump is not held to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.arithmetic import constant_difference, constant_value
+from pypto_tmpl.language.constants import type_text
+from pypto_tmpl.language.inference.operands import Extents, InferenceError, Operands
+from pypto_tmpl.language.inference.shapes import agree, contracted, product
+from pypto_tmpl.ops.requirements import REQUIREMENTS, parse_requirement
+from pypto_tmpl.ops.signatures import call_of
+
+Check = Callable[[Operands, Sequence[str]], None]
+_NARROWED = (ir.DataType.FP16, ir.DataType.BF16)
+
+
+def check_requirements(given: Operands) -> None:
+    """Raise InferenceError for the first thing that the table requires and the operands do not have."""
+    for spec, value in zip(given.entry.operands, given.args, strict=False):
+        type_ = value.type
+        is_typed = spec.dtype is not None and isinstance(type_, (ir.ShapedType, ir.ScalarType))
+        if is_typed and given.dtype_of(value).name != spec.dtype:
+            raise InferenceError(f"{_told(given, spec.name)}, and its dtype must be {spec.dtype}")
+    for text in call_of(given.entry).requires:
+        name, words = parse_requirement(text)
+        if all(given.operand(word) is not None for word in words if word in given.entry.operand_names):
+            _CHECKS[name](given, words)
+
+
+def _told(given: Operands, name: str) -> str:
+    return f"the operand {name!r} is {type_text(given.needed(name).type)}"
+
+
+def _both(given: Operands, first: str, second: str) -> str:
+    types = [type_text(given.needed(name).type) for name in (first, second)]
+    return f"the operand {first!r} is {types[0]} and {second!r} is {types[1]}"
+
+
+def _same_dtype(given: Operands, words: Sequence[str]) -> None:
+    first, *others = words
+    for other in others:
+        if given.dtype_of(given.needed(first)) != given.dtype_of(given.needed(other)):
+            raise InferenceError(f"{_both(given, first, other)}, and their dtypes must be equal")
+
+
+def _other_dtype(given: Operands, words: Sequence[str]) -> None:
+    operand, keyword = words
+    if given.dtype_of(given.needed(operand)) == (wanted := given.keyword(keyword)):
+        raise InferenceError(f"{_told(given, operand)} and {keyword!r} is {wanted.name}: they must differ")
+
+
+def _dtype_in(given: Operands, words: Sequence[str]) -> None:
+    name, *allowed = words
+    if given.dtype_of(given.needed(name)).name not in allowed:
+        raise InferenceError(f"{_told(given, name)}, and its dtype must be {_listed(allowed)}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _integers(given: Operands, words: Sequence[str]) -> None:
+    for name in words:
+        if not given.dtype_of(given.needed(name)).is_int():
+            raise InferenceError(f"{_told(given, name)}, and its dtype must be an integer")
+
+
+def _not_negative(given: Operands, words: Sequence[str]) -> None:
+    value = constant_value(given.needed(words[0]))
+    if value is not None and value < 0:
+        raise InferenceError(f"the operand {words[0]!r} is {value}, and it must not be negative")
+
+
+def _equal_extents(
+    given: Operands, words: Sequence[str], extents: Callable[[ir.Expr], Extents], what: str
+) -> None:
+    first, second = words
+    pair = extents(given.needed(first)), extents(given.needed(second))
+    gaps = [constant_difference(a, b) for a, b in zip(*pair, strict=False)]
+    if len(pair[0]) != len(pair[1]) or any(gap != 0 for gap in gaps):
+        raise InferenceError(f"{_both(given, first, second)}, and their {what} must be equal")
+
+
+def _same_shape(given: Operands, words: Sequence[str]) -> None:
+    _equal_extents(given, words, given.shape_of, "shapes")
+
+
+def _same_region(given: Operands, words: Sequence[str]) -> None:
+    _equal_extents(given, words, given.region_of, "valid regions")
+
+
+def _same_rows(given: Operands, words: Sequence[str]) -> None:
+    _equal_extents(given, words, lambda value: given.shape_of(value)[:-1], "rows")
+
+
+def _one_column(given: Operands, words: Sequence[str]) -> None:
+    """``[M, 1]`` for each of ``M`` rows."""
+    vector, matrix = words
+    extents, rows = given.shape_of(given.needed(vector)), given.shape_of(given.needed(matrix))
+    if constant_value(extents[-1]) != 1 or len(extents) < 2 or _differ(extents[-2], rows[-2]):
+        raise InferenceError(
+            f"{_both(given, vector, matrix)}, and {vector!r} must be a column of as many rows"
+        )
+
+
+def _one_row(given: Operands, words: Sequence[str]) -> None:
+    """``[1, N]`` for each of ``N`` columns."""
+    vector, matrix = words
+    extents, columns = given.shape_of(given.needed(vector)), given.shape_of(given.needed(matrix))
+    if len(extents) < 2 or constant_value(extents[-2]) != 1 or _differ(extents[-1], columns[-1]):
+        raise InferenceError(
+            f"{_both(given, vector, matrix)}, and {vector!r} must be a row of as many columns"
+        )
+
+
+def _differ(first: ir.Expr, second: ir.Expr) -> bool:
+    return constant_difference(first, second) not in (0, None)
+
+
+def _not_empty(given: Operands, words: Sequence[str]) -> None:
+    if any(constant_value(extent) == 0 for extent in given.region_of(given.needed(words[0]))):
+        raise InferenceError(f"{_told(given, words[0])}, of which nothing is valid")
+
+
+def _rank(given: Operands, words: Sequence[str]) -> None:
+    name, number = words
+    rank = len(given.shape_of(given.needed(name)))
+    if rank != int(number):
+        raise InferenceError(f"{_told(given, name)}, and it must have {number} axes")
+
+
+def _min_rank(given: Operands, words: Sequence[str]) -> None:
+    name, number = words
+    if len(given.shape_of(given.needed(name))) < int(number):
+        raise InferenceError(f"{_told(given, name)}, and it must have {number} axes at least")
+
+
+def _columns_multiple(given: Operands, words: Sequence[str]) -> None:
+    name, number = words
+    columns = constant_value(given.shape_of(given.needed(name))[-1])
+    if columns is not None and (columns <= 0 or columns % int(number)):
+        raise InferenceError(f"{_told(given, name)}, and its columns must be a multiple of {number}")
+
+
+def _index_per_axis(given: Operands, words: Sequence[str]) -> None:
+    indices, container = words
+    found, shape = given.shape_of(given.needed(indices)), given.shape_of(given.needed(container))
+    if len(found) != len(shape):
+        counts = f"the operand {indices!r} has {len(found)} elements and {container!r} {len(shape)} axes"
+        raise InferenceError(f"{counts}: it is {type_text(given.needed(container).type)}")
+    for index in found:
+        if not isinstance(index.type, ir.ScalarType) or not index.type.dtype.is_int():
+            raise InferenceError(f"an index is {type_text(index.type)}, and indices are integers")
+
+
+def _axis_of(given: Operands, words: Sequence[str]) -> None:
+    axis, container = words
+    number, rank = constant_value(given.needed(axis)), len(given.shape_of(given.needed(container)))
+    if number is None or not -rank <= number < rank:
+        raise InferenceError(f"the operand {axis!r} is no axis of {type_text(given.needed(container).type)}")
+
+
+def _accumulates(given: Operands, words: Sequence[str]) -> None:
+    """The product of the second and third has the shape of the first."""
+    acc, lhs, rhs = (given.needed(word) for word in words)
+    left, right = given.shape_of(lhs), given.shape_of(rhs)
+    agree(given, (lhs, contracted(given, left, 0)), (rhs, contracted(given, right, 1)))
+    found = product(given, left, right)
+    for extent, owner, wanted in zip(found, (lhs, rhs), given.shape_of(acc)[-2:], strict=False):
+        agree(given, (owner, extent), (acc, wanted))
+
+
+def _covers_contraction(given: Operands, words: Sequence[str]) -> None:
+    """The right factor is valid for as many elements as the left one sums over."""
+    lhs, rhs = (given.needed(word) for word in words)
+    left, right = contracted(given, given.region_of(lhs), 0), contracted(given, given.region_of(rhs), 1)
+    gap = constant_difference(left, right)
+    if gap is not None and gap > 0:
+        raise InferenceError(
+            f"{_both(given, *words)}, which is valid for fewer of the elements that are summed"
+        )
+
+
+def _stores_into(given: Operands, words: Sequence[str]) -> None:
+    """Equal dtypes, or FP32 that is narrowed to a 16-bit float."""
+    source, target = (given.dtype_of(given.needed(word)) for word in words)
+    if source != target and not (source == ir.DataType.FP32 and target in _NARROWED):
+        raise InferenceError(f"{_both(given, *words)}, and their dtypes must be equal")
+
+
+def _not_smaller(given: Operands, words: Sequence[str]) -> None:
+    """Each extent of the shape is as large as the operand's."""
+    shape, source = words
+    pairs = zip(given.shape_of(given.needed(shape)), given.shape_of(given.needed(source)), strict=False)
+    for new, old in pairs:
+        gap = constant_difference(new, old)
+        if gap is not None and gap < 0:
+            raise InferenceError(
+                f"the operand {shape!r} is smaller than {source!r}, {type_text(given.needed(source).type)}"
+            )
+
+
+_CHECKS: Mapping[str, Check] = MappingProxyType(
+    {
+        "same_dtype": _same_dtype,
+        "other_dtype": _other_dtype,
+        "dtype_in": _dtype_in,
+        "integers": _integers,
+        "not_negative": _not_negative,
+        "same_shape": _same_shape,
+        "same_region": _same_region,
+        "same_rows": _same_rows,
+        "one_column": _one_column,
+        "one_row": _one_row,
+        "not_empty": _not_empty,
+        "rank": _rank,
+        "min_rank": _min_rank,
+        "columns_multiple": _columns_multiple,
+        "index_per_axis": _index_per_axis,
+        "axis_of": _axis_of,
+        "accumulates": _accumulates,
+        "covers_contraction": _covers_contraction,
+        "stores_into": _stores_into,
+        "not_smaller": _not_smaller,
+    }
+)
+assert _CHECKS.keys() == REQUIREMENTS.keys()
