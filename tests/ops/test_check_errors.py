@@ -105,7 +105,7 @@ error[unknown-result]: tile.row_sum: 'reduce_lst' is no rule for the result's va
         """\
 error[unknown-result]: tile.row_sum: 'fp32' is no rule for the result's dtype
   --> T/ops/reduce.yaml:8
-   = rules: tile, tmp_tile, promote, accumulate, float_or_fp32, declared, <all dtypes>""",
+   = rules: tile, tmp_tile, promote, accumulate, float_or_fp32, moved, declared, <all dtypes>""",
     ),
     case(
         "shape formula",
@@ -132,7 +132,7 @@ error[unknown-result]: tile.row_sum: 'Vek' is no rule for the result's memory
         """\
 error[unknown-result]: tile.row_sum: no result is named 'matmull'
   --> T/ops/reduce.yaml:8
-   = named results: none, declared, matmul, matmul_acc; did you mean 'matmul'?""",
+   = named results: none, matmul, matmul_acc; did you mean 'matmul'?""",
     ),
     case(
         "incomplete result",
