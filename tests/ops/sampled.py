@@ -112,6 +112,10 @@ def result_dtype(entry: OpEntry, values: dict[str, Any], keywords: dict[str, Any
             return str(parse(values[word]).dtype)
         if word in DTYPES:
             return word
+    if rule == "moved":
+        moved = str(parse(values["tile"]).dtype)
+        is_scale = moved == "UINT8" and keywords["target_memory"].endswith("Scale")
+        return "FP8E8M0" if is_scale else moved
     shaped = [value.dtype for value in given.values() if isinstance(value, Typed)]
     if "promote" in rule:
         scalars = ["FP32" for value in given.values() if isinstance(value, float)]

@@ -1,5 +1,7 @@
 """UINT64 in the elementwise families: exact modulo 2^64, in unsigned order. Expected values are Python's."""
 
+import math
+
 import pytest
 import torch
 from ops.sampled import TABLE, emit, run
@@ -68,6 +70,53 @@ def computed(op, sample, arguments):
 
 def known(names):
     return [(op, name) for name in names for op in (f"tile.{name}", f"tensor.{name}") if op in TABLE]
+
+
+REDUCTIONS = {
+    "sum": lambda numbers: sum(numbers) % SPAN,
+    "prod": lambda numbers: math.prod(numbers) % SPAN,
+    "max": max,
+    "min": min,
+    "argmax": lambda numbers: numbers.index(max(numbers)),
+    "argmin": lambda numbers: numbers.index(min(numbers)),
+}
+
+
+@pytest.mark.parametrize("carrier", [torch.uint64, torch.int64], ids=str)
+@pytest.mark.parametrize("valid", [4, 11, 15])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(name, valid, carrier):
+    numbers = [3, 5, *EDGES[:1:-1]]
+    for op, place in ((f"tile.row_{name}", "tile"), (f"tensor.row_{name}", "input")):
+        kind = f"UINT64[1, 15] valid [1, {valid}]"
+        given = tile(numbers) if place == "tile" else tile(numbers).to(carrier)
+        workspace = {"tmp_tile": kind} if place == "tile" else {}
+        got = run(emit(op, {place: kind} | workspace), {place: given})
+        assert got.dtype == (torch.int32 if name.startswith("arg") else torch.uint64)
+        assert got.tolist() == [[REDUCTIONS[name](numbers[:valid])]]
+    kind = f"UINT64[15, 1] valid [{valid}, 1]"
+    workspace = {"tmp_tile": kind} if name.startswith("arg") else {}
+    got = run(emit(f"tile.col_{name}", {"tile": kind} | workspace), {"tile": tile(numbers).mT})
+    assert got.tolist() == [[REDUCTIONS[name](numbers[:valid])]]
+
+
+@pytest.mark.parametrize(("pad", "number"), [("zero", 0), ("min", 0), ("max", SPAN - 1)])
+def test_padding(pad, number):
+    given = {"tile": tile(EDGES)}
+    for op in ("tile.fillpad", "tile.fillpad_inplace"):
+        got = run(emit(op, {"tile": "UINT64[1, 15] valid [1, 12]", "pad_value": pad}), {"tile": tile(EDGES)})
+        assert got.tolist() == [EDGES[:12] + [number] * 3]
+    sample = {"tile": "UINT64[1, 15] valid [1, 12]", "shape": [2, 15], "pad_value": pad}
+    assert run(emit("tile.fillpad_expand", sample), given).tolist() == [
+        EDGES[:12] + [number] * 3,
+        [number] * 15,
+    ]
+
+
+@pytest.mark.parametrize("number", [0, 2**63, SPAN - 1])
+def test_a_new_tile(number):
+    got = run(emit("tile.full", {"shape": [1, 2], "value": str(number), "dtype": "UINT64"}), {})
+    assert (got.dtype, got.tolist()) == (torch.uint64, [[number] * 2])
 
 
 @pytest.mark.parametrize("carrier", [torch.uint64, torch.int64], ids=str)

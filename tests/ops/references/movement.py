@@ -1,6 +1,7 @@
 """Windows, writes, padding and other shapes, cell by cell."""
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -122,9 +123,12 @@ def fillpad(
 
 
 @reference("tile.move")
-def move(tile: Shaped, **ignored: object) -> torch.Tensor:
-    """The value as it is."""
-    return tile.part
+def move(tile: Shaped, result: torch.dtype, **ignored: object) -> torch.Tensor:
+    """The value as it is; bytes that become scales are the exponents of powers of two."""
+    if result != torch.float8_e8m0fnu or tile.data.dtype == result:
+        return tile.part
+    powers = [2.0 ** (code - 127) if code < 255 else math.nan for code in tile.part.flatten().tolist()]
+    return torch.tensor(powers, dtype=torch.float64).reshape(tile.part.shape)
 
 
 @reference("tile.reshape", "tensor.reshape")

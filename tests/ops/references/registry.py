@@ -44,7 +44,9 @@ def reference(*names: str, **constants: Any) -> Callable[[Callable[..., Any]], C
 
 
 def wrapped(numbers: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Integers reduced into the range of a dtype, two's complement."""
+    """Integers reduced into the range of a dtype, two's complement; of 64 bits they are their bits."""
     info = torch.iinfo(dtype)
+    if info.bits == 64:
+        return numbers
     lowest = info.min
     return (numbers - lowest) % (1 << info.bits) + lowest
