@@ -35,7 +35,6 @@ WITHOUT_EFFECT: dict[tuple[str, str], str] = {
     ("tile.load", "target_memory"): _SPACE,
     ("tile.load", "clamp"): _CLAMP,
     ("tile.mgather", "target_memory"): _SPACE,
-    ("tile.move", "target_memory"): _SPACE,
     ("tile.move", "blayout"): _LAYOUT,
     ("tile.move", "slayout"): _LAYOUT,
     ("tile.scatter_mask", "dst"): "every cell is overwritten: those that get no element become 0",
