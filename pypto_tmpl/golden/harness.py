@@ -11,14 +11,16 @@ from pypto_tmpl.compile.build import DATA, REPORT, Build, compile_program
 from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.options import CompileOptions, compile_options
 from pypto_tmpl.compile.reuse import reuse_build
+from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.golden.console import Console
 from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data
 from pypto_tmpl.golden.errors import HarnessError, failed_result
 from pypto_tmpl.golden.knobs import Knobs, check_names
 from pypto_tmpl.golden.progress import live_line
+from pypto_tmpl.golden.report import FinishedRun, write_run_report
 from pypto_tmpl.golden.result import RunResult
 from pypto_tmpl.golden.sources import ProgramSource
-from pypto_tmpl.golden.validation import validate_golden
+from pypto_tmpl.golden.validation import check_outputs, raise_for
 from pypto_tmpl.golden.values import RunValues, from_data, generate
 from pypto_tmpl.runtime.execute import execute_build
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options
@@ -39,18 +41,38 @@ class Harness:
         self._work_dir: Path | None = None
         self._data: DataWriter | None = None
         self._program_name = ""
+        self._finished = FinishedRun()
 
     def execute(self) -> RunResult:
         """Go through the phases; an error of any of them becomes a failed result."""
         try:
             self._knobs.check_combination()
-            self._began = time.perf_counter()
+        except Exception as error:
+            return self._failed(error)
+        return self._reported(self._ended())
+
+    def _ended(self) -> RunResult:
+        self._began = time.perf_counter()
+        try:
             note = self._phases()
         except Exception as error:
             return self._failed(error)
         seconds = self._seconds()
         self._console.line(f"PASS ({seconds:.2f}s{', ' if note else ''}{note})")
         return RunResult(True, execution_time=seconds, work_dir=self._work_dir)
+
+    def _reported(self, outcome: RunResult) -> RunResult:
+        """Write the report that was asked for; a run whose report cannot be written has failed."""
+        path, self._finished.program = self._knobs.report, self._program_name
+        if path is None:
+            return outcome
+        try:
+            write_run_report(path, self._finished, outcome, self._knobs)
+        except PyptoTmplError as error:
+            if outcome.passed:
+                return failed_result(error, "report", outcome.execution_time, self._work_dir)
+            outcome.error = f"{outcome.error}\nthe report was not written: {error.what}"
+        return outcome
 
     def _failed(self, error: Exception) -> RunResult:
         phase = self._console.phase
@@ -76,6 +98,7 @@ class Harness:
         if not knobs.compile_only:
             require_simulated(options.platform)
         build = self._compile(compile_opts) if knobs.runtime_dir is None else self._reuse(knobs.runtime_dir)
+        self._finished.build = build
         if knobs.compile_only:
             return ""
         self._console.phase = "arguments"
@@ -84,7 +107,7 @@ class Harness:
             [param.name for param in build.manifest.entry.params],
             build.manifest.entry.function,
         )
-        values = self._values()
+        values = self._finished.values = self._values()
         self._run(build, values, options)
         return self._validated(values)
 
@@ -198,7 +221,7 @@ class Harness:
         knobs = self._knobs
         with self._console.stage("validate"):
             values.assert_apart()
-            validate_golden(
+            self._finished.checks = check_outputs(
                 values.outputs(),
                 values.expected,
                 knobs.rtol,
@@ -207,6 +230,7 @@ class Harness:
                 values.inputs(),
                 equal_nan=knobs.equal_nan,
             )
+            raise_for(self._finished.checks)
         self._note_result("passed")
         return ""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pypto_tmpl.debug.report.writing import is_page
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.golden.comparators import Comparator
 from pypto_tmpl.golden.data import data_size
@@ -38,6 +39,7 @@ class Knobs:
     save_data: bool | None
     golden_only: bool
     equal_nan: bool
+    report: Path | None = None
 
     def check_combination(self) -> None:
         """Raise HarnessError for knobs that exclude each other."""
@@ -46,6 +48,12 @@ class Knobs:
                 raise HarnessError(f"{name} must be 0 or more, got {value!r}")
         if self.compile_only and self.runtime_dir is not None:
             raise HarnessError("runtime_dir is incompatible with compile_only")
+        if self.report is not None:
+            is_page(self.report)  # refuses a name that tells no form
+            if self.compile_only or self.golden_only:
+                raise HarnessError(
+                    f"report is incompatible with {'compile' if self.compile_only else 'golden'}_only"
+                )
         if not self.golden_only:
             return
         for name, is_set in (

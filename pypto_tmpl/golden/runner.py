@@ -33,6 +33,7 @@ def run(
     *,
     golden_only: bool = False,
     equal_nan: bool = False,
+    report: PathLike | None = None,
 ) -> RunResult:
     """Compile a program, generate its inputs, compute the golden, run it and validate its outputs.
 
@@ -47,6 +48,7 @@ def run(
     compile_only: stop after compiling; golden_only: write the goldens and run nothing.
     runtime_dir: run this earlier build instead of compiling.
     save_data: write inputs and goldens to ``data/``; None does so up to 1 GiB.
+    report: write a page on the run here, passed or failed; plain data where the name ends in ``.json``.
     """
     return _run(locals(), is_jit=False)
 
@@ -67,6 +69,7 @@ def run_jit(
     *,
     golden_only: bool = False,
     equal_nan: bool = False,
+    report: PathLike | None = None,
 ) -> RunResult:
     """Do what ``run`` does for a ``@pl.jit`` function, which is specialised for the specs.
 
@@ -106,6 +109,6 @@ def _knobs(given: Mapping[str, Any]) -> Knobs:
     from pypto_tmpl.golden.knobs import Knobs
 
     found = {name: given[name] for name in Knobs.__dataclass_fields__}
-    for name in ("golden_data", "runtime_dir"):
+    for name in ("golden_data", "runtime_dir", "report"):
         found[name] = None if found[name] is None else Path(found[name])
     return Knobs(**found | {"specs": tuple(found["specs"])})

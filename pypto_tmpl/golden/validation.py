@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -34,13 +34,23 @@ Tensors = Mapping[str, torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
-    """One output's verdict; ``measured`` are lines for the console alone."""
+class Check:
+    """One output's verdict; ``label`` is the comparator, ``measured`` are lines for the console alone."""
 
     passed: bool
     label: str | None
     message: str
     measured: Iterable[str] = ()
+    facts: str = ""
+
+    @property
+    def verdict(self) -> str:
+        return "PASS" if self.passed else "FAIL"
+
+    @property
+    def suffix(self) -> str:
+        """The comparator as lines show it; nothing for the default rule."""
+        return "" if self.label is None else f" ({self.label})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +84,42 @@ def validate_golden(
     Raises: ValidationError (an AssertionError) that names all outputs that differ, KeyError for outputs
     without golden.
     """
+    raise_for(check_outputs(outputs, golden, rtol, atol, compare_fn, inputs, equal_nan=equal_nan))
+
+
+def check_outputs(
+    outputs: Tensors,
+    golden: Tensors,
+    rtol: float,
+    atol: float,
+    compare_fn: Mapping[str, Comparator] | None,
+    inputs: Tensors | None,
+    *,
+    equal_nan: bool,
+) -> dict[str, Check]:
+    """The verdicts of ``validate_golden``, whose lines are printed. Raises: KeyError for a missing golden."""
     missing = [name for name in outputs if name not in golden]
     if missing:
         raise KeyError(f"no golden for output(s) {missing}; goldens: {sorted(golden)}")
     context = _Context(_on_cpu(outputs), _on_cpu(golden), inputs or {}, rtol, atol, equal_nan)
-    blocks = {}
+    checks = {}
     for name, actual in context.outputs.items():
         comparator = (compare_fn or {}).get(name)
         check = _by_default(name, context) if comparator is None else _by(comparator, name, context)
-        verdict, facts = (
-            "PASS" if check.passed else "FAIL",
-            f"shape={tuple(actual.shape)} dtype={actual.dtype}",
-        )
-        label = f" ({check.label})" if check.label is not None else ""
-        print(f"[RUN]   {name!r} {verdict}  {facts}{label}")
+        checks[name] = replace(check, facts=f"shape={tuple(actual.shape)} dtype={actual.dtype}")
+        print(f"[RUN]   {name!r} {checks[name].verdict}  {checks[name].facts}{check.suffix}")
         for line in check.measured:
             print(f"          {line}")
-        if not check.passed:
-            blocks[name] = f"  {name!r} FAIL{label}  {facts}\n{check.message}".rstrip("\n")
+    return checks
+
+
+def raise_for(checks: Mapping[str, Check]) -> None:
+    """Raise ValidationError with a block for each output that differs, if one does."""
+    blocks = {
+        name: f"  {name!r} FAIL{check.suffix}  {check.facts}\n{check.message}".rstrip("\n")
+        for name, check in checks.items()
+        if not check.passed
+    }
     if blocks:
         heading = f"Output(s) does not match golden: {list(blocks)}"
         raise ValidationError("\n".join([heading, *blocks.values()]))
@@ -101,14 +129,14 @@ def _on_cpu(tensors: Tensors) -> dict[str, torch.Tensor]:
     return {name: tensor.detach().cpu() for name, tensor in tensors.items()}
 
 
-def _by_default(name: str, context: _Context) -> _Check:
+def _by_default(name: str, context: _Context) -> Check:
     found = compare_close(
         context.outputs[name], context.golden[name], context.rtol, context.atol, context.equal_nan
     )
-    return _Check(found.passed, None, found.message(), list(found.measured()))
+    return Check(found.passed, None, found.message(), list(found.measured()))
 
 
-def _by(comparator: Comparator, name: str, context: _Context) -> _Check:
+def _by(comparator: Comparator, name: str, context: _Context) -> Check:
     label = str(getattr(comparator, "__name__", "custom"))
     try:
         passed, message = _unpacked(
@@ -124,7 +152,7 @@ def _by(comparator: Comparator, name: str, context: _Context) -> _Check:
         )
     except Exception as error:
         passed, message = False, _raised(error)
-    return _Check(passed, label, message, [f"tolerance of the run rtol={context.rtol} atol={context.atol}"])
+    return Check(passed, label, message, [f"tolerance of the run rtol={context.rtol} atol={context.atol}"])
 
 
 def _unpacked(answer: object) -> Verdict:

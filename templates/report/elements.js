@@ -55,5 +55,6 @@ function command(text) {
 
 /** A list of labels and texts. */
 function factList(facts) {
-  return element("dl", {}, facts.map(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]));
+  const body = (text) => (text.includes("\n") ? element("pre", {}, text) : text);
+  return element("dl", {}, facts.map(([label, text]) => [element("dt", {}, label), element("dd", {}, body(text))]));
 }

@@ -32,7 +32,9 @@ def headline(result: ValidationResult, rerun: Rerun, divergence: Divergence | No
     """The headline of a validation or a run; ``divergence`` tells what is wrong in the first bad stage."""
     checked, total = len(result.stages), result.total
     if not result.bad:
-        if checked == total:
+        if not any(stage.verdicts for stage in result.stages) and checked == total:
+            text = "It ran to its end; no output was compared"
+        elif checked == total:
             text = "Every output is as expected" if total == 1 else f"All {total} stages are as expected"
         else:
             text = f"Interrupted: {checked} of {total} stages checked, these as expected"
@@ -60,7 +62,7 @@ def _divergence_facts(divergence: Divergence) -> Iterator[tuple[str, str]]:
 def _text(first: StageResult, total: int) -> str:
     what = {
         "wrong": "computes something else than expected",
-        "failed": "has a script that fails",
+        "failed": "fails",
         "timed out": "takes longer than its time limit",
     }.get(first.verdict, "cannot be read")
     return f"{first.stage.name} {what}" if total == 1 else f"First bad stage: {first.stage.name} {what}"

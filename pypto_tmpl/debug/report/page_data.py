@@ -34,8 +34,8 @@ def how_it_ran(stage: StageResult) -> str:
 
 def tensor_facts(verdict: TensorVerdict) -> Iterator[tuple[str, str]]:
     """Labels and texts of what is known about a tensor's error."""
-    for line in [] if verdict.passed else verdict.reason.splitlines():
-        yield "why", line
+    if verdict.reason and not verdict.passed:
+        yield "why", verdict.reason
     if verdict.shape is None:
         yield "max abs diff", f"{verdict.max_abs_diff:.6e}"
         return

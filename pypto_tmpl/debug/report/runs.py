@@ -30,9 +30,9 @@ def run_stage(
 ) -> ValidationResult:
     """The result of one run, for ``write_report``.
 
-    ``source`` is the file that the program was read from. Each expected tensor is compared with the actual
-    one by ``rules``; what ``decided`` says of a tensor, (passed, message), goes before that. A run that ended
-    with an ``error`` has no verdicts. ``ir`` and ``script`` are the texts of the program and of its script.
+    ``source`` is the file that the program was read from, ``ir`` and ``script`` are its text and its script.
+    Each expected tensor is compared with the actual one by ``rules``; what ``decided`` says of a tensor,
+    (passed, message), goes before that verdict. A run that ended with an ``error`` has no verdicts.
     Raises KeyError for an expected tensor that is not among the actual ones.
     """
     is_binary = source.suffix == BINARY
@@ -52,4 +52,4 @@ def _verdict(verdict: TensorVerdict, decided: Mapping[str, tuple[bool, str]]) ->
     if verdict.name not in decided:
         return verdict
     passed, message = decided[verdict.name]
-    return replace(verdict, passed=passed, reason=message)
+    return replace(verdict, passed=passed, reason=message or verdict.reason)

@@ -146,7 +146,7 @@ def test_stages_without_a_verdict(tmp_path):
     program_line = next(n for n in failed["failed_lines"] if n > failed["helper_lines"])
     assert '_check_tensor("a", a, [8, 16]' in lines(data, failed["script"])[program_line - 1]
     assert "01_after_Pass1.py:9" in failed["failure"]
-    assert page.texts["h2"][0] == "First bad stage: 01_after_Pass1 has a script that fails"
+    assert page.texts["h2"][0] == "First bad stage: 01_after_Pass1 fails"
     unreadable = data["stages"][2]
     assert lines(data, unreadable["ir"][0][2]) == ["def main(:"] and unreadable["script"] == []
 
@@ -325,7 +325,7 @@ def test_one_run_has_a_page_of_its_own(tmp_path):
 def test_a_run_that_failed_has_a_page(tmp_path):
     result = run_stage("Kernel", Path("00_frontend.py"), error="RuntimeError: deadlock\n  line 2")
     page = Page(page_text(result, rerun))
-    assert page.texts["h2"][0] == "Kernel has a script that fails"
+    assert page.texts["h2"][0] == "Kernel fails"
     assert page.texts["pre"] == ["RuntimeError: deadlock\n  line 2"]
 
 
