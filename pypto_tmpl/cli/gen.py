@@ -36,6 +36,7 @@ Examples:
     is_flag=True,
     help="Write the source lines beside the script, as .map.json; reports of its run then name them.",
 )
+@click.option("--trace", is_flag=True, help="Make the script record what its statements compute, in _TRACE.")
 @click.pass_obj
 def gen(
     settings: Settings,
@@ -45,8 +46,10 @@ def gen(
     formatted: bool,
     preamble: str,
     source_map: bool,
+    trace: bool,
 ) -> None:
     """Emit the PyTorch script of DUMP, the dump of a program after any pass."""
+    from pypto_tmpl.codegen.tracing import TraceSelection
     from pypto_tmpl.debug.origins import source_lines, write_source_map
     from pypto_tmpl.debug.torch_codegen import torch_codegen
     from pypto_tmpl.files import write_text
@@ -60,10 +63,13 @@ def gen(
         format=formatted,
         preamble="full" if preamble == "full" else "used",
         template_dirs=settings.user_template_dirs,
+        trace=trace,
     )
     if output is None:
         click.echo(text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
     else:
         write_text(output, text, make_folders=False)
         if source_map:
-            write_source_map(output, source_lines(node, text, template_dirs=settings.user_template_dirs))
+            selection = TraceSelection() if trace else None
+            lines = source_lines(node, text, template_dirs=settings.user_template_dirs, trace=selection)
+            write_source_map(output, lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,13 @@ from pypto_tmpl.cli.group import Settings
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import torch
+
     from pypto_tmpl.debug.results import ValidationResult
     from pypto_tmpl.debug.stages import Stage
-    from pypto_tmpl.debug.validation import Validation
+    from pypto_tmpl.debug.validation import Options, Validation
 
 TOLERANCE = 5e-2
 INTERRUPTED = 130
@@ -91,7 +96,7 @@ def validate(context: click.Context, /, **given: Any) -> None:
     settings = context.obj if isinstance(context.obj, Settings) else Settings()
     report: Path | None = given["report"]
     for_page = report is not None and is_page(report)
-    _set_script_options(given["script_options"])
+    set_script_options(given["script_options"])
     validation = _validation(settings, given, for_page)
     rerun = partial(_command, settings, given)
     output = OUTPUTS[given["style"]](rerun)
@@ -117,7 +122,8 @@ def validate(context: click.Context, /, **given: Any) -> None:
     context.exit(INTERRUPTED if interrupted else _exit_code(result))
 
 
-def _set_script_options(texts: tuple[str, ...]) -> None:
+def set_script_options(texts: tuple[str, ...]) -> None:
+    """Set the options given as NAME=VALUE for all scripts that start from now on."""
     from pypto_tmpl.debug.script_record import set_options_of_later_scripts
 
     for text in texts:
@@ -141,7 +147,22 @@ def _exit_code(result: ValidationResult) -> int:
 
 def _validation(settings: Settings, given: dict[str, Any], for_page: bool) -> Validation:
     from pypto_tmpl.debug.tensors_io import load_tensors
-    from pypto_tmpl.debug.validation import Options, Validation
+    from pypto_tmpl.debug.validation import Validation
+
+    inputs, expected, options = load_options(settings, given, load_tensors)
+    try:
+        return Validation(given["dumps"], inputs, expected, replace(options, keep_for_report=for_page))
+    except PyptoTmplError:
+        raise
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def load_options(
+    settings: Settings, given: dict[str, Any], load_tensors: Callable[[Path], dict[str, torch.Tensor]]
+) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor], Options]:
+    """The tensors and options that a command line names."""
+    from pypto_tmpl.debug.validation import Options
 
     inputs, expected = load_tensors(given["inputs"]), load_tensors(given["expected"])
     for name in given["only"]:
@@ -161,13 +182,12 @@ def _validation(settings: Settings, given: dict[str, Any], for_page: bool) -> Va
             jobs=given["jobs"],
             time_limit=given["time_limit"],
             template_dirs=settings.user_template_dirs,
-            keep_for_report=for_page,
         )
-        return Validation(given["dumps"], inputs, expected, options)
     except PyptoTmplError:
         raise
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    return inputs, expected, options
 
 
 def _tolerance(text: str) -> tuple[str, tuple[float, float]]:

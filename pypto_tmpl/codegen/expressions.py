@@ -212,13 +212,17 @@ class ExpressionEmitter(VariableEmitter):
             return self.function_call(node)
         text = self.script.generator.ops.emit(self, node)
         if not self.is_muted and not self.store_once(node):
-            return text
+            return self.traced_value(node, text)
         target = self.global_target(node)
         if target is None:
-            return text
+            return self.traced_value(node, text)
         if self.is_muted:
             return str(self.macros.if_writes_land(text, self.again(target)))
         return str(self.macros.store_once(text))
+
+    def traced_value(self, node: ir.Call, text: str) -> str:
+        """Text of an op's call, which a traced script records."""
+        return text
 
     def global_target(self, node: ir.Call) -> ir.Expr | None:
         """The tensor in global memory that an op writes."""

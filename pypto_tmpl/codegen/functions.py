@@ -5,7 +5,7 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.groups import find_pair
 from pypto_tmpl.codegen.scopes import ScopeEmitter
-from pypto_tmpl.codegen.statements import Lines
+from pypto_tmpl.codegen.trace_emitter import Lines
 
 
 class FunctionEmitter(ScopeEmitter):
@@ -37,9 +37,9 @@ class FunctionEmitter(ScopeEmitter):
         return str(self.statements.function(name, params, summary, body))
 
     def _body(self) -> Lines:
-        checks = self._parameter_checks()
+        checks, records = self._parameter_checks(), self.traced_function()
         body = self.emit_stmt(self.function.body)
-        return [*checks, *self.header_lines(), *body]
+        return [*checks, *self.header_lines(), *records, *body]
 
     def _parameter_checks(self) -> Lines:
         if not self.script.check_shapes:

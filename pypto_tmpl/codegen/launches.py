@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from pypto_tmpl import ir
@@ -126,8 +127,11 @@ class LaunchEmitter(ExpressionEmitter):
         """Argument texts; a region that the callee's types cannot state travels with the value."""
         callee = self.script.kernels.callee(node)
         unbound = self.script.kernels.unbound_regions(callee.name) if callee is not None else ()
-        if callee is None or not unbound:
+        if callee is None:
             return [self.alone(arg) for arg in node.args]
+        if not unbound:
+            pairs = zip_longest(node.args, callee.params[: len(node.args)])
+            return [self.traced_argument(param, arg, self.alone(arg)) for arg, param in pairs]
         texts = []
         for arg, param in zip(node.args, callee.params, strict=False):
             text = self.alone(arg)
@@ -157,6 +161,10 @@ class LaunchEmitter(ExpressionEmitter):
         """Texts of variables that have a value, each once."""
         known = (var for var in variables if not isinstance(var, ir.Var) or self.is_bound(var))
         return tuple(dict.fromkeys(self.again(var) for var in known))
+
+    def traced_argument(self, parameter: ir.Var | None, argument: ir.Expr, text: str) -> str:
+        """Text of an argument of a function, which a traced script records if it is a number."""
+        return text
 
     # Conditions
 

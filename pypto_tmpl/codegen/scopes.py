@@ -9,8 +9,9 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, Mentions, assigned_variables, code_nodes, value_flows
 from pypto_tmpl.codegen.groups import find_pair
 from pypto_tmpl.codegen.marks import LaunchNote
-from pypto_tmpl.codegen.statements import MAX_BLOCKS, Lines, StatementEmitter
+from pypto_tmpl.codegen.statements import MAX_BLOCKS, StatementEmitter
 from pypto_tmpl.codegen.storage import written_operand
+from pypto_tmpl.codegen.trace_emitter import Lines
 
 if TYPE_CHECKING:
     from pypto_tmpl.codegen.script import ScriptBuilder

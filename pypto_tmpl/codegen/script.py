@@ -18,6 +18,7 @@ from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.marks import Marks
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.preamble import Preamble, load_preamble
+from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
 from pypto_tmpl.ops import OpTable, load_table
 from pypto_tmpl.resources import template_root
@@ -38,18 +39,27 @@ class Generator:
         self.statements: Any = TemplateMacros(self.environment, "script/statements.py.jinja")
         self.module_names = frozenset(_module_names(self.preamble))
 
-    def script(self, node: ir.Program | ir.Function, check_shapes: bool, preamble: PreambleMode) -> str:
+    def script(
+        self,
+        node: ir.Program | ir.Function,
+        check_shapes: bool,
+        preamble: PreambleMode,
+        trace: TraceSelection | None = None,
+    ) -> str:
         """The unformatted text for ``node``. Raises UnsupportedProgramError listing all obstacles."""
-        return ScriptBuilder(self, node, check_shapes).build(preamble)
+        return ScriptBuilder(self, node, check_shapes, trace=trace).build(preamble)
 
-    def source_spans(
-        self, node: ir.Program | ir.Function, script: str, check_shapes: bool, preamble: PreambleMode
-    ) -> dict[int, ir.Span]:
-        """The spans of the lines of a script that was emitted for ``node`` in this way, else none."""
+    def statements_of_lines(
+        self,
+        node: ir.Program | ir.Function,
+        script: str,
+        check_shapes: bool,
+        preamble: PreambleMode,
+        trace: TraceSelection | None = None,
+    ) -> dict[int, ir.Stmt]:
+        """The statements of the lines of a script that was emitted for ``node`` in this way, else none."""
         marks = Marks(self.statements)
-        marked = ScriptBuilder(self, node, check_shapes, marks).build(preamble)
-        found = marks.statements(marked, script)
-        return {line: stmt.span for line, stmt in found.items() if stmt.span.is_valid()}
+        return marks.statements(ScriptBuilder(self, node, check_shapes, marks, trace).build(preamble), script)
 
 
 @lru_cache(maxsize=8)
@@ -67,10 +77,12 @@ class ScriptBuilder:
         node: ir.Program | ir.Function,
         check_shapes: bool,
         marks: Marks | None = None,
+        trace: TraceSelection | None = None,
     ) -> None:
         self.generator = generator
         self.check_shapes = check_shapes
         self.marks = marks
+        self.trace = None if trace is None else ScriptTrace(trace)
         self.program = node if isinstance(node, ir.Program) else None
         self.functions = list(node.functions.values()) if isinstance(node, ir.Program) else [node]
         self.title = node.name
@@ -97,6 +109,8 @@ class ScriptBuilder:
         used = preamble.names if mode == "full" else set().union(*map(preamble.names_in, texts))
         if self.groups:
             used = {*used, "_GROUP_META"}
+        if self.trace is not None:
+            used = {*used, "_TRACE"}
         selection = preamble.closure(used)
         return render(
             self.generator.environment,
@@ -107,6 +121,7 @@ class ScriptBuilder:
                 "imports": sorted({*selection.imports, "torch"}),
                 "helpers": selection.segments,
                 "groups": [(name, self._meta_items(meta)) for name, meta in self.groups.items()],
+                "trace": self.trace,
                 "functions": texts,
             },
         )

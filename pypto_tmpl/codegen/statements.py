@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.inline import inline_source
-from pypto_tmpl.codegen.launches import LaunchEmitter
+from pypto_tmpl.codegen.trace_emitter import Lines, TraceEmitter
 from pypto_tmpl.ops.sources import identifiers
 
 if TYPE_CHECKING:
@@ -17,15 +17,13 @@ if TYPE_CHECKING:
 MAX_LOOPS = 20  # CPython 3.11 and 3.12 refuse more of them in each other
 MAX_BLOCKS = 60  # CPython refuses 100 levels of indentation
 MAX_STATEMENTS = 500_000  # of one function: blocks that share blocks could be told in no end of text
-Lines = list[str]
 
 
-class StatementEmitter(LaunchEmitter):
+class StatementEmitter(TraceEmitter):
     """Texts of statements in one function, unindented."""
 
     def __init__(self, script: ScriptBuilder, function: ir.Function) -> None:
         super().__init__(script, function)
-        self.statements: Any = script.generator.statements
         self.yield_targets: list[Sequence[ir.Var]] = []
         self.region_depth = 0  # regions whose body is a function or a loop of its own: no jumps out of them
         self.loop_depth = 0  # loops that a break would leave
@@ -57,7 +55,7 @@ class StatementEmitter(LaunchEmitter):
             self.report(f"statement {type(stmt).__name__}", stmt.span)
             return []
         self.current_span = stmt.span
-        lines = self._located(stmt, handler(stmt))
+        lines = self._located(stmt, self.traced_statement(stmt, handler))
         if not stmt.leading_comments:
             return lines
         comments = [
@@ -210,7 +208,9 @@ class StatementEmitter(LaunchEmitter):
         start, stop, step = (self.alone(bound) for bound in (stmt.start, stmt.stop, stmt.step))
         before = self.carry(stmt.iter_args, [arg.initValue for arg in stmt.iter_args])
         variable = self.bind(stmt.loop_var)
-        body = self._loop_body(stmt.body, stmt.iter_args)
+        with self.in_traced_loop(variable):
+            first = self.traced_loop_variable(stmt)
+            body = [*first, *self._loop_body(stmt.body, stmt.iter_args)]
         loop = self.statements.for_range(variable, start, stop, step, body)
         return [*before, loop, *self.carry(stmt.return_vars, stmt.iter_args)]
 
@@ -218,7 +218,7 @@ class StatementEmitter(LaunchEmitter):
         if not self._carries_match(stmt, stmt.iter_args, stmt.return_vars):
             return []
         before = self.carry(stmt.iter_args, [arg.initValue for arg in stmt.iter_args])
-        condition = self.alone(stmt.condition)
+        condition = self.traced_condition(stmt.condition)
         body = self._loop_body(stmt.body, stmt.iter_args)
         loop = self.statements.while_loop(condition, body)
         return [*before, loop, *self.carry(stmt.return_vars, stmt.iter_args)]
@@ -242,7 +242,7 @@ class StatementEmitter(LaunchEmitter):
         return lines
 
     def _if(self, stmt: ir.IfStmt) -> Lines:
-        condition = self.alone(stmt.condition)
+        condition = self.traced_condition(stmt.condition)
         if stmt.return_vars:
             self.yield_targets.append(stmt.return_vars)
             if stmt.else_body is None:

@@ -76,6 +76,10 @@ class VariableEmitter:
         """Mark ``var`` as the result of an op that has no effect and no value here."""
         self._nothing.add(id(var))
 
+    def is_nothing(self, var: ir.Var) -> bool:
+        """Whether ``var`` is the result of an op that has no value here."""
+        return id(var) in self._nothing
+
     def is_bound(self, var: ir.Var) -> bool:
         """Whether ``var`` has been assigned by now."""
         return id(var) in self._bound

@@ -6,10 +6,13 @@ What needs torch is imported when it is used: emitting a script does not wait fo
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.debug.torch_codegen import torch_codegen
 
 if TYPE_CHECKING:
+    from pypto_tmpl.debug.bisect import first_divergence
     from pypto_tmpl.debug.comparison import Comparator, Rules, TensorVerdict, compare_tensors
+    from pypto_tmpl.debug.divergence import Divergence
     from pypto_tmpl.debug.entry import EntryError, select_entry
     from pypto_tmpl.debug.error_shape import ErrorShape
     from pypto_tmpl.debug.execution import MissingTensorError, ScriptError, load_script
@@ -19,11 +22,16 @@ if TYPE_CHECKING:
     from pypto_tmpl.debug.script_record import OptionError, script_options, set_options
     from pypto_tmpl.debug.stages import Stage, StageNotFoundError, find_stages
     from pypto_tmpl.debug.tolerance import Tolerance
+    from pypto_tmpl.debug.trace import Trace
+    from pypto_tmpl.debug.trace_diff import diff_traces
+    from pypto_tmpl.debug.trace_run import trace_dump
+    from pypto_tmpl.debug.trace_store import load_trace, save_trace
     from pypto_tmpl.debug.validation import Options, Validation, validate_pass_ir_codegen_results
     from pypto_tmpl.debug.workers import WorkerDiedError, WorkerPool
 
 _HOMES = {
     "Comparator": "comparison",
+    "Divergence": "divergence",
     "EntryError": "entry",
     "ErrorShape": "error_shape",
     "MissingTensorError": "execution",
@@ -36,18 +44,24 @@ _HOMES = {
     "StageResult": "schedule",
     "TensorVerdict": "comparison",
     "Tolerance": "tolerance",
+    "Trace": "trace",
     "Validation": "validation",
     "ValidationError": "results",
     "ValidationResult": "results",
     "WorkerDiedError": "workers",
     "WorkerPool": "workers",
     "compare_tensors": "comparison",
+    "diff_traces": "trace_diff",
     "find_stages": "stages",
+    "first_divergence": "bisect",
     "load_script": "execution",
+    "load_trace": "trace_store",
+    "save_trace": "trace_store",
     "script_options": "script_record",
     "select_entry": "entry",
     "set_options": "script_record",
     "source_lines": "origins",
+    "trace_dump": "trace_run",
     "validate_pass_ir_codegen_results": "validation",
 }
 
@@ -60,6 +74,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Comparator",
+    "Divergence",
     "EntryError",
     "ErrorShape",
     "MissingTensorError",
@@ -72,18 +87,25 @@ __all__ = [
     "StageResult",
     "TensorVerdict",
     "Tolerance",
+    "Trace",
+    "TraceSelection",
     "Validation",
     "ValidationError",
     "ValidationResult",
     "WorkerDiedError",
     "WorkerPool",
     "compare_tensors",
+    "diff_traces",
     "find_stages",
+    "first_divergence",
     "load_script",
+    "load_trace",
+    "save_trace",
     "script_options",
     "select_entry",
     "set_options",
     "source_lines",
     "torch_codegen",
+    "trace_dump",
     "validate_pass_ir_codegen_results",
 ]

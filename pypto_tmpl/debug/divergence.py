@@ -73,6 +73,7 @@ class Divergence:
     """Where the first bad stage of a pass dump goes wrong.
 
     ``last_good`` is the stage before it, "" if there is none. ``search`` says how the stage was found.
+    ``place`` is in the stage ``place_stage``: the bad one, or the good one for a statement that got lost.
     ``good`` and ``bad`` summarise the value that the last good stage has and the one found instead;
     ``good_place`` is where the former was computed. ``evidence`` are the reasons, one a line.
     """
@@ -82,6 +83,7 @@ class Divergence:
     search: str
     kind: Kind
     place: StatementPlace
+    place_stage: str
     good_place: StatementPlace | None = None
     good: ValueSummary | None = None
     bad: ValueSummary | None = None
@@ -93,7 +95,8 @@ class Divergence:
         """The report as text."""
         yield f"first bad stage: {self.first_bad} (last good: {self.last_good or 'none'}; {self.search})"
         where = f"{self.place.function}, {self.place.path}" if self.place.path else self.place.function
-        yield f"{_KINDS[self.kind]}: {where}"
+        lost = f"; it is in {self.place_stage}, but not here" if self.place_stage != self.first_bad else ""
+        yield f"{_KINDS[self.kind]}: {where}{lost}"
         yield from _place_lines(self.place)
         if self.tensor:
             yield f"    tensor: {self.tensor}{f', {self.cells}' if self.cells else ''}"

@@ -168,7 +168,7 @@ def run_entry(
             namespace = load_script(script, name, source, template_dirs=template_dirs)
             result = namespace[entry.script_name](*binding.arguments)
     except Exception as error:
-        raise ScriptError(_described(error, name, namespace.get("_SOURCE_MAP", {}))) from error
+        raise ScriptError(described(error, name, namespace.get("_SOURCE_MAP", {}))) from error
     found = binding.tensors | _returned(entry, result, binding.tensors)
     return {wanted: _output(found, entry, wanted) for wanted in expected}
 
@@ -190,7 +190,7 @@ def _output(found: Mapping[str, torch.Tensor], entry: Entry, wanted: str) -> tor
     )
 
 
-def _described(error: Exception, name: str, sources: Mapping[str, str]) -> str:
+def described(error: Exception, name: str, sources: Mapping[str, str]) -> str:
     """The error and the lines of the script that led to it; of its cause, if that was raised there too."""
     lines = traceback.format_exception_only(error)[-1].strip().splitlines()
     origin: BaseException | None = error

@@ -8,27 +8,46 @@ from pathlib import Path
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.script import PreambleMode, generator
+from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.files import write_text
 
 _PREAMBLES: tuple[PreambleMode, ...] = ("used", "full")
 
 
 def source_lines(
-    node: ir.Program | ir.Function, script: str, *, template_dirs: Sequence[Path] = ()
+    node: ir.Program | ir.Function,
+    script: str,
+    *,
+    template_dirs: Sequence[Path] = (),
+    trace: TraceSelection | None = None,
 ) -> dict[str, str]:
     """``{"12": "kernel.py:34"}``: the source lines of a script that was emitted for ``node``.
 
     A line that no statement of known source stands on is left out; so are all if the script is not what
-    ``torch_codegen`` makes of ``node``, with shape checks or without, formatted or not.
+    ``torch_codegen`` makes of ``node``, with shape checks or without, formatted or not, and with ``trace``.
     """
+    found = statements_of_lines(node, script, template_dirs=template_dirs, trace=trace)
+    return {
+        str(line): f"{stmt.span.filename}:{stmt.span.begin_line}"
+        for line, stmt in sorted(found.items())
+        if stmt.span.is_valid()
+    }
+
+
+def statements_of_lines(
+    node: ir.Program | ir.Function,
+    script: str,
+    *,
+    template_dirs: Sequence[Path] = (),
+    trace: TraceSelection | None = None,
+) -> dict[int, ir.Stmt]:
+    """The statement that each line of a script was made from; see ``source_lines``."""
     emitter = generator(tuple(template_dirs))
     for check_shapes in (False, True):
         for preamble in _PREAMBLES:
-            spans = emitter.source_spans(node, script, check_shapes, preamble)
-            if spans:
-                return {
-                    str(line): f"{span.filename}:{span.begin_line}" for line, span in sorted(spans.items())
-                }
+            found = emitter.statements_of_lines(node, script, check_shapes, preamble, trace)
+            if found:
+                return found
     return {}
 
 

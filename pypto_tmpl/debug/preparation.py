@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.script import ScriptBuilder, generator
+from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug.entry import Entry, describe_entry, select_entry
 from pypto_tmpl.debug.execution import script_name
@@ -32,7 +33,7 @@ class StageReadError(PyptoTmplError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of every stage: the entry if it is named, and the names of the inputs.
+    """What is asked of every stage: the entry if it is named, the names of the inputs, what to record.
 
     With ``print_companions`` the IR of a stage that was read from its companion comes as text, too.
     """
@@ -41,6 +42,7 @@ class Request:
     entry: str | None = None
     template_dirs: tuple[Path, ...] = ()
     print_companions: bool = False
+    trace: TraceSelection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def prepare(content: StageContent, request: Request) -> Prepared:
     """
     began = time.perf_counter()
     with _no_collection():
-        emitted, note = _emit_from_best(content, request)
+        emitted, note = emit_from_best(content, request)
         entry = select_entry(emitted.node, request.inputs, request.entry)
         is_from_text = content.text is not None and not note
         return Prepared(
@@ -118,7 +120,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _emit_from_best(content: StageContent, request: Request) -> tuple[Emitted, str]:
+def emit_from_best(content: StageContent, request: Request) -> tuple[Emitted, str]:
     """The script, and why it was not made from the text; "" where it was, or where there is no text."""
     if content.text is None:
         return _emit(_read_binary(content), request), ""
@@ -198,7 +200,7 @@ def _printed(node: Node) -> str:
 
 
 def _emit(node: Node, request: Request) -> Emitted:
-    builder = ScriptBuilder(generator(request.template_dirs), node, check_shapes=True)
+    builder = ScriptBuilder(generator(request.template_dirs), node, check_shapes=True, trace=request.trace)
     return Emitted(node, builder.build("used"), builder.function_names)
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import torch
 
 from pypto_tmpl import ir
+from pypto_tmpl.debug.frames import failing_line
+from pypto_tmpl.debug.origins import source_lines
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.runtime.arguments import bind_arguments
 from pypto_tmpl.runtime.dfx import warn_caller
@@ -18,8 +20,7 @@ from pypto_tmpl.runtime.manifest import EntryParam, Manifest, file_record, read_
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
 from pypto_tmpl.runtime.platforms import require_simulated
 from pypto_tmpl.runtime.records.recording import Recording, RecordsError
-from pypto_tmpl.runtime.script import announce, failing_line, load_entry
-from pypto_tmpl.runtime.source_lines import source_place
+from pypto_tmpl.runtime.script import announce, load_entry
 from pypto_tmpl.runtime.threads import simulator_threads
 
 _CPU = torch.device("cpu")
@@ -115,12 +116,13 @@ def _recording(
 
 def _places(error: Exception, script: Path, program: ir.Program | None) -> Iterator[str]:
     """Where in the script an error came from, and where in the source."""
-    tree = ast.parse(script.read_text(encoding="utf-8"))
-    line = failing_line(error, script, tree)
+    text = script.read_text(encoding="utf-8")
+    line = failing_line(error, str(script), ast.parse(text))
     if line is None or line.lineno is None:
         return
     yield f"  --> {script}:{line.lineno}: {line.line}"
-    if program is not None and (place := source_place(program, tree, line.lineno)) is not None:
+    place = None if program is None else source_lines(program, text).get(str(line.lineno))
+    if place is not None:
         yield f"  source: {place}"
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,6 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.debug.execution import load_script
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.runtime.source_lines import function_at
 
 
 class ScriptError(PyptoTmplError, ValueError):
@@ -62,26 +59,3 @@ def _announced(kernel: Callable[..., Any], on_task: Callable[[], None]) -> Calla
         return kernel(*args, **kwargs)
 
     return announced
-
-
-def failing_line(error: BaseException, path: Path, script: ast.Module) -> traceback.FrameSummary | None:
-    """The innermost line of a script's own functions that led to an error, None if none did."""
-    for cause in _causes(error):
-        for frame in reversed(traceback.extract_tb(cause.__traceback__)):
-            if frame.filename == str(path) and _is_kernel(frame, script):
-                return frame
-    return None
-
-
-def _is_kernel(frame: traceback.FrameSummary, script: ast.Module) -> bool:
-    """True for a function of the program; helpers have names with an underscore, or are methods."""
-    function = function_at(script, frame.lineno or 0)
-    return function is not None and function.name == frame.name and not frame.name.startswith("_")
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The errors that led to an error, the first of them first."""
-    chain = [error]
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
-        chain.append(cause)
-    return reversed(chain)

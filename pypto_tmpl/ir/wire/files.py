@@ -41,4 +41,3 @@ def deserialize_from_file(path: str | os.PathLike[str]) -> IRNode:
     except WireError as error:
         where = f"{os.fspath(path)}: {error.where}"
         raise WireError(error.what, slug=error.error_slug, where=where, notes=error.notes) from None
-

@@ -1,0 +1,81 @@
+"""``pypto-tmpl bisect``: the first stage, and the first statement in it, whose value is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pypto_tmpl.cli.group import Settings
+from pypto_tmpl.cli.validate import TOLERANCE, load_options, set_script_options
+
+if TYPE_CHECKING:
+    from pypto_tmpl.debug.schedule import StageResult
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  pypto-tmpl bisect passes_dump --inputs data/in --expected data/out
+  pypto-tmpl bisect passes_dump --inputs in --expected out --rtol 1e-3 --atol 1e-3 --scan
+  pypto-tmpl bisect passes_dump --inputs in --expected out --format json
+
+\b
+Exit codes: 0 every stage is as expected; 1 a stage is wrong, and this says where; 2 wrong usage, or a
+dump or tensor file that cannot be read.
+"""
+)
+@click.argument("dumps", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--inputs", required=True, metavar="PATH", type=click.Path(path_type=Path), help="The inputs.")
+@click.option(
+    "--expected", required=True, metavar="PATH", type=click.Path(path_type=Path), help="Golden outputs."
+)
+@click.option("--entry", metavar="NAME", help="The function to run, where it is not clear.")
+@click.option("--rtol", type=float, default=TOLERANCE, show_default=True, help="Relative, for floats.")
+@click.option("--atol", type=float, default=TOLERANCE, show_default=True, help="Absolute, for floats.")
+@click.option(
+    "--tolerance",
+    "tolerances",
+    multiple=True,
+    metavar="NAME=RTOL[,ATOL]",
+    help="Tolerance of one tensor, of any dtype. May be given several times.",
+)
+@click.option("--only", multiple=True, metavar="NAME", help="Compare only this tensor, or these.")
+@click.option("--equal-nan", is_flag=True, help="Take NaN as equal to NaN.")
+@click.option("--widen-dtypes", is_flag=True, help="Compare tensors of two dtypes by value.")
+@click.option(
+    "--option",
+    "script_options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Debug option of the scripts (see `pypto-tmpl options`). May be given several times.",
+)
+@click.option("--scan", is_flag=True, help="Run the stages in order instead of by binary search.")
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
+@click.pass_context
+def bisect(context: click.Context, /, **given: Any) -> None:
+    """Find the first stage of the pass dump DIR that is wrong, and the first statement in it that is."""
+    from pypto_tmpl.debug.bisect import first_divergence
+    from pypto_tmpl.debug.tensors_io import load_tensors
+
+    settings = context.obj if isinstance(context.obj, Settings) else Settings()
+    set_script_options(given["script_options"])
+    inputs, expected, options = load_options(
+        settings, {**given, "jobs": None, "time_limit": None}, load_tensors
+    )
+    is_text = given["style"] == "text"
+    found = first_divergence(
+        given["dumps"], inputs, expected, options, scan=given["scan"], progress=_told if is_text else None
+    )
+    if not is_text:
+        click.echo(json.dumps(None if found is None else found.as_dict(), indent=1))
+    else:
+        click.echo("\n".join(found.lines()) if found is not None else "every stage is as expected")
+    context.exit(0 if found is None else 1)
+
+
+def _told(result: StageResult) -> None:
+    verdict = "ok" if result.passed else "wrong" if result.failure is None else "failed"
+    click.echo(f"{verdict:<6} {result.stage.name}")

@@ -1,0 +1,166 @@
+"""The text that makes a traced script record what its statements compute; none in any other script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.launches import LaunchEmitter
+from pypto_tmpl.codegen.tracing import FunctionTrace, SiteKind, inputs_of
+
+if TYPE_CHECKING:
+    from pypto_tmpl.codegen.script import ScriptBuilder
+
+Lines = list[str]
+_PUSHES = frozenset({"tile.tpush_to_aic", "tile.tpush_to_aiv"})
+_SOURCES = ("tile", "source", "value")  # what an op that writes a window of a tensor writes into it
+_OFFSETS = ("offsets", "offset", "indices")
+
+
+class TraceEmitter(LaunchEmitter):
+    """Records of values in one function, if the script is traced and the function selected."""
+
+    def __init__(self, script: ScriptBuilder, function: ir.Function) -> None:
+        super().__init__(script, function)
+        self.statements: Any = script.generator.statements
+        trace = None if script.trace is None else FunctionTrace(script.trace, function)
+        self.trace = trace if trace is not None and trace.is_selected else None
+
+    # Statements
+
+    def traced_statement(self, stmt: ir.Stmt, handler: Callable[[Any], Lines]) -> Lines:
+        """The texts of a statement, and the records of what it binds, writes or pushes."""
+        if self.trace is None:
+            return handler(stmt)
+        outer, self.trace.statement = self.trace.statement, stmt
+        inputs = self._record_inputs(stmt)
+        lines = handler(stmt)
+        if isinstance(stmt, ir.AssignStmt):
+            lines = [*lines, *self._record_assigned(stmt)]
+        elif isinstance(stmt, ir.EvalStmt):
+            lines = [*self._record_pushed(stmt.expr), *lines, *self._record_written(stmt)]
+        elif isinstance(stmt, ir.ForStmt | ir.WhileStmt | ir.IfStmt) and lines:
+            for var in stmt.return_vars:
+                lines = [*lines, *self._record_var("value", var)]
+        self.trace.statement = outer
+        return [*inputs, *lines] if lines else lines
+
+    def traced_function(self) -> Lines:
+        """What stands first in a function: that it is called, and its parameters."""
+        if self.trace is None:
+            return []
+        lines = [self.statements.trace_call(self.function.name)]
+        for var in self.function.params:
+            lines += self._record_var("parameter", var)
+        return lines
+
+    def traced_loop_variable(self, loop: ir.ForStmt) -> Lines:
+        """The record at the start of each round of a loop."""
+        return [] if self.trace is None else self._record_var("loop", loop.loop_var)
+
+    @contextmanager
+    def in_traced_loop(self, variable: str) -> Iterator[None]:
+        """Records within tell the value of a loop variable."""
+        if self.trace is not None:
+            self.trace.loops.append(variable)
+        yield
+        if self.trace is not None:
+            self.trace.loops.pop()
+
+    def _record_assigned(self, stmt: ir.AssignStmt) -> Lines:
+        var, value = stmt.var, stmt.value
+        if isinstance(value, ir.Call) and self.global_target(value) is not None:
+            written = self._record_window(value, var.name_hint, stmt.span)
+            if written:
+                return written
+        return self._record_var("value", var) if self.is_bound(var) and not self.is_nothing(var) else []
+
+    def _record_inputs(self, stmt: ir.Stmt) -> Lines:
+        """What the statement reads, before it changes any of that."""
+        assert self.trace is not None
+        leaves = inputs_of(stmt) if self.trace.records_inputs else []
+        value = getattr(stmt, "value", getattr(stmt, "expr", None))
+        if not any(leaf is not None for leaf in leaves) or (
+            isinstance(value, ir.Call) and self.is_noop(value)
+        ):
+            return []
+        site = self.trace.site("inputs", "", stmt.span)
+        if site is None:
+            return []
+        texts = [self.macros.nothing() if leaf is None else self.again(leaf) for leaf in leaves]
+        value = self.macros.tuple_of(texts)
+        return [self.statements.trace(site, value, None, self.trace.loops, None)]
+
+    def _record_pushed(self, call: ir.Expr) -> Lines:
+        """The tile of a push, before another core can get it."""
+        if not isinstance(call, ir.Call) or call.op.name not in _PUSHES:
+            return []
+        return [
+            line
+            for tile in call.args[:1]
+            if isinstance(tile, ir.Var)
+            for line in self._record_var("push", tile)
+        ]
+
+    def _record_written(self, stmt: ir.EvalStmt) -> Lines:
+        call = stmt.expr
+        if not isinstance(call, ir.Call) or self.global_target(call) is None:
+            return []
+        return self._record_window(call, "", stmt.span)
+
+    def _record_window(self, call: ir.Call, variable: str, span: ir.Span) -> Lines:
+        """A record of what goes into a tensor in global memory, and where; of names only."""
+        entry = self.script.generator.table[call.op.name]
+        operands = dict(zip(entry.operand_names, call.args, strict=False))
+        source = next((operands[name] for name in _SOURCES if name in operands), None)
+        offsets = next((operands[name] for name in _OFFSETS if name in operands), None)
+        target = self.global_target(call)
+        if self.trace is None or not isinstance(target, ir.Var) or not isinstance(source, ir.Var):
+            return []
+        name = variable or target.name_hint
+        site = self.trace.site("write", name, span, target.name_hint)
+        if site is None:
+            return []
+        elements = offsets.elements if isinstance(offsets, ir.MakeTuple) else None
+        window = None if elements is None else self.macros.list_of([self.again(e) for e in elements])
+        return [self._record_line(site, source, window)]
+
+    def _record_var(self, kind: SiteKind, var: ir.Var) -> Lines:
+        if self.trace is None:
+            return []
+        stmt = self.trace.statement
+        site = self.trace.site(kind, var.name_hint, var.span if stmt is None else stmt.span)
+        return [] if site is None else [self._record_line(site, var, None)]
+
+    def _record_line(self, site: int, var: ir.Var, window: str | None) -> str:
+        assert self.trace is not None
+        region = self.region(var)
+        valid = None if region is None else region[0]
+        return str(self.statements.trace(site, self.name_of(var), valid, self.trace.loops, window))
+
+    # Expressions
+
+    def traced_condition(self, node: ir.Expr) -> str:
+        """Text of the condition of a branch or loop."""
+        return self._traced("condition", "", node, self.alone(node))
+
+    def traced_value(self, node: ir.Call, text: str) -> str:
+        """Text of an op's call; recorded where it has no name, as an operand of another one."""
+        if self.trace is None or self.trace.is_top(node) or not isinstance(node.type, ir.ShapedType):
+            return text
+        return self._traced("operand", "", node, text, node.op.name)
+
+    def traced_argument(self, parameter: ir.Var | None, argument: ir.Expr, text: str) -> str:
+        """Text of an argument of a function; recorded if it is a number without a name."""
+        if parameter is None or isinstance(argument, ir.Var) or not isinstance(argument.type, ir.ScalarType):
+            return text
+        return self._traced("argument", parameter.name_hint, argument, text)
+
+    def _traced(self, kind: SiteKind, variable: str, node: ir.Expr, text: str, op: str = "") -> str:
+        if self.trace is None:
+            return text
+        stmt = self.trace.statement
+        site = self.trace.site(kind, variable, node.span if stmt is None else stmt.span, op)
+        return text if site is None else str(self.macros.traced(site, text, self.trace.loops))

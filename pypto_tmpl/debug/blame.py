@@ -1,0 +1,403 @@
+"""Which statement of a bad stage made the first wrong value, given how its values match those of a good one.
+
+A value that differs from its partner is followed back: the statement that made it is to blame if all it read
+is as it was in the good stage, else whatever made the first of its inputs that is not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pypto_tmpl import ir
+from pypto_tmpl.debug.trace import TraceRecord
+from pypto_tmpl.debug.trace_matching import Match, Matching
+from pypto_tmpl.debug.traced_stage import InputSeries, Place, Series, TracedStage
+from pypto_tmpl.debug.value_match import Comparable, part_of, same
+
+_PUSH_OF = {"tpop_from_aic": "tpush_to_aiv", "tpop_from_aiv": "tpush_to_aic"}
+
+
+@dataclass(slots=True)
+class Suspect:
+    """A statement that is to blame: of the bad stage, or of the good one if the bad one lacks it."""
+
+    place: Place
+    series: Series | None = None
+    bad: TraceRecord | None = None
+    good_series: Series | None = None
+    good: TraceRecord | None = None
+    is_of_good: bool = False
+    reasons: list[str] = field(default_factory=list)
+
+
+class Blame:
+    """Follows wrong values back to the statement that made the first of them."""
+
+    def __init__(self, matching: Matching) -> None:
+        self.matching = matching
+        self.good, self.bad = matching.good, matching.bad
+        self._by_place: dict[Place, list[Series]] = defaultdict(list)
+        for series in self.bad.series:
+            self._by_place[series.place].append(series)
+        self._partners = matching.partners()
+        self._readers = self._found_readers()
+
+    def suspect(self) -> Suspect | None:
+        """The statement to blame; None if every value of the bad stage is as in the good one."""
+        wrong = sorted(self._wrong(), key=lambda found: self.bad.rank(_record(found[1])))
+        for series, match in wrong:
+            if not self._is_harmless(series):
+                return self._blame(series, _record(match), match, [], set())
+        if self.bad.trace.failure is not None:
+            return None  # it ended early: what is missing says nothing
+        return self._longer_or_shorter() or self._lost_write()
+
+    def failing(self, place: Place) -> Suspect:
+        """The statement to blame for a failure at ``place``: that one, unless a value before it is wrong."""
+        found = self.suspect()
+        if found is not None and not found.is_of_good:
+            return found
+        reason = "the script fails here, and all values before it are as in the good stage"
+        return self._unmatched_pipe(place) or Suspect(place, reasons=[reason])
+
+    # Wrong values
+
+    def _wrong(self) -> Iterator[tuple[Series, Match]]:
+        for series in self.bad.series:
+            match = self.matching.match(series)
+            if series.kind == "loop" or match.length:
+                continue
+            if match.state == "differs":
+                yield series, match
+            elif series.kind == "write" and match.partner is not None:
+                moved = self._moved_write(series, match.partner)
+                if moved is not None:
+                    yield series, moved
+
+    def _moved_write(self, series: Series, partner: Series) -> Match | None:
+        """The first write of the right values to another place than in the good stage."""
+        for lane, records in series.by_lane.items():
+            others = partner.by_lane.get(lane) or next(iter(partner.by_lane.values()))
+            for bad, good in zip(records, others, strict=False):
+                value, whole = self.bad.value(bad), self.good.value(good)
+                if bad.window is None or good.window is None or value is None or whole is None:
+                    continue
+                offsets = (0,) * len(good.window)
+                if not same(value, whole):
+                    offsets = part_of(value, whole) or offsets
+                if len(bad.window) != len(good.window) or len(offsets) != len(good.window):
+                    continue
+                expected = tuple(a + b for a, b in zip(good.window, offsets, strict=True))
+                if bad.window != expected:
+                    return Match("differs", partner, bad, good)
+        return None
+
+    def _is_harmless(self, series: Series) -> bool:
+        """Whether all that reads a value is as it was: then it only looks wrong."""
+        readers = self._readers.get(series.place, [])
+        states = [self.matching.match(s).state for place in readers for s in self._by_place[place]]
+        return bool(states) and all(state == "same" for state in states)
+
+    def _found_readers(self) -> dict[Place, list[Place]]:
+        readers: dict[Place, list[Place]] = defaultdict(list)
+        for place, inputs in self.bad.inputs.items():
+            for leaf in inputs.leaves:
+                if isinstance(leaf, ir.Var) and id(leaf) in self.bad.definitions:
+                    readers[self.bad.definitions[id(leaf)]].append(place)
+        return readers
+
+    # Following a value back
+
+    def _blame(
+        self, series: Series, record: TraceRecord, match: Match, reasons: list[str], seen: set[Place]
+    ) -> Suspect:
+        place = series.place
+        seen.add(place)
+        suspect = Suspect(place, series, record, match.partner, match.good, reasons=reasons)
+        if series.kind == "parameter":
+            return suspect
+        pipe = self._blame_pipe(series, record, seen)
+        if pipe is not None:
+            return pipe
+        for leaf, value, reason in self._changed_inputs(suspect):
+            origin = self._origin(leaf, place, value, seen)
+            if origin is not None:
+                return origin
+            suspect.reasons.append(reason)
+            return suspect
+        suspect.reasons.append("all that it reads is as in the good stage")
+        return suspect
+
+    def _changed_inputs(self, suspect: Suspect) -> Iterator[tuple[ir.Expr, TraceRecord, str]]:
+        """The inputs of a statement that are not as in the good stage, in the order of the text."""
+        assert suspect.bad is not None
+        inputs = self.bad.inputs.get(suspect.place)
+        if inputs is None:
+            return
+        run = _run_before(self.bad, inputs, suspect.bad)
+        twin = self._twin_run(suspect, inputs)
+        for position, record in sorted(run.items()):
+            leaf = inputs.leaves[position]
+            value = self.bad.value(record)
+            if leaf is None or value is None:
+                continue
+            if twin is not None and position in twin:
+                other = self.good.value(twin[position])
+                if other is not None and not self._agree(value, other, record.lane):
+                    yield leaf, record, f"operand {position} is {_short(value)}, it was {_short(other)}"
+            elif value.tensor.dim() and not self.matching.is_known(value):
+                yield leaf, record, f"operand {position} has a value that the good stage has nowhere"
+
+    def _twin_run(self, suspect: Suspect, inputs: InputSeries) -> dict[int, TraceRecord] | None:
+        """What the statement that corresponds to a suspect read, if it is of the same form."""
+        if suspect.good is None or suspect.good_series is None or suspect.series is None:
+            return None
+        others = self.good.inputs.get(suspect.good_series.place)
+        if others is None or suspect.series.op != suspect.good_series.op:
+            return None
+        if len(others.leaves) != len(inputs.leaves):
+            return None
+        return _run_before(self.good, others, suspect.good)
+
+    def _agree(self, value: Comparable, other: Comparable, lane: str) -> bool:
+        if same(value, other, self.matching.closeness):
+            return True
+        is_lane = lane.startswith("aiv")
+        return is_lane and part_of(value, other, self.matching.closeness) is not None
+
+    def _origin(self, leaf: ir.Expr, reader: Place, value: TraceRecord, seen: set[Place]) -> Suspect | None:
+        """What is to blame for a wrong input; None if that is the statement that reads it."""
+        if not isinstance(leaf, ir.Var):
+            return None
+        place = self.bad.definitions.get(id(leaf))
+        if place is None or place in seen:
+            return None
+        if not place.path:
+            return self._caller(leaf, place.function, value, seen)
+        stmt = self.bad.statements[place]
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt | ir.IfStmt):
+            return self._carried(stmt, leaf, place, value, seen)
+        return self._made(place, leaf, value, seen)
+
+    def _made(self, place: Place, var: ir.Expr, value: TraceRecord, seen: set[Place]) -> Suspect | None:
+        for series in self._by_place[place]:
+            match = self.matching.match(series)
+            if match.state == "same" and not match.length:
+                return None  # it is right as it is: who reads it should read another
+            record = _last_before(self.bad, series, value)
+            if record is not None and series.kind in ("value", "operand"):
+                pair = match if match.bad is record else Match(match.state, match.partner, record, None)
+                if match.partner is not None and pair.good is None:
+                    pair.good = _counterpart(series, match.partner, record)
+                if match.state == "found" and not self._is_tensor(series):
+                    return None
+                return self._blame(series, record, pair, [], seen)
+        return None
+
+    def _is_tensor(self, series: Series) -> bool:
+        value = self.bad.value(series.first)
+        return value is not None and value.tensor.dim() > 0
+
+    def _carried(
+        self, stmt: ir.Stmt, var: ir.Var, place: Place, value: TraceRecord, seen: set[Place]
+    ) -> Suspect | None:
+        """A value that comes out of a loop or branch, or is carried from round to round, or counts them."""
+        if isinstance(stmt, ir.ForStmt) and var is stmt.loop_var:
+            return self._loop(place, seen)
+        carried = [*getattr(stmt, "iter_args", ())]
+        returned = [*stmt.return_vars] if isinstance(stmt, ir.ForStmt | ir.WhileStmt | ir.IfStmt) else []
+        for number, target in [*enumerate(returned), *enumerate(carried)]:
+            if target is not var:
+                continue
+            for source in _yielded(stmt, number):
+                origin = self.bad.definitions.get(id(source))
+                if isinstance(source, ir.Var) and origin is not None and origin not in seen and origin.path:
+                    found = self._made_or_carried(origin, source, value, seen)
+                    if found is not None:
+                        return found
+            if isinstance(stmt, ir.ForStmt):
+                return self._loop(place, seen)
+            return self._branch(place)
+        return None
+
+    def _made_or_carried(
+        self, place: Place, var: ir.Var, value: TraceRecord, seen: set[Place]
+    ) -> Suspect | None:
+        stmt = self.bad.statements[place]
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt | ir.IfStmt):
+            seen.add(place)
+            return self._carried(stmt, var, place, value, seen)
+        return self._made(place, var, value, seen)
+
+    def _loop(self, place: Place, seen: set[Place]) -> Suspect | None:
+        """A loop whose variable takes other values than in the good stage."""
+        for series in self._by_place[place]:
+            match = self.matching.match(series)
+            if series.kind == "loop" and match.state != "same":
+                reason = _rounds(series, match.partner)
+                seen.add(place)
+                return Suspect(place, series, match.bad, match.partner, match.good, reasons=[reason])
+        return None
+
+    def _branch(self, place: Place) -> Suspect | None:
+        for series in self._by_place[place]:
+            match = self.matching.match(series)
+            if series.kind == "condition" and match.state != "same":
+                reason = "its condition holds where it did not, or the other way round"
+                return Suspect(place, series, match.bad, match.partner, match.good, reasons=[reason])
+        return None
+
+    def _caller(self, param: ir.Var, function: str, value: TraceRecord, seen: set[Place]) -> Suspect | None:
+        """A parameter: what the calling statements hand over for it."""
+        callee = self.bad.functions[function]
+        position = next((i for i, var in enumerate(callee.params) if var is param), -1)
+        for place, stmt in self.bad.statements.items():
+            call = getattr(stmt, "value", getattr(stmt, "expr", None))
+            if not isinstance(call, ir.Call | ir.Submit) or call.op.name != function or place in seen:
+                continue
+            argument = call.args[position] if 0 <= position < len(call.args) else None
+            if isinstance(argument, ir.Var):
+                return self._origin(argument, place, value, seen)
+            for series in self._by_place[place]:
+                match = self.matching.match(series)
+                if series.kind == "argument" and match.state == "differs":
+                    reason = f"it hands over another number for {series.name}"
+                    return Suspect(place, series, match.bad, match.partner, match.good, reasons=[reason])
+        return None
+
+    # Pipes
+
+    def _blame_pipe(self, series: Series, record: TraceRecord, seen: set[Place]) -> Suspect | None:
+        """What is to blame for a wrong tile out of a pipe: what was pushed, or how it was cut."""
+        push_op = _PUSH_OF.get(series.op)
+        if push_op is None:
+            return None
+        for push in self.bad.series:
+            match = self.matching.match(push)
+            if push.op != push_op or push.kind != "push" or push.place in seen:
+                continue
+            seen.add(push.place)
+            stmt = self.bad.statements[push.place]
+            tile = (
+                stmt.expr.args[0]
+                if isinstance(stmt, ir.EvalStmt) and isinstance(stmt.expr, ir.Call)
+                else None
+            )
+            if match.state != "same" and tile is not None:
+                last = list(push.records())[-1]
+                found = self._origin(tile, push.place, match.bad or last, seen)
+                if found is not None:
+                    return found
+        return self._unmatched_pipe(series.place)
+
+    def _unmatched_pipe(self, place: Place) -> Suspect | None:
+        """Of the pushes and pops around ``place``, the one that cuts tiles in another way than the rest."""
+        stmt = self.bad.statements.get(place)
+        call = getattr(stmt, "value", getattr(stmt, "expr", None))
+        if not isinstance(call, ir.Call) or not call.op.name.startswith(("tile.tpush_", "tile.tpop_")):
+            return None
+        splits: dict[Place, int] = {}
+        for other, candidate in self.bad.statements.items():
+            found = getattr(candidate, "value", getattr(candidate, "expr", None))
+            if isinstance(found, ir.Call) and found.op.name.startswith(("tile.tpush_", "tile.tpop_")):
+                splits[other] = int(found.kwargs.get("split") or 0)
+        votes = Counter(splits.values())
+        for function in self.bad.functions.values():
+            split = function.attrs.get("split")
+            if isinstance(split, ir.SplitMode | int):
+                votes[int(split.value if isinstance(split, ir.SplitMode) else split)] += 1
+        usual = votes.most_common(1)[0][0]
+        odd = [other for other, split in splits.items() if split != usual]
+        if not odd:
+            return None
+        chosen = place if place in odd else odd[0]
+        reason = f"it has split={splits[chosen]}, the other ends of the pipes have split={usual}"
+        series = next(iter(self._by_place[chosen]), None)
+        return Suspect(chosen, series, reasons=[reason])
+
+    # Statements that run more or less often, or not at all
+
+    def _longer_or_shorter(self) -> Suspect | None:
+        for series in self.bad.series:
+            match = self.matching.match(series)
+            if not match.length:
+                continue
+            parts = series.place.path.split("/")
+            for end in range(len(parts), 0, -1):
+                place = Place(series.place.function, "/".join(parts[:end]))
+                if isinstance(self.bad.statements.get(place), ir.ForStmt):
+                    found = self._loop(place, set())
+                    if found is not None:
+                        return found
+        return None
+
+    def _lost_write(self) -> Suspect | None:
+        for series in self.matching.lost():
+            if series.kind == "write":
+                reason = "no statement of the bad stage writes this"
+                return Suspect(series.place, None, None, series, series.first, True, [reason])
+        return None
+
+
+def _record(match: Match) -> TraceRecord:
+    assert match.bad is not None
+    return match.bad
+
+
+def _run_before(stage: TracedStage, inputs: InputSeries, record: TraceRecord) -> dict[int, TraceRecord]:
+    """What a statement read in the run that made ``record``."""
+    found: dict[int, TraceRecord] = {}
+    for run in inputs.by_lane.get(record.lane, []):
+        if stage.rank(next(iter(run.values()))) > stage.rank(record):
+            break
+        found = run
+    return found
+
+
+def _last_before(stage: TracedStage, series: Series, record: TraceRecord) -> TraceRecord | None:
+    """The last value of a series before another record of the same lane."""
+    found = None
+    for candidate in series.by_lane.get(record.lane) or list(series.records()):
+        if stage.rank(candidate) >= stage.rank(record):
+            break
+        found = candidate
+    return found
+
+
+def _counterpart(series: Series, partner: Series, record: TraceRecord) -> TraceRecord | None:
+    records = series.by_lane.get(record.lane, [])
+    others = partner.by_lane.get(record.lane) or next(iter(partner.by_lane.values()))
+    number = next((i for i, candidate in enumerate(records) if candidate is record), None)
+    return others[number] if number is not None and number < len(others) else None
+
+
+def _yielded(stmt: ir.Stmt, number: int) -> Iterator[ir.Expr]:
+    """What the yields of a loop or branch hand on as its value of a number, then what a loop starts with."""
+    for body in (
+        getattr(stmt, "body", None),
+        getattr(stmt, "then_body", None),
+        getattr(stmt, "else_body", None),
+    ):
+        last = body
+        while isinstance(last, ir.SeqStmts | ir.ScopeStmt):
+            last = last.body if isinstance(last, ir.ScopeStmt) else last.stmts[-1] if last.stmts else None
+        if isinstance(last, ir.YieldStmt) and number < len(last.value):
+            yield last.value[number]
+    iter_args = getattr(stmt, "iter_args", ())
+    if number < len(iter_args):
+        yield iter_args[number].initValue
+
+
+def _rounds(series: Series, partner: Series | None) -> str:
+    def told(found: Series) -> str:
+        values = [str(record.value) for record in next(iter(found.by_lane.values()))]
+        return f"{', '.join(values[:6])}{', ...' if len(values) > 6 else ''} ({len(values)} rounds)"
+
+    was = f"; it took {told(partner)}" if partner is not None else ""
+    return f"its variable takes the values {told(series)}{was}"
+
+
+def _short(value: Comparable) -> str:
+    return str(value.tensor.item()) if value.tensor.dim() == 0 else f"a tensor {list(value.tensor.shape)}"

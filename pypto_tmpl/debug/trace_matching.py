@@ -1,0 +1,275 @@
+"""Which values of two stages correspond, and which of them agree.
+
+Statements are paired in steps. First those of the same name and op, then those whose values are all the same
+(a pass may have renamed them), then loops that a pass has unrolled, where several statements together give
+what one gave. What is left on both sides is paired by likeness: op, name, settings. Those pairs differ. What
+has no partner is looked for among all values of the other stage, also as a part of one, since passes split
+and tile.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pypto_tmpl.debug.trace import CALLER, TraceRecord
+from pypto_tmpl.debug.traced_stage import Place, Series, TracedStage
+from pypto_tmpl.debug.value_match import ROUNDED, Closeness, Comparable, part_of, same
+
+State = Literal["same", "differs", "found", "unknown"]
+_LIKE_ENOUGH = 4
+_COMPOUND = {"ForStmt", "WhileStmt", "IfStmt"}
+_VECTOR_LANES = ("aiv0", "aiv1")
+
+
+@dataclass(slots=True)
+class Match:
+    """What became of a series: the series that it corresponds to, and the first pair that differs.
+
+    ``length`` tells that all pairs agree, but one side goes on.
+    """
+
+    state: State
+    partner: Series | None = None
+    bad: TraceRecord | None = None
+    good: TraceRecord | None = None
+    length: bool = False
+
+
+class Matching:
+    """The correspondence between the values of a good stage and those of a bad one."""
+
+    def __init__(self, good: TracedStage, bad: TracedStage, closeness: Closeness = ROUNDED) -> None:
+        self.good, self.bad, self.closeness = good, bad, closeness
+        self.of: dict[int, Match] = {}  # by identity of a series of the bad stage
+        self._taken: set[int] = set()
+        self._by_name()
+        self._by_values()
+        self._by_merging()
+        self._by_likeness(lambda series, partner: series.op == partner.op)
+        self._by_search(only_found=True)
+        self._by_likeness(_is_one_name)
+        self._by_search()
+
+    # Results
+
+    def match(self, series: Series) -> Match:
+        """What became of a series of the bad stage."""
+        return self.of[id(series)]
+
+    def partners(self) -> dict[Place, Place]:
+        """Statements of the bad stage with those of the good one that they correspond to."""
+        found: dict[Place, Place] = {}
+        for series in self.bad.series:
+            partner = self.of[id(series)].partner
+            if partner is not None:
+                found.setdefault(series.place, partner.place)
+        return found
+
+    def lost(self) -> list[Series]:
+        """Series of the good stage to which none of the bad one corresponds."""
+        return [series for series in self.good.series if id(series) not in self._taken]
+
+    def is_known(self, value: Comparable) -> bool:
+        """Whether the good stage has a value, by itself or as a part of another."""
+        return any(same(value, other, self.closeness) for other in self._of_size(value)) or any(
+            part_of(value, other, self.closeness) is not None for other in self._larger(value)
+        )
+
+    # Steps
+
+    def _left(self) -> list[Series]:
+        return [series for series in self.bad.series if id(series) not in self.of]
+
+    def _free(self) -> list[Series]:
+        return [series for series in self.good.series if id(series) not in self._taken]
+
+    def _accept(self, series: Series, partner: Series, match: Match) -> None:
+        self.of[id(series)] = match
+        self._taken.add(id(partner))
+
+    def _by_name(self) -> None:
+        def key(series: Series) -> Any:
+            return series.kind, series.op, series.name
+
+        for left, right in _grouped(self._left(), self._free(), key):
+            if len(left) == len(right):
+                for series, partner in zip(left, right, strict=True):
+                    match = self.compare(series, partner)
+                    if match is not None and match.state == "same":
+                        self._accept(series, partner, match)
+
+    def _by_values(self) -> None:
+        for series in self._left():
+            if not _is_tensor(self.bad, series):
+                continue
+            free = [p for p in self._free() if len(p) == len(series) and _is_tensor(self.good, p)]
+            free.sort(key=lambda p: -_likeness(series, p))
+            for partner in free:
+                match = self.compare(series, partner)
+                if match is not None and match.state == "same":
+                    self._accept(series, partner, match)
+                    break
+
+    def _by_merging(self) -> None:
+        def key(series: Series) -> Any:
+            return series.kind, series.op, series.stem
+
+        for left, right in _grouped(self._left(), self._free(), key):
+            if len(left) + len(right) == 2:
+                continue
+            merged, whole = _merged(left), _merged(right)
+            match = self.compare(merged, whole)
+            if match is not None and match.state == "same":
+                for series in left:
+                    self._accept(series, right[0], Match("same", right[0]))
+                self._taken |= {id(partner) for partner in right}
+
+    def _by_likeness(self, may_pair: Callable[[Series, Series], bool]) -> None:
+        free = self._free()
+        scored = [
+            (_likeness(series, partner), -abs(i / max(1, len(left)) - j / max(1, len(free))), i, j)
+            for left in [self._left()]
+            for i, series in enumerate(left)
+            for j, partner in enumerate(free)
+        ]
+        left = self._left()
+        for score, _, i, j in sorted(scored, reverse=True):
+            series, partner = left[i], free[j]
+            if score < _LIKE_ENOUGH or id(series) in self.of or id(partner) in self._taken:
+                continue
+            if not may_pair(series, partner):
+                continue
+            match = self.compare(series, partner)
+            if match is not None:
+                self._accept(series, partner, match)
+
+    def _by_search(self, only_found: bool = False) -> None:
+        for series in self._left():
+            unknown = next((r for r in series.records() if not self._is_found(r)), None)
+            if only_found and (unknown is not None or not _is_tensor(self.bad, series)):
+                continue
+            self.of[id(series)] = Match("found") if unknown is None else Match("unknown", bad=unknown)
+
+    def _is_found(self, record: TraceRecord) -> bool:
+        value = self.bad.value(record)
+        return value is None or value.tensor.dim() == 0 or self.is_known(value)
+
+    def _of_size(self, value: Comparable) -> list[Comparable]:
+        return self._index[value.tensor.numel()]
+
+    def _larger(self, value: Comparable) -> Iterator[Comparable]:
+        for size, found in self._index.items():
+            if size > value.tensor.numel() > 1:
+                yield from found
+
+    @property
+    def _index(self) -> dict[int, list[Comparable]]:
+        if not hasattr(self, "_sizes"):
+            self._sizes: dict[int, list[Comparable]] = defaultdict(list)
+            seen = set()
+            for record in self.good.trace.records:
+                value = self.good.value(record)
+                if value is not None and value.tensor.dim() and value.key() not in seen:
+                    seen.add(value.key())
+                    self._sizes[value.tensor.numel()].append(value)
+        return self._sizes
+
+    # Comparison of two series
+
+    def compare(self, series: Series, partner: Series) -> Match | None:
+        """How two series agree, None if their lanes do not correspond."""
+        worst: Match | None = None
+        longer = False
+        offsets: dict[int, tuple[int, ...]] = {}
+        for lane, records in series.by_lane.items():
+            others = _lane_of(partner, lane)
+            if others is None:
+                return None
+            is_split = lane in _VECTOR_LANES and len(series.by_lane) == 2 and len(partner.by_lane) == 1
+            for number, (bad, good) in enumerate(zip(records, others, strict=False)):
+                place = self._same_place(bad, good, is_split)
+                if place is not None and is_split and offsets.setdefault(number, place) == place != ():
+                    place = None if lane == "aiv1" else place
+                if place is None:
+                    earlier = worst is None or self.bad.rank(bad) < self.bad.rank(_bad(worst))
+                    worst = Match("differs", partner, bad, good) if earlier else worst
+                    break
+            is_shorter = len(records) < len(others)
+            is_cut = is_shorter and self.bad.trace.failure is not None
+            if len(records) != len(others) and worst is None and not is_cut:
+                longer = True
+                bad = records[min(len(records), len(others) + 1) - 1]
+                good = others[min(len(others), len(records) + 1) - 1]
+                worst = Match("differs", partner, bad, good, length=True)
+        return worst or Match("same", partner, length=longer)
+
+    def _same_place(self, bad: TraceRecord, good: TraceRecord, is_split: bool) -> tuple[int, ...] | None:
+        """Where a value stands in the other: () if they are the same, None if it does not."""
+        one, other = self.bad.value(bad), self.good.value(good)
+        if one is None or other is None or same(one, other, self.closeness):
+            return ()
+        return part_of(one, other, self.closeness) if is_split else None
+
+
+def _bad(match: Match) -> TraceRecord:
+    assert match.bad is not None
+    return match.bad
+
+
+def _lane_of(series: Series, lane: str) -> list[TraceRecord] | None:
+    """The values of a lane, or of what stands for it in a stage that has other lanes."""
+    for name in (lane, CALLER, "aiv0", "aic"):
+        if name in series.by_lane:
+            return series.by_lane[name]
+    return None
+
+
+def _is_tensor(stage: TracedStage, series: Series) -> bool:
+    value = stage.value(series.first)
+    return value is not None and value.tensor.dim() > 0
+
+
+def _grouped(
+    left: Iterable[Series], right: Iterable[Series], key: Callable[[Series], Any]
+) -> Iterator[tuple[list[Series], list[Series]]]:
+    groups: dict[Any, tuple[list[Series], list[Series]]] = defaultdict(lambda: ([], []))
+    for side, many in enumerate((left, right)):
+        for series in many:
+            groups[key(series)][side].append(series)
+    return (pair for pair in groups.values() if pair[0] and pair[1])
+
+
+def _merged(many: list[Series]) -> Series:
+    """The values of several statements as if one had given them, in the order of the run."""
+    first = many[0]
+    whole = Series(first.site, None, first.kind, first.place, first.op, first.name, first.settings)
+    for series in many:
+        for lane, records in series.by_lane.items():
+            whole.by_lane.setdefault(lane, []).extend(records)
+    for records in whole.by_lane.values():
+        records.sort(key=lambda record: record.order)
+    return whole
+
+
+def _is_one_name(series: Series, partner: Series) -> bool:
+    """Whether both are values of one variable of the user, and not what comes out of a loop or branch."""
+    return series.stem == partner.stem != "" and not {series.op, partner.op} & _COMPOUND
+
+
+def _likeness(series: Series, partner: Series) -> int:
+    """How much two statements are alike, whatever their values."""
+    if {series.kind, partner.kind} & {"loop", "condition", "argument", "write", "push"} and (
+        series.kind != partner.kind
+    ):
+        return 0
+    return (
+        3 * (series.op == partner.op)
+        + 2 * (series.name == partner.name)
+        + 2 * (series.stem == partner.stem != "")
+        + (series.settings == partner.settings)
+        + (series.place.function == partner.place.function)
+        + (len(series) == len(partner))
+    )
