@@ -12,7 +12,7 @@ from pypto_tmpl.compat.imports import (
     uninstall,
 )
 from pypto_tmpl.compat.plugin import pytest_load_initial_conftests
-from pypto_tmpl.compat.scripts import run_script
+from pypto_tmpl.compat.scripts import run_script, script_result
 
 __all__ = [
     "ANSWERED",
@@ -22,5 +22,6 @@ __all__ = [
     "installed_pypto",
     "pytest_load_initial_conftests",
     "run_script",
+    "script_result",
     "uninstall",
 ]

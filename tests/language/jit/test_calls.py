@@ -1,0 +1,181 @@
+"""Calling kernels: values against torch, how outputs come back, and what is made only once."""
+
+# ruff: noqa: E501
+
+import re
+
+import pytest
+import torch
+from corpus_check import tolerance
+
+import pypto_tmpl.language as pl
+from pypto_tmpl import ir
+from pypto_tmpl.runtime import HardwareNeededError, RunConfig
+
+N = pl.dynamic("N")
+
+
+@pl.jit.inline
+def softmax(x: pl.Tensor):
+    shifted = pl.row_expand_sub(x, pl.row_max(x))
+    e = pl.exp(shifted)
+    return pl.row_expand_div(e, pl.row_sum(e))
+
+
+@pl.jit
+def rows_softmax(
+    x: pl.Tensor[[N, 64], pl.FP32], k: pl.Scalar[pl.FP32], y: pl.Out[pl.Tensor[[N, 64], pl.FP32]]
+):
+    for r in pl.parallel(0, x.shape[0], 16):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            t = pl.mul(x[r : r + 16, :], k)
+            y[r : r + 16, :] = softmax(t)
+    return y
+
+
+@pl.jit.incore
+def add_tiles(a: pl.Tensor, b: pl.Tensor, o: pl.Out[pl.Tensor]):
+    rows, cols = a.shape
+    t = pl.add(pl.load(a, [0, 0], [rows, cols]), pl.load(b, [0, 0], [rows, cols]))
+    o = pl.store(t, [0, 0], o)
+    return o
+
+
+@pl.jit
+def twice_and_back(x: pl.Tensor[[8, 16], pl.FP32], y: pl.Out[pl.Tensor[[8, 16], pl.FP32]]):
+    half = pl.create_tensor([8, 16], dtype=pl.FP32)
+    half = add_tiles(x, x, half)
+    y = add_tiles(half, x, y)
+    return y
+
+
+@pl.jit
+def accumulate(x: pl.Tensor[[8, 16], pl.FP32], acc: pl.InOut[pl.Tensor[[8, 16], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        acc = pl.assemble(acc, pl.add(acc, x), [0, 0])
+    return acc
+
+
+def test_values_of_several_sizes_by_one_specialisation():
+    made = set()
+    for rows, factor in ((16, 0.5), (64, 0.5), (32, 0.5)):
+        x, y = torch.randn(rows, 64), torch.full((rows, 64), 9.0)
+        assert rows_softmax(x, factor, y) is None
+        torch.testing.assert_close(y, torch.softmax(x * factor, dim=-1))
+        made.add(id(rows_softmax.specialisation(x, factor, y)))
+    assert len(made) == 1
+    assert rows_softmax.specialisation(x, 2.0, y) is not rows_softmax.specialisation(x, 0.5, y)
+    assert rows_softmax.specialisation(x, pl.RUNTIME, y).text.text.count("3.0") == 0
+
+
+def test_kernels_that_call_kernels():
+    x, y = torch.randn(8, 16), torch.zeros(8, 16)
+    twice_and_back(x, y)
+    torch.testing.assert_close(y, 3 * x)
+
+
+def test_outputs_that_are_left_out_are_returned():
+    x = torch.randn(8, 16)
+    torch.testing.assert_close(twice_and_back(x), 3 * x)
+    with pytest.raises(ValueError, match="output 'y' contains dynamic dimensions"):
+        rows_softmax(torch.randn(16, 64), 1.0)
+
+
+def test_a_tensor_that_is_read_and_written():
+    x, acc = torch.randn(8, 16), torch.ones(8, 16)
+    accumulate(x, acc)
+    accumulate(x, acc=acc)
+    torch.testing.assert_close(acc, 1 + x + x)
+
+
+def test_an_output_that_is_also_an_input_is_written_as_if_it_were_not():
+    x = torch.randn(8, 16)
+    want = 3 * x
+    twice_and_back(x, x)
+    torch.testing.assert_close(x, want)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([torch.zeros(8, 32)[:, ::2], torch.zeros(8, 16)], "tensor 'x' is not contiguous"),
+        ([torch.zeros(8, 16), torch.zeros(8, 15)], "argument 'y' has the shape [8, 15], it is declared as [8, 16]"),
+    ],
+)  # fmt: skip
+def test_tensors_that_are_refused(args, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        twice_and_back(*args)
+
+
+def test_dimensions_of_one_name_that_differ():
+    with pytest.raises(ValueError, match="dimension N is 16 in tensor 'x', and 32 in 'y'"):
+        rows_softmax(torch.randn(16, 64), 1.0, torch.zeros(32, 64))
+
+
+def test_a_device_is_refused():
+    with pytest.raises(HardwareNeededError, match="platform 'a2a3' needs a real Ascend NPU"):
+        twice_and_back(torch.randn(8, 16), config=RunConfig(platform="a2a3"))
+    with pytest.raises(TypeError, match="config is a RunConfig, got dict"):
+        twice_and_back(torch.randn(8, 16), config={})
+
+
+def test_lower_and_specialize_give_programs():
+    program = rows_softmax.specialize()
+    assert (type(program), program.name) == (ir.Program, "_jit_rows_softmax")
+    assert ir.structural_equal(rows_softmax.lower(), program)
+
+
+def test_compile_gives_a_program_that_is_called(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYPTO_PROG_BUILD_DIR", raising=False)
+    compiled = rows_softmax.compile(
+        torch.empty(16, 64, device="meta"), pl.RUNTIME, config=RunConfig(dump_passes=True)
+    )
+    assert compiled.output_dir.parent == tmp_path / "build_output"
+    assert (compiled.output_dir / "passes_dump/00_frontend.py").is_file()
+    assert (compiled.param_names, compiled.output_indices) == (["x", "k", "y"], [2])
+    x, y = torch.randn(48, 64), torch.zeros(48, 64)
+    assert compiled(x, 3.0, y) is None
+    torch.testing.assert_close(y, torch.softmax(3 * x, dim=-1))
+
+
+def test_a_run_that_keeps_its_build(tmp_path):
+    x, y = torch.randn(8, 16), torch.zeros(8, 16)
+    twice_and_back(x, y, config=RunConfig(save_kernels_dir=str(tmp_path / "kept")))
+    torch.testing.assert_close(y, 3 * x)
+    assert (tmp_path / "kept/torch/twice_and_back.py").is_file()
+
+
+def test_an_external_kernel_is_refused_when_it_is_called(tmp_path):
+    (tmp_path / "kernel.cpp").write_text("")
+
+    @pl.jit.extern(source=tmp_path / "kernel.cpp")
+    def theirs(x: pl.Tensor, y: pl.Out[pl.Tensor]): ...
+
+    @pl.jit
+    def entry(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+        y = theirs(x, y)
+        return y
+
+    assert isinstance(entry.specialize(torch.zeros(4, 8), torch.zeros(4, 8)), ir.Program)
+    with pytest.raises(ValueError, match="external kernel source .function .theirs."):
+        entry(torch.zeros(4, 8), torch.zeros(4, 8))
+
+
+@pytest.mark.corpus
+def test_the_corpus_kernel_gives_upstreams_program_and_its_goldens_values():
+    from pathlib import Path
+
+    from pypto_tmpl.compat import script_result
+
+    corpus = Path(__file__).resolve().parents[2] / "corpus"
+    _, names = script_result(corpus / "programs/jit_gelu_spmd.py")
+    tensors = names["make_inputs"]()
+    program = names["gelu"].specialize(*tensors.values())
+    dump = corpus / "dumps/jit_gelu_spmd/Ascend910B/00_frontend.msgpack"
+    theirs = ir.deserialize_from_file(str(dump))
+    assert ir.structural_equal(program, theirs), ir.structural_report(program, theirs)
+    want = {name: tensor.clone() for name, tensor in tensors.items()}
+    names["golden"](want)
+    names["gelu"](*tensors.values())
+    torch.testing.assert_close(tensors["y"], want["y"], **tolerance(torch.float32))
