@@ -21,8 +21,8 @@ class ErrorMap:
 
     Each bin covers ``bin_rows`` x ``bin_columns`` cells; ``rows`` x ``columns`` bins are stored row by row.
     A byte of ``levels`` is 0 for no error, 255 where an error is not finite, else 1 to 250 for the largest
-    error of the bin, from ``low`` to ``high`` on a logarithmic scale. A byte of ``bad`` is the share of bad
-    cells from 0 to 255, 0 only for none; it is empty where no cell is bad.
+    error of the bin, from ``low`` (a tenth of ``high`` at most) to ``high`` on a logarithmic scale. A byte
+    of ``bad`` is the share of bad cells from 0 to 255, 0 only for none; it is empty where no cell is bad.
     """
 
     shape: tuple[int, ...]
@@ -74,7 +74,9 @@ def _map(absolute: torch.Tensor, bad: torch.Tensor) -> ErrorMap:
     errors = absolute.reshape(height, width).nan_to_num(nan=math.inf, posinf=math.inf)
     largest = _binned(errors, bin_rows, bin_columns).amax((1, 3))
     above_zero = largest[(largest > 0) & largest.isfinite()]
-    low, high = (float(above_zero.min()), float(above_zero.max())) if above_zero.numel() else (0.0, 0.0)
+    high = float(above_zero.max()) if above_zero.numel() else 0.0
+    # Over less than a decade the colours would make much of small differences.
+    low = min(float(above_zero.min()), high / 10) if above_zero.numel() else 0.0
     return ErrorMap(
         shape=tuple(absolute.shape),
         rows=largest.shape[0],

@@ -92,7 +92,7 @@ def test_bars_stay_few_over_any_range():
 def test_errors_of_one_size_have_the_highest_level():
     found = picture(torch.tensor([[0.0, 0.5], [0.5, 0.5]])).map
     assert (found.low, found.high, list(found.levels), found.bad) == (
-        0.5,
+        0.05,
         0.5,
         [0, LEVELS, LEVELS, LEVELS],
         b"",
