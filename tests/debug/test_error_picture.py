@@ -108,3 +108,24 @@ def test_a_verdict_has_its_picture_where_that_is_asked_for():
     assert near.passed and near.picture is not None
     assert compare_tensors("x", expected, expected, Rules(pictures=True)).picture is None
     assert compare_tensors("x", expected, expected[:1], Rules(pictures=True)).picture is None
+
+
+DTYPES = [torch.bool, torch.uint8, torch.int64, torch.uint64, torch.bfloat16, torch.float8_e4m3fn]
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.complex64], ids=str)
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)], ids=str)
+def test_any_dtype_and_rank_can_be_drawn(dtype, shape):
+    expected = torch.zeros(shape).to(dtype)
+    actual = torch.ones(shape).to(dtype)
+    found = compare_tensors("x", actual, expected, Rules(pictures=True))
+    assert not found.passed and found.picture is not None
+    assert found.picture.map.high == 1.0 and set(found.picture.map.levels) == {LEVELS}
+
+
+def test_cells_that_are_nan_on_both_sides_are_not_drawn_as_errors_where_they_are_equal():
+    nan = torch.tensor([math.nan, 1.0])
+    rules = Rules(pictures=True, equal_nan=True)
+    found = compare_tensors("x", nan, torch.tensor([math.nan, 1.0]) + torch.tensor([0.0, 1e-6]), rules)
+    assert found.passed and found.picture is not None
+    assert list(found.picture.map.levels) == [0, LEVELS] and found.picture.histogram.not_finite == 0
