@@ -9,13 +9,15 @@ from pathlib import Path
 from pypto_tmpl.resources import template_root
 
 _SOURCES = ("codegen", "ops")
+_REPORTS = "report"  # templates of pages, which no script is made of
 
 
 @cache
 def generator_fingerprint() -> str:
     """Digest of the templates and of the code that fills them in: another one may emit another text."""
     package = Path(__file__).resolve().parent.parent
-    files = [path for path in template_root().rglob("*") if path.is_file()]
+    root = template_root()
+    files = [path for path in root.rglob("*") if path.is_file() and root / _REPORTS not in path.parents]
     files += [path for name in _SOURCES for path in (package / name).glob("*.py")]
     digest = hashlib.sha256()
     for path in sorted(files):

@@ -106,6 +106,9 @@ def test_the_fingerprint_follows_the_templates(tmp_path, monkeypatch):
     digest = fingerprint_module.generator_fingerprint.__wrapped__
     first = digest()
     assert digest() == first
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "page.css").write_text("p {}")
+    assert digest() == first
     (tmp_path / "a.jinja").write_text("two")
     assert digest() != first
 
