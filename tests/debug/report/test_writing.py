@@ -335,6 +335,7 @@ def diverged():
         last_good="00_frontend",
         search="binary search, 2 of 2 stages run",
         kind="statement",
+        place_stage="01_after_Pass1",
         place=StatementPlace(
             "main",
             "body/0/2",
