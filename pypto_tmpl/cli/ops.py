@@ -23,6 +23,7 @@ def ops() -> None:
     pypto-tmpl ops status                    how many ops are executable, and what tests them
     pypto-tmpl ops new tile.clamp01 --family elementwise    begin an entry and its macro
     pypto-tmpl ops docs --write              bring docs/ops.md up to date
+    pypto-tmpl ops stubs --write             bring the .pyi files of the ops up to date
     pypto-tmpl ops schema --write            bring templates/op_table.schema.json up to date
     """
 
@@ -152,6 +153,24 @@ def docs(context: click.Context, write: bool, check: bool) -> None:
         click.echo(page, nl=False)
     elif not path.is_file() or path.read_text(encoding="utf-8") != page:
         click.echo(f"{path} is out of date; run: pypto-tmpl ops docs --write", err=True)
+        context.exit(1)
+
+
+@ops.command(epilog="Example: pypto-tmpl ops stubs --check")
+@click.option("--write", is_flag=True, help="Rewrite the stub files.")
+@click.option("--check", is_flag=True, help="Only say whether they are up to date; exit code 1 if not.")
+@click.pass_context
+def stubs(context: click.Context, write: bool, check: bool) -> None:
+    """The .pyi files of the op namespaces (pl.*, pl.tile.*, pld.*), generated from the table."""
+    from pypto_tmpl.language.namespaces.stubs import stale_stubs, write_stubs
+
+    if write == check:
+        raise click.UsageError("give one of --write and --check")
+    paths = write_stubs() if write else stale_stubs()
+    for path in paths:
+        click.echo(f"wrote {path}" if write else f"{path} is out of date", err=True)
+    if check and paths:
+        click.echo("run: pypto-tmpl ops stubs --write", err=True)
         context.exit(1)
 
 

@@ -3,6 +3,8 @@
 Neither is run: decorators and ``parse`` read text. Kernels name it ``import pypto_tmpl.language as pl``.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from pypto_tmpl.ir import (
     AtomicType,
     CompactMode,
@@ -57,6 +59,7 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.jit import JITFunction, jit
 from pypto_tmpl.language.module import loads, parse
+from pypto_tmpl.language.namespaces import array, prefetch, system, tensor, tile, unified
 from pypto_tmpl.language.scopes import InlineFunction
 from pypto_tmpl.language.surface import (
     BF16,
@@ -112,6 +115,18 @@ from pypto_tmpl.language.surface import (
     while_,
     yield_,
 )
+
+if TYPE_CHECKING:
+    from pypto_tmpl.language.namespaces.unified import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> Any:
+        """An op under its unified name, such as ``pl.add``."""
+        return unified.__getattr__(name)
+
+    def __dir__() -> list[str]:
+        return sorted({*__all__, *dir(unified)})
+
 
 __all__ = [
     "Array",
@@ -189,6 +204,7 @@ __all__ = [
     "UndefinedVariableError",
     "UnsupportedFeatureError",
     "adir",
+    "array",
     "at",
     "cluster",
     "cond",
@@ -206,6 +222,7 @@ __all__ = [
     "parallel",
     "parse",
     "pipeline",
+    "prefetch",
     "program",
     "range",
     "scope",
@@ -216,6 +233,9 @@ __all__ = [
     "static_assert",
     "static_print",
     "submit",
+    "system",
+    "tensor",
+    "tile",
     "unroll",
     "while_",
     "yield_",

@@ -32,8 +32,11 @@ def const(value: Any, dtype: ir.DataType) -> Any:
     return value
 
 
-def _read_only(name: str, what: str) -> Callable[..., NoReturn]:
-    """A name that the language reads in kernels; calling it as a Python function is a mistake."""
+def _read_only(name: str, what: str) -> Callable[..., Any]:
+    """A name that the language reads in kernels; calling it as a Python function is a mistake.
+
+    Type checkers read kernels too: to them it returns something.
+    """
 
     def call(*args: Any, **keywords: Any) -> NoReturn:
         message = f"pl.{name} is read where a decorated function spells it; Python cannot call it"

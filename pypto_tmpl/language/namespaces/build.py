@@ -34,6 +34,9 @@ def build_call(
     if path in scalars.SCALAR_PATHS and scalars.applies(args, kwargs):
         return scalars.build(path[-1], args, kwargs, context.span)
     forms = forms_of(path)
+    if not forms and path in scalars.SCALAR_PATHS:
+        hint = f"tensors and tiles have pl.{path[-1]}imum" if path[-1] in ("min", "max") else None
+        raise OpCallError(f"{'.'.join(path)}: its operands are scalars", hint)
     if not forms:
         raise _unknown(path)
     best: Misfit | None = None

@@ -8,9 +8,10 @@ the operand list that the IR has.
 from __future__ import annotations
 
 import keyword as python_keywords
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from pypto_tmpl.errors import closest
@@ -43,8 +44,15 @@ class Misfit:
 class Form:
     """One form in which one op may be called."""
 
-    def __init__(self, entry: OpEntry, signature: Signature, is_user_form: bool) -> None:
+    def __init__(
+        self,
+        entry: OpEntry,
+        signature: Signature,
+        is_user_form: bool,
+        aliases: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.entry = entry
+        self._aliases = aliases
         self.signature = signature
         self.is_user_form = is_user_form
         facts = call_of(entry)
@@ -55,7 +63,8 @@ class Form:
         for name, operand in self.call.either.items():
             self._by_name[name] = next(spec for spec in entry.operands if spec.name == operand)
         self.specs: dict[str, KwargSpec] = {spec.name: spec for spec in entry.kwargs}
-        self._positional = [p.name for p in signature.parameters if not p.keyword_only]
+        self.positional = tuple(p for p in signature.parameters if not p.keyword_only)
+        self._positional = [parameter.name for parameter in self.positional]
         self._names = frozenset(signature.names)
         self._required = tuple(p.name for p in signature.parameters if p.required)
         self._defaults: tuple[tuple[str, Any], ...] = tuple(
@@ -68,13 +77,14 @@ class Form:
             count = len(self._positional)
             return Misfit(count, f"{len(args)} positional arguments, and it takes {count}")
         found: dict[str, Argument] = dict(zip(self._positional, args, strict=False))
-        for name, value in kwargs.items():
+        for given, value in kwargs.items():
+            name = self._aliases.get(given, given)
             if name not in self._names:
-                guess = closest(name, self._names)
+                guess = closest(given, self._names)
                 hint = f"did you mean {guess!r}?" if guess else f"it has {', '.join(self.signature.names)}"
-                return Misfit(len(found), f"it has no parameter {name!r}; {hint}")
+                return Misfit(len(found), f"it has no parameter {given!r}; {hint}")
             if name in found:
-                return Misfit(len(found), f"{name!r} is given twice")
+                return Misfit(len(found), f"{given!r} is given twice")
             found[name] = value
         for place, (name, value) in enumerate(found.items()):
             spec = self._by_name.get(name)
@@ -126,15 +136,29 @@ def _index() -> Mapping[Path, tuple[Form, ...]]:
     for entry in load_table().values():
         for path in _paths(entry):
             ops.setdefault(path, []).append(entry)
-    user = {e.name: [Form(e, s, True) for s in signatures_of(e)] for e in load_table().values()}
     stored = {e.name: Form(e, ir_signature(e), False) for e in load_table().values()}
     return {
-        path: (
-            *(form for entry in entries for form in user[entry.name]),
-            *(stored[entry.name] for entry in entries),
-        )
+        path: (*_user_forms(entries), *(stored[entry.name] for entry in entries))
         for path, entries in ops.items()
     }
+
+
+def _user_forms(entries: Sequence[OpEntry]) -> Iterator[Form]:
+    """The forms of the ops that one spelling may mean.
+
+    A parameter that another op calls otherwise in the same place is known by that name too: the first of
+    ``pl.cast`` is ``input`` of a tensor and ``tile`` of a tile.
+    """
+    pairs = [(entry, signature) for entry in entries for signature in signatures_of(entry)]
+    places = [[p.name for p in signature.parameters if not p.keyword_only] for _, signature in pairs]
+    for (entry, signature), own in zip(pairs, places, strict=True):
+        aliases = {
+            other: name
+            for names in places
+            for other, name in zip(names, own, strict=False)
+            if other not in signature.names
+        }
+        yield Form(entry, signature, True, aliases)
 
 
 def _paths(entry: OpEntry) -> dict[Path, None]:

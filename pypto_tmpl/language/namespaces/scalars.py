@@ -13,10 +13,10 @@ from pypto_tmpl.language.namespaces.context import Argument, OpCallError
 _BINARY: Mapping[str, Callable[..., ir.Expr]] = MappingProxyType(
     {"add": ir.add, "sub": ir.sub, "mul": ir.mul, "div": ir.truediv, "min": ir.min_, "max": ir.max_}
 )
-_PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+SCALAR_PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {**dict.fromkeys(_BINARY, ("lhs", "rhs")), "cast": ("input", "target_type", "mode")}
 )
-SCALAR_PATHS = frozenset(("pl", name) for name in _PARAMETERS)
+SCALAR_PATHS = frozenset(("pl", name) for name in SCALAR_PARAMETERS)
 
 
 def applies(args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> bool:
@@ -27,7 +27,7 @@ def applies(args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> bool:
 
 def build(name: str, args: Sequence[Argument], kwargs: Mapping[str, Argument], span: ir.Span) -> ir.Expr:
     """The scalar expression of ``pl.<name>``; OpCallError where the arguments are not its operands."""
-    names = _PARAMETERS[name]
+    names = SCALAR_PARAMETERS[name]
     if len(args) > len(names):
         raise OpCallError(f"pl.{name}: {len(args)} arguments, and on scalars it takes {len(names)}")
     given = dict(zip(names, args, strict=False))

@@ -1,0 +1,5 @@
+"""``pld.system``: signals and ranks."""
+
+from pypto_tmpl.language.namespaces.objects import members_of
+
+__getattr__, __dir__ = members_of("pld", "system")

@@ -1,0 +1,5 @@
+"""``pl.tensor``: ops on tensors in global memory."""
+
+from pypto_tmpl.language.namespaces.objects import members_of
+
+__getattr__, __dir__ = members_of("pl", "tensor")
