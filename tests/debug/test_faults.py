@@ -2,16 +2,19 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import torch
 from corpus_check import compare_with_golden, default_corpus, load_program
 from debug.faults import KINDS, draw
 from debug.faults.programs import corpus_program, read_text
+from debug.faults.scoring import Score, is_exact, table
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.debug import find_stages, torch_codegen
+from pypto_tmpl.debug.divergence import Divergence, StatementPlace
 
 SEED = 1
 
@@ -96,3 +99,46 @@ def test_later_stages_have_the_same_fault_or_are_left_out(faults):
     program = corpus_program(fault.program)
     later = [(name, text) for name, text in fault.stages() if name > fault.stage]
     assert all(program.outcome(name, text, fault.options) for name, text in later)
+
+
+def answer(fault, **changes):
+    """What a search says that names the fault, with some of it changed."""
+    place = StatementPlace(fault.function, source=f"{fault.stage}.py:{fault.line}", variable="v")
+    found = Divergence(fault.stage, stage_before(fault), "scan", "statement", place, place_stage=fault.stage)
+    of_place = {name: value for name, value in changes.items() if hasattr(place, name)}
+    of_found = {name: value for name, value in changes.items() if name not in of_place}
+    return replace(found, place=replace(place, **of_place), **of_found)
+
+
+def stage_before(fault):
+    names = [stage.name for stage in corpus_program(fault.program).stages]
+    return names[names.index(fault.stage) - 1]
+
+
+def test_only_the_statement_itself_is_an_exact_answer(faults):
+    for fault in (fault for fault in faults if fault.line):
+        assert is_exact(fault, answer(fault))
+        assert not is_exact(fault, answer(fault, source=f"{fault.stage}.py:{fault.line + 1}"))
+        assert not is_exact(fault, answer(fault, source=""))
+        assert not is_exact(fault, answer(fault, function="another"))
+        assert not is_exact(fault, answer(fault, first_bad=stage_before(fault)))
+        assert not is_exact(fault, answer(fault, place_stage=stage_before(fault)))
+
+
+def test_a_lost_statement_may_be_named_where_it_still_stands(faults):
+    for fault in (fault for fault in faults if fault.dropped):
+        lost = fault.dropped.partition(":")[0]
+        before = {"place_stage": stage_before(fault), "source": "", "function": "before"}
+        assert is_exact(fault, answer(fault, variable=lost, **before))
+        assert not is_exact(fault, answer(fault, variable="another", **before))
+
+
+def test_results_are_told_in_a_table(faults):
+    exact = Score(faults[0], answer(faults[0]))
+    missed = Score(faults[1], answer(faults[1], function="another"))
+    broken = Score(faults[2], None, "ValueError: | no")
+    page = table([exact, missed, broken])
+    assert "| 1 | 3 | 3 | 3 | 2 | 1 |" in page
+    rows = [line for line in page.splitlines() if line.startswith(("| 1 | wrong", "| 2 | ", "| 3 | "))]
+    assert [row.rsplit("|", 2)[1].strip() for row in rows] == ["yes", "**no**", "**no**"]
+    assert "ValueError: \\| no" in rows[2]
