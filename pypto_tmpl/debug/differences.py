@@ -9,6 +9,7 @@ import torch
 from pypto_tmpl.debug.error_places import bad_places
 from pypto_tmpl.debug.error_shape import Cell, ErrorShape, NonFinite
 from pypto_tmpl.debug.tolerance import Tolerance
+from pypto_tmpl.quantiles import nearest_quantiles
 
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 EXACT_BELOW = 2.0**62  # smaller differences of 64-bit integers are computed as integers
@@ -137,9 +138,8 @@ def _largest(differences: torch.Tensor) -> int | None:
 
 
 def quantiles_of(differences: torch.Tensor) -> tuple[tuple[float, float], ...]:
-    """Nearest-rank quantiles of the finite ones; torch.quantile refuses more than 16 million cells."""
-    ordered = differences[differences.isfinite()].sort().values
-    if ordered.numel() == 0:
+    """Nearest-rank quantiles of the finite ones, none where there are none."""
+    if not differences.isfinite().any():
         return ()
-    last = ordered.numel() - 1
-    return tuple((share, float(ordered[round(share * last)])) for share in QUANTILES)
+    found = nearest_quantiles(lambda: iter([differences.flatten().float()]), QUANTILES)
+    return tuple(zip(QUANTILES, found, strict=True))

@@ -1,4 +1,8 @@
-"""The default rule: ``|actual - expected| <= atol + rtol * |expected|`` for every element."""
+"""The default rule: ``|actual - expected| <= atol + rtol * |expected|`` for every element.
+
+An integer may be off by ``atol`` only, a bool not at all: ``rtol`` is meant for what rounds, and would let a
+wrong index pass.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ from dataclasses import dataclass, field
 
 import torch
 
-from pypto_tmpl.golden.distribution import finite_quantiles
 from pypto_tmpl.golden.elements import (
     Element,
     NonFinite,
@@ -18,6 +21,7 @@ from pypto_tmpl.golden.elements import (
     parts,
     shape_difference,
 )
+from pypto_tmpl.quantiles import nearest_quantiles
 
 SHOWN = 20  # mismatches that are listed
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
@@ -85,10 +89,10 @@ class Closeness:
 def compare_close(
     actual: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float, equal_nan: bool = False
 ) -> Closeness:
-    """Compare two CPU tensors as ``torch.allclose`` does, for any dtypes and sizes.
+    """Compare floats on the CPU as ``torch.allclose`` does, integers by ``atol`` alone, bools exactly.
 
     Tensors of different shapes or dtypes do not match. Equal infinities do; NaN matches NaN only with
-    ``equal_nan``. Integers are compared exactly where ``torch.allclose`` would round or overflow.
+    ``equal_nan``.
     """
     found = Closeness(tuple(actual.shape), rtol, atol)
     found.difference = shape_difference(actual, expected)
@@ -117,7 +121,7 @@ def _describe(
     """How large the differences are, and where the bad elements lie."""
     from pypto_tmpl.debug.error_places import bad_places  # with the package the code generator comes
 
-    found.quantiles = finite_quantiles(lambda: _differences(actual, expected), QUANTILES)
+    found.quantiles = nearest_quantiles(lambda: _differences(actual, expected), QUANTILES)
     mask = torch.zeros(found.numel, dtype=torch.bool)
     for start, chosen in bad:
         mask[start : start + chosen.numel()] = chosen
@@ -137,7 +141,7 @@ def _compare_part(found: Closeness, part: Part, equal_nan: bool) -> torch.Tensor
     if found.is_exact_dtype:
         equal = part.actual == part.expected
         diff, magnitude = _integer_difference(part, equal)
-        close = equal | (diff <= found.atol + found.rtol * magnitude)
+        close = equal if part.actual.dtype is torch.bool else equal | (diff <= found.atol)
         found.unequal += int((~equal).sum())
     else:
         wide = part.as_float32() if part.actual.dtype.itemsize == 1 else part

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 
 from pypto_tmpl.debug.comparison import Comparator, Verdict
 from pypto_tmpl.golden.elements import NonFinite, parts, shape_difference
 from pypto_tmpl.golden.ratio import relative_difference
+from pypto_tmpl.quantiles import Metric, finite_quantiles
 
 _FLOOR = 1e-6  # relative differences are not taken of smaller magnitudes
-_HALF_BITS = 16
-
-# The non-negative float32 values of a metric, part by part; it is walked more than once.
-_Metric: TypeAlias = Callable[[], Iterator[torch.Tensor]]
 
 
 def error_distribution(
@@ -64,7 +61,7 @@ def _report(
             wide = part.as_float32()
             yield wide.actual, wide.expected
 
-    metrics: dict[str, _Metric] = {
+    metrics: dict[str, Metric] = {
         "rel diff": lambda: (_plain_relative(a, e) for a, e in pairs()),
         "abs diff": lambda: ((a - e).abs() for a, e in pairs()),
         "|golden|": lambda: (e.abs() for _, e in pairs()),
@@ -107,51 +104,3 @@ def _above(actual: torch.Tensor, expected: torch.Tensor, threshold: float) -> tu
 
 def _plain_relative(a: torch.Tensor, e: torch.Tensor) -> torch.Tensor:
     return (a - e).abs() / torch.maximum(a.abs(), e.abs()).clamp(min=_FLOOR)
-
-
-def finite_quantiles(metric: _Metric, quantiles: Sequence[float]) -> list[float]:
-    """Quantiles of the finite values, interpolated between the two nearest; NaN where there are none.
-
-    The bits of non-negative floats are ordered as the floats are: the value of a rank is found by counting
-    upper halves, then lower halves, which needs no sorting and no memory.
-    """
-    counts = torch.zeros(1 << _HALF_BITS, dtype=torch.int64)
-    for values in metric():
-        counts += _histogram(_finite_bits(values) >> _HALF_BITS)
-    total = int(counts.sum())
-    if not total:
-        return [math.nan for _ in quantiles]
-    ranks = [q * (total - 1) for q in quantiles]
-    wanted = sorted({bound for rank in ranks for bound in (math.floor(rank), math.ceil(rank))})
-    found = _values_of_ranks(metric, counts, wanted)
-    return [
-        found[math.floor(rank)]
-        + (found[math.ceil(rank)] - found[math.floor(rank)]) * (rank - math.floor(rank))
-        for rank in ranks
-    ]
-
-
-def _values_of_ranks(metric: _Metric, counts: torch.Tensor, ranks: Sequence[int]) -> dict[int, float]:
-    ends = counts.cumsum(0)
-    uppers = {rank: int(torch.searchsorted(ends, rank, right=True)) for rank in ranks}
-    lower_counts = {upper: torch.zeros(1 << _HALF_BITS, dtype=torch.int64) for upper in uppers.values()}
-    for values in metric():
-        bits = _finite_bits(values)
-        for upper, lower in lower_counts.items():
-            lower += _histogram(bits[bits >> _HALF_BITS == upper] & ((1 << _HALF_BITS) - 1))
-    found = {}
-    for rank, upper in uppers.items():
-        before = int(ends[upper] - counts[upper])
-        lower_ends = lower_counts[upper].cumsum(0)
-        low = int(torch.searchsorted(lower_ends, rank - before, right=True))
-        whole = torch.tensor((upper << _HALF_BITS) | low, dtype=torch.int32)
-        found[rank] = float(whole.view(torch.float32))
-    return found
-
-
-def _finite_bits(values: torch.Tensor) -> torch.Tensor:
-    return values[values.isfinite()].contiguous().view(torch.int32)
-
-
-def _histogram(indices: torch.Tensor) -> torch.Tensor:
-    return torch.bincount(indices, minlength=1 << _HALF_BITS)

@@ -58,7 +58,7 @@ def test_at_most_20_mismatches_are_listed_with_flat_indices():
         ([], [], {}, True),
         (5.0, 5.0, {}, True),
         (5.0, 6.0, {}, False),
-        # integers and bools: the same formula, exactly
+        # integers: atol alone, exactly; bools: equal
         ([True, False], [True, False], {}, True),
         ([True, False], [True, True], {}, False),
         ([2**53 + 1], [2**53], {"rtol": 0.0, "atol": 0.0}, False),
@@ -66,7 +66,9 @@ def test_at_most_20_mismatches_are_listed_with_flat_indices():
         ([2**63 - 1], [-(2**63)], {"rtol": 0.5, "atol": 0.5}, False),
         ([-128], [127], {"rtol": 0.0, "atol": 254.0}, False),
         ([7], [8], {"rtol": 5e-2, "atol": 5e-2}, False),
-        ([99], [100], {"rtol": 5e-2, "atol": 0.0}, True),
+        ([99], [100], {"rtol": 5e-2, "atol": 5e-2}, False),
+        ([99], [100], {"rtol": 0.0, "atol": 1.0}, True),
+        ([True], [False], {"rtol": 1.0, "atol": 1.0}, False),
     ],
 )
 def test_the_default_rule(actual, expected, options, passes):
@@ -168,7 +170,7 @@ def test_a_failure_says_where_the_bad_elements_lie(capsys):
 
 
 def test_integers_that_pass_by_tolerance_are_told_of(capsys):
-    assert outcome([99, 100, 3], [100, 100, 3], rtol=5e-2) is None
+    assert outcome([99, 100, 3], [100, 100, 3], atol=1) is None
     assert capsys.readouterr().out.splitlines()[2] == "          1 of 3 integers differ within the tolerance"
 
 
