@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from corpus_check import compare_with_golden, load_program
 
 from pypto_tmpl.cli import main
-from pypto_tmpl.debug.snapshots import SnapshotCase, find_cases, unclaimed
+from pypto_tmpl.debug.snapshots import SnapshotCase, find_cases, find_example_cases, unclaimed
 
 ROOT = Path(__file__).resolve().parent.parent
 DUMPS, GOLDEN = ROOT / "tests/corpus/dumps", ROOT / "golden_scripts"
@@ -38,7 +38,9 @@ def test_there_are_as_many_cases_as_stages_with_a_dump():
 
 
 def test_every_script_has_a_case():
-    assert unclaimed(GOLDEN, CASES) == []
+    examples = list(find_example_cases(ROOT / "examples", GOLDEN))
+    assert len(examples) == 13
+    assert unclaimed(GOLDEN, CASES + examples) == []
 
 
 @pytest.fixture
@@ -47,7 +49,8 @@ def project(tmp_path):
     dumps = tmp_path / "dumps"
     (dumps / "cast_rounding").mkdir(parents=True)
     (dumps / "cast_rounding/Ascend910B").symlink_to(DUMPS / "cast_rounding/Ascend910B")
-    return tmp_path, ["--dumps", str(dumps), "--golden", str(tmp_path / "golden")]
+    places = {"dumps": dumps, "examples": tmp_path / "examples", "golden": tmp_path / "golden"}
+    return tmp_path, [word for name, path in places.items() for word in (f"--{name}", str(path))]
 
 
 def run(*args):

@@ -14,7 +14,7 @@ import click
 if TYPE_CHECKING:
     from pypto_tmpl.debug.snapshots import SnapshotCase, SnapshotResult
 
-DUMPS, GOLDEN = Path("tests/corpus/dumps"), Path("golden_scripts")
+DUMPS, EXAMPLES, GOLDEN = Path("tests/corpus/dumps"), Path("examples"), Path("golden_scripts")
 
 
 @click.command(
@@ -34,19 +34,26 @@ Exit codes: 0 all the same (or updated), 1 something differs, 2 a case cannot be
 @click.option("--update", "action", flag_value="update", help="Rewrite the committed scripts.")
 @click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text")
 @click.option("--dumps", type=click.Path(path_type=Path), default=DUMPS, show_default=True)
+@click.option("--examples", type=click.Path(path_type=Path), default=EXAMPLES, show_default=True)
 @click.option("--golden", type=click.Path(path_type=Path), default=GOLDEN, show_default=True)
 @click.pass_context
 def snapshot(
-    context: click.Context, case: str | None, action: str, style: str, dumps: Path, golden: Path
+    context: click.Context,
+    case: str | None,
+    action: str,
+    style: str,
+    dumps: Path,
+    examples: Path,
+    golden: Path,
 ) -> None:
     """Compare the golden scripts with those emitted now; CASE is <program> or <program>/<stage>."""
-    from pypto_tmpl.debug.snapshots import SnapshotState, find_cases, unclaimed
+    from pypto_tmpl.debug.snapshots import SnapshotState, find_cases, find_example_cases, unclaimed
 
     if action == "update" and os.environ.get("CI"):
         raise click.UsageError("golden scripts are not updated where CI is set")
     if not dumps.is_dir():
         raise click.UsageError(f"no folder {dumps}: run this in the project's folder, or give --dumps")
-    cases = list(find_cases(dumps, golden))
+    cases = [*find_cases(dumps, golden), *find_example_cases(examples, golden)]
     chosen = [c for c in cases if case in (None, c.name, c.name.partition("/")[0])]
     if not chosen:
         raise click.UsageError(f"no case is named {case!r}")

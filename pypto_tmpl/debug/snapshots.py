@@ -1,7 +1,9 @@
 """Golden scripts: one committed script per program and stage, compared byte for byte.
 
 A case is ``<program>/<stage>``. Its input is the stage's ``.msgpack`` dump under
-``<dumps>/<program>/Ascend910B/``, its script ``<golden>/<program>/<stage>.py``.
+``<dumps>/<program>/Ascend910B/``, its script ``<golden>/<program>/<stage>.py``. The case
+``examples/<name>`` is the JIT function ``KERNEL`` of ``<examples>/<name>.py``, specialised for its
+annotations.
 """
 
 from __future__ import annotations
@@ -12,13 +14,17 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+import pypto_tmpl.language as pl
 from pypto_tmpl import ir
+from pypto_tmpl.debug.modules import load_module
 from pypto_tmpl.debug.torch_codegen import torch_codegen
 from pypto_tmpl.files import write_text
 
 BACKEND = "Ascend910B"
 FRONTEND = "00_frontend"
 LAST = "last"
+EXAMPLES = "examples"
+KERNEL = "KERNEL"
 NAMED_STAGES = ("ConvertTensorToTileOps", "ExpandMixedKernel")
 DIFF_LINES = 200
 
@@ -32,17 +38,24 @@ class SnapshotState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SnapshotCase:
-    """One golden script: its name, the dump it is made from and the file it is kept in."""
+    """One golden script: its name, the dump or example it is made from and the file it is kept in."""
 
     name: str
-    dump: Path
+    source: Path
     script: Path
 
     def text(self) -> str:
         """The script as it is emitted now, with shape checks, formatted."""
-        program = ir.deserialize_from_file(str(self.dump))
+        return torch_codegen(self._program(), check_shapes=True, format=True)
+
+    def _program(self) -> ir.Program | ir.Function:
+        if self.source.suffix == ".py":
+            kernel = getattr(load_module(self.source), KERNEL)
+            assert isinstance(kernel, pl.JITFunction)
+            return kernel.specialize()
+        program = ir.deserialize_from_file(str(self.source))
         assert isinstance(program, ir.Program | ir.Function)
-        return torch_codegen(program, check_shapes=True, format=True)
+        return program
 
     def compare(self) -> SnapshotResult:
         """Compare the committed script with the one emitted now."""
@@ -87,6 +100,13 @@ def find_cases(dumps: Path, golden: Path) -> Iterator[SnapshotCase]:
     for program in sorted(path for path in dumps.iterdir() if path.is_dir()):
         for stage, dump in _stages(program / BACKEND):
             yield SnapshotCase(f"{program.name}/{stage}", dump, golden / program.name / f"{stage}.py")
+
+
+def find_example_cases(examples: Path, golden: Path) -> Iterator[SnapshotCase]:
+    """The cases of the examples that define a KERNEL."""
+    for path in sorted(examples.glob("*.py")):
+        if f"\n{KERNEL} = " in path.read_text(encoding="utf-8"):
+            yield SnapshotCase(f"{EXAMPLES}/{path.stem}", path, golden / EXAMPLES / path.name)
 
 
 def _stages(folder: Path) -> Iterator[tuple[str, Path]]:

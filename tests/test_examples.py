@@ -1,0 +1,86 @@
+"""The kernels of examples/: run as users run them, and as the scripts that are committed for them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import pypto_tmpl.language as pl
+from pypto_tmpl.debug.modules import load_module
+from pypto_tmpl.debug.snapshots import find_example_cases
+from pypto_tmpl.golden import TensorSpec, run_jit
+
+ROOT = Path(__file__).resolve().parent.parent
+CASES = list(find_example_cases(ROOT / "examples", ROOT / "golden_scripts"))
+IDS = [case.source.stem for case in CASES]
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_script_is_unchanged(case, golden_script):
+    golden_script(case)
+
+
+def tolerances(module):
+    """The knobs of the comparison that the file itself runs with."""
+    found = {}
+    module.main = lambda kernel, specs, golden, **knobs: found.update(knobs)
+    source = module.__file__
+    text = Path(source).read_text()
+    exec(compile(text[text.index('if __name__ == "__main__":') :], source, "exec"), {
+        **vars(module), "__name__": "__main__",
+    })  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+@pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
+def test_the_kernel_agrees_with_its_golden(case, platform, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYPTO_PROG_BUILD_DIR", raising=False)
+    module = load_module(case.source)
+    assert isinstance(module.KERNEL, pl.JITFunction)
+    torch.manual_seed(0 if platform == "a2a3sim" else 1)
+    result = run_jit(
+        module.KERNEL,
+        module.specs(),
+        module.golden,
+        runtime_cfg={"platform": platform},
+        **tolerances(module),
+    )
+    assert result.passed, result.error
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_the_committed_script_agrees_with_the_golden(case):
+    module = load_module(case.source)
+    torch.manual_seed(2)
+    specs = module.specs()
+    values = {s.name: s.create_tensor() if isinstance(s, TensorSpec) else s.to_python() for s in specs}
+    want = {name: v.clone() if isinstance(v, torch.Tensor) else v for name, v in values.items()}
+    module.golden(want)
+    namespace = {}
+    exec(compile(case.script.read_text(), f"<golden {case.name}>", "exec"), namespace)
+    namespace[module.KERNEL.__name__](*values.values())
+    for spec in specs:
+        if isinstance(spec, TensorSpec) and spec.is_output:
+            got, wanted = values[spec.name].double(), want[spec.name].double()
+            share = ((got - wanted).abs() > 2e-2 + 2e-2 * wanted.abs()).double().mean().item()
+            assert share <= 0.01, f"{share:.1%} of {spec.name} differs"
+
+
+def test_a_kernel_is_run_from_the_command_line(tmp_path):
+    command = [sys.executable, str(ROOT / "examples/softmax.py"), "-p", "a5sim", "-d", "0", "--seed", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith("[RUN] PASS (")
+
+
+def test_a_kernel_that_is_wrong_ends_with_status_1(tmp_path):
+    text = (ROOT / "examples/softmax.py").read_text().replace("pl.row_max(padded)", "pl.row_min(padded)")
+    (tmp_path / "wrong.py").write_text(text)
+    (tmp_path / "harness.py").write_text((ROOT / "examples/harness.py").read_text())
+    done = subprocess.run([sys.executable, "wrong.py"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Output(s) does not match golden: ['out']" in done.stdout
