@@ -90,6 +90,7 @@ Exit codes: 0 every stage is as expected; 1 a stage computes something else, or 
 def validate(context: click.Context, /, **given: Any) -> None:
     """Run each stage of the pass dump DIR (or one file of it) and compare what it computes with goldens."""
     from pypto_tmpl.cli.validate_output import OUTPUTS, Progress
+    from pypto_tmpl.debug.report.explaining import write_explained
     from pypto_tmpl.debug.report.writing import is_page, write_report
     from pypto_tmpl.debug.results import ValidationResult
 
@@ -118,6 +119,11 @@ def validate(context: click.Context, /, **given: Any) -> None:
     finally:
         if report is not None:
             write_report(report, result, rerun, template_dirs=settings.user_template_dirs)
+    if report is not None and not interrupted:
+        try:
+            write_explained(report, result, rerun, validation)
+        except KeyboardInterrupt:
+            interrupted = True
     click.echo(output.finish(result, interrupted))
     context.exit(INTERRUPTED if interrupted else _exit_code(result))
 

@@ -15,6 +15,7 @@ import torch
 from pypto_tmpl.debug.comparison import Comparator, Rules
 from pypto_tmpl.debug.cores import usable_cores
 from pypto_tmpl.debug.preparation import Request
+from pypto_tmpl.debug.report.explaining import write_explained
 from pypto_tmpl.debug.report.writing import is_page, write_report
 from pypto_tmpl.debug.results import ValidationResult, stage_lines
 from pypto_tmpl.debug.schedule import Job, Schedule, StageResult
@@ -223,6 +224,8 @@ def check_stages(validation: Validation, stop_at_first: bool, report: Path | Non
     finally:
         if report is not None:
             write_report(report, result, rerun)
+    if report is not None:
+        write_explained(report, result, rerun, validation)
     for stage in result.bad:
         if stage.failure is not None and stage.failure.error is not None:
             raise stage.failure.error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pypto_tmpl.debug.divergence import Divergence
@@ -28,7 +28,12 @@ class Headline:
     code: frozenset[str] = frozenset({"rerun"})
 
 
-def headline(result: ValidationResult, rerun: Rerun, divergence: Divergence | None = None) -> Headline:
+def headline(
+    result: ValidationResult,
+    rerun: Rerun,
+    divergence: Divergence | None = None,
+    notes: Sequence[tuple[str, str]] = (),
+) -> Headline:
     """The headline of a validation or a run; ``divergence`` tells what is wrong in the first bad stage."""
     checked, total = len(result.stages), result.total
     if not result.bad:
@@ -42,7 +47,7 @@ def headline(result: ValidationResult, rerun: Rerun, divergence: Divergence | No
     bad_name = result.bad[0].stage.name if divergence is None else divergence.first_bad
     first = next((stage for stage in result.bad if stage.stage.name == bad_name), result.bad[0])
     index = result.stages.index(first)
-    facts = [] if divergence is None else list(_divergence_facts(divergence))
+    facts = [*notes, *([] if divergence is None else _divergence_facts(divergence))]
     if divergence is not None:
         facts.append(("found by", divergence.search))
     if index and all(stage.passed for stage in result.stages[:index]):

@@ -13,7 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 from pypto_tmpl.debug.divergence import Divergence
-from pypto_tmpl.debug.report.headline import headline
+from pypto_tmpl.debug.report.headline import Headline, headline
 from pypto_tmpl.debug.report.page_data import PageData, change_counts
 from pypto_tmpl.debug.results import Rerun, ValidationResult, jsonable
 from pypto_tmpl.errors import PyptoTmplError
@@ -46,17 +46,19 @@ def write_report(
     *,
     title: str = "",
     divergence: Divergence | None = None,
+    notes: Sequence[tuple[str, str]] = (),
     template_dirs: Sequence[Path] = (),
 ) -> None:
     """Write what was found, whole or not at all: a page for ``.html``, plain data for ``.json``.
 
     ``rerun`` gives the command for a stage and a tensor ("" for all). Texts and pictures are in the page as
-    far as the results hold them (``Options.keep_for_report``). ``divergence`` says what is wrong first.
-    Templates in ``template_dirs`` come first.
+    far as the results hold them (``Options.keep_for_report``). ``divergence`` says what is wrong first,
+    ``notes`` are labels and texts to stand with it. Templates in ``template_dirs`` come first.
     Raises ReportError for another name, FileError where the file cannot be written.
     """
     if is_page(path):
-        text = page_text(result, rerun, title=title, divergence=divergence, template_dirs=template_dirs)
+        head = headline(result, rerun, divergence, notes)
+        text = page_text(result, rerun, head, title=title, template_dirs=template_dirs)
         write_text(path, text.encode("utf-8", "replace").decode())
     else:
         found = {} if divergence is None else {"first_divergence": divergence.as_dict()}
@@ -66,9 +68,9 @@ def write_report(
 def page_text(
     result: ValidationResult,
     rerun: Rerun,
+    head: Headline | None = None,
     *,
     title: str = "",
-    divergence: Divergence | None = None,
     template_dirs: Sequence[Path] = (),
 ) -> str:
     """The HTML of the page."""
@@ -78,7 +80,7 @@ def page_text(
     rows = [stage | dict(zip(("new", "gone"), change_counts(stage), strict=True)) for stage in data["stages"]]
     return environment.get_template(f"{FOLDER}/page.html.jinja").render(
         title=title or _title(result),
-        headline=headline(result, rerun, divergence),
+        headline=head or headline(result, rerun),
         rows=rows,
         total=result.total,
         script=Markup(script),

@@ -16,6 +16,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.debug import Options, Validation, ValidationResult, validate_pass_ir_codegen_results
 from pypto_tmpl.debug.divergence import Divergence, StatementPlace, ValueSummary
 from pypto_tmpl.debug.report import run_stage, write_report
+from pypto_tmpl.debug.report.headline import headline
 from pypto_tmpl.debug.report.writing import SCRIPTS, STYLES, ReportError, is_page, json_in_html, page_text
 from pypto_tmpl.files import FileError
 from pypto_tmpl.language import parse
@@ -295,6 +296,11 @@ def test_validation_writes_a_page(tmp_path):
             tmp_path / "dump", inputs(), expected(), jobs=1, report=tmp_path / "r.html"
         )
     page = Page((tmp_path / "r.html").read_text())
+    # The constant stands in line 10 of the dump; it is a part of the statement of b.
+    facts = dict(zip(page.texts["dt"], page.in_order, strict=True))
+    assert facts["statement"].startswith("b: ") and "3.0)" in facts["statement"]
+    assert facts["source"] == f"{tmp_path / 'dump' / '01_after_Pass1.py'}:10"
+    assert (facts["variable"], facts["last good stage"]) == ("b", "00_frontend")
     assert page.texts["title"][0].startswith("Validation of dump: First bad stage: 01_after_Pass1")
     assert page.data["stages"][1]["tensors"][0]["picture"] == 0
     assert page.data["stages"][1]["rerun"].startswith("validate_pass_ir_codegen_results('")
@@ -353,8 +359,12 @@ def diverged():
     )
 
 
+def explained_page(result, divergence):
+    return page_text(result, rerun, headline(result, rerun, divergence))
+
+
 def test_the_first_divergence_stands_on_top(tmp_path):
-    page = Page(page_text(validated(tmp_path, GOOD, BAD), rerun, divergence=diverged()))
+    page = Page(explained_page(validated(tmp_path, GOOD, BAD), diverged()))
     assert page.texts["h2"][0].startswith("First bad stage: 01_after_Pass1")
     facts = dict(zip(page.texts["dt"], page.in_order, strict=True))
     assert {key: facts[key] for key in list(facts)[:10]} == {
@@ -379,3 +389,19 @@ def test_the_first_divergence_is_in_the_data(tmp_path):
     assert found["place"]["source"] == "k.py:10" and found["bad"]["maximum"] == "inf"
     write_report(tmp_path / "s.json", validated(tmp_path / "e", GOOD), rerun)
     assert "first_divergence" not in json.loads((tmp_path / "s.json").read_text())
+
+
+def test_a_divergence_that_cannot_be_found_is_told(tmp_path, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("no trace")
+
+    monkeypatch.setattr("pypto_tmpl.debug.bisect.explain", fail)
+    write_dump(tmp_path / "dump", GOOD, BAD)
+    with pytest.raises(AssertionError):
+        validate_pass_ir_codegen_results(
+            tmp_path / "dump", inputs(), expected(), jobs=1, report=tmp_path / "r.html"
+        )
+    page = Page((tmp_path / "r.html").read_text())
+    facts = dict(zip(page.texts["dt"], page.in_order, strict=True))
+    assert facts["first divergence"] == "not found: RuntimeError: no trace"
+    assert facts["bad cells"] == "1024 of 2048 (50 %)"
