@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pypto_tmpl.cli.group import Settings
-from pypto_tmpl.cli.validate import TOLERANCE, load_options, set_script_options
+from pypto_tmpl.cli.validate import TOLERANCE, load_options, rerun_command, set_script_options
 
 if TYPE_CHECKING:
+    from pypto_tmpl.debug.bisect import StageSearch
+    from pypto_tmpl.debug.divergence import Divergence
     from pypto_tmpl.debug.schedule import StageResult
 
 
@@ -21,6 +25,7 @@ Examples:
   pypto-tmpl bisect passes_dump --inputs data/in --expected data/out
   pypto-tmpl bisect passes_dump --inputs in --expected out --rtol 1e-3 --atol 1e-3 --scan
   pypto-tmpl bisect passes_dump --inputs in --expected out --format json
+  pypto-tmpl bisect passes_dump --inputs in --expected out --report out.html
 
 \b
 Exit codes: 0 every stage is as expected; 1 a stage is wrong, and this says where; 2 wrong usage, or a
@@ -54,26 +59,52 @@ dump or tensor file that cannot be read.
 )
 @click.option("--scan", is_flag=True, help="Run the stages in order instead of by binary search.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--report",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write it with the stages that were run: a page to look at (.html), or plain data (.json).",
+)
 @click.pass_context
 def bisect(context: click.Context, /, **given: Any) -> None:
     """Find the first stage of the pass dump DIR that is wrong, and the first statement in it that is."""
-    from pypto_tmpl.debug.bisect import first_divergence
+    from pypto_tmpl.debug.bisect import explain, find_first_bad
+    from pypto_tmpl.debug.report.writing import is_page
     from pypto_tmpl.debug.tensors_io import load_tensors
 
+    report: Path | None = given["report"]
+    for_page = report is not None and is_page(report)
+    given |= {"jobs": None, "time_limit": None}
     settings = context.obj if isinstance(context.obj, Settings) else Settings()
     set_script_options(given["script_options"])
-    inputs, expected, options = load_options(
-        settings, {**given, "jobs": None, "time_limit": None}, load_tensors
-    )
+    inputs, expected, options = load_options(settings, given, load_tensors)
+    options = replace(options, keep_for_report=for_page)
     is_text = given["style"] == "text"
-    found = first_divergence(
-        given["dumps"], inputs, expected, options, scan=given["scan"], progress=_told if is_text else None
-    )
+    progress = _told if is_text else None
+    search = find_first_bad(given["dumps"], inputs, expected, options, scan=given["scan"], progress=progress)
+    found = None if search.first_bad is None else explain(search, inputs, expected, options)
+    if report is not None:
+        _write_report(report, search, found, settings, given)
     if not is_text:
         click.echo(json.dumps(None if found is None else found.as_dict(), indent=1))
     else:
         click.echo("\n".join(found.lines()) if found is not None else "every stage is as expected")
     context.exit(0 if found is None else 1)
+
+
+def _write_report(
+    path: Path, search: StageSearch, found: Divergence | None, settings: Settings, given: dict[str, Any]
+) -> None:
+    """Write a report on the stages that the search ran, in the order of the passes."""
+    from pypto_tmpl.debug.report import write_report
+    from pypto_tmpl.debug.results import ValidationResult
+    from pypto_tmpl.debug.stages import find_stages
+
+    names = [stage.name for stage in find_stages(given["dumps"])]
+    ran = [search.results[name] for name in names if name in search.results]
+    rerun = partial(rerun_command, settings, given)
+    dirs = settings.user_template_dirs
+    write_report(path, ValidationResult(len(names), ran), rerun, divergence=found, template_dirs=dirs)
 
 
 def _told(result: StageResult) -> None:

@@ -99,7 +99,7 @@ def validate(context: click.Context, /, **given: Any) -> None:
     for_page = report is not None and is_page(report)
     set_script_options(given["script_options"])
     validation = _validation(settings, given, for_page)
-    rerun = partial(_command, settings, given)
+    rerun = partial(rerun_command, settings, given)
     output = OUTPUTS[given["style"]](rerun)
     result = ValidationResult(len(validation.stages))
     interrupted = False
@@ -205,7 +205,7 @@ def _tolerance(text: str) -> tuple[str, tuple[float, float]]:
         raise click.UsageError(f"--tolerance {text}: expected NAME=RTOL or NAME=RTOL,ATOL") from None
 
 
-def _command(settings: Settings, given: dict[str, Any], stage: Stage, tensor: str) -> str:
+def rerun_command(settings: Settings, given: dict[str, Any], stage: Stage, tensor: str) -> str:
     """The command that checks one tensor at one stage again."""
     words = ["pypto-tmpl"]
     for folder in settings.user_template_dirs:
