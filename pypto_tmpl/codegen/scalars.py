@@ -1,7 +1,7 @@
 """Scalar expressions: nesting and parentheses; the texts are macros of ``script/expressions.py.jinja``.
 
-Scalars are Python's bool, int and float: an INT32 sum does not wrap and an FP32 sum is a double, until a cast
-or a tile gives it its width.
+Scalars are Python's bool, int and float. What an operator yields is reduced to its dtype: integers wrap,
+floats are rounded. INT64 and INDEX, which count and index, stay as Python computes them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.float_literals import nearest
 
 # Binding strength of Python's operators, weakest first; calls, names and literals bind tightest.
 _OR, _AND, _NOT, _COMPARE, _BIT_OR, _BIT_XOR, _BIT_AND, _SHIFT, _SUM, _PRODUCT, _SIGN, _POWER, ATOM = range(
@@ -47,6 +48,12 @@ _UNARY_STRENGTH: dict[type[ir.UnaryExpr], int] = {
     ir.Abs: ATOM,
     ir.Cast: ATOM,
 }
+# Operators whose result may lie beyond the dtype of integers, or between the numbers of one of floats.
+_MAY_OVERFLOW = (ir.Add, ir.Sub, ir.Mul, ir.Pow, ir.BitShiftLeft, ir.Neg, ir.Abs)
+_MAY_ROUND = (ir.Add, ir.Sub, ir.Mul, ir.FloatDiv, ir.FloorDiv, ir.FloorMod, ir.Pow)
+# Of a left operand of these only the low bits matter, so one reduction of the whole chain is enough.
+_MODULAR = (ir.Add, ir.Sub, ir.Mul, ir.BitShiftLeft)
+_UNREDUCED = (ir.DataType.INT64, ir.DataType.INDEX)
 _LOGICAL = (ir.And, ir.Or)
 _NARROW_FLOATS = (ir.DataType.FP16, ir.DataType.BF16)
 
@@ -62,8 +69,10 @@ class ExpressionSource(Protocol):
     def report(self, what: str, span: ir.Span) -> None: ...
 
 
-def strength(node: ir.Expr) -> int:
-    """How tightly the text of ``node`` binds."""
+def strength(node: ir.Expr, *, is_reduced: bool = True) -> int:
+    """How tightly the text of ``node`` binds; a result that is reduced to its dtype is a call."""
+    if is_reduced and (_wraps(node) or _rounds(node)):
+        return ATOM
     if isinstance(node, ir.BinaryExpr):
         if type(node) is ir.FloatDiv and _is_int(node):
             return ATOM
@@ -86,28 +95,66 @@ def binary(source: ExpressionSource, node: ir.BinaryExpr) -> str:
         spine.append(spine[-1].left)
     if not source.chained(len(spine)):
         return str(source.macros.nothing())
-    text = source.expr(spine[-1].left)
-    for operator in reversed(spine):
-        text = _combined(source, operator, text)
+    text, is_reduced = source.expr(spine[-1].left), True
+    for operator, outer in zip(reversed(spine), [*spine[-2::-1], None], strict=True):
+        text = _combined(source, operator, text, is_reduced)
+        is_reduced = outer is None or not _reduces(outer, operator)
+        if is_reduced:
+            text = _reduced(source, operator, text)
     source.unchained(len(spine))
     return text
 
 
-def _combined(source: ExpressionSource, node: ir.BinaryExpr, left: str) -> str:
+def _combined(source: ExpressionSource, node: ir.BinaryExpr, left: str, left_is_reduced: bool) -> str:
     """Text of ``node``, given its left operand's; chained comparisons and powers are always parenthesised."""
     kind = type(node)
     if kind not in _BINARY_STRENGTH:
         source.report(f"operator {kind.__name__}", node.span)
         return left
-    own, right = strength(node), source.expr(node.right)
+    own, right = strength(node, is_reduced=False), source.expr(node.right)
+    left, right = _exact(source, node.left, left), _exact(source, node.right, right)
     if kind in _LOGICAL:
         left, right = _truth(source, node.left, left), _truth(source, node.right, right)
     if own != ATOM and kind is not ir.Xor:  # the operands of the others stand in parentheses of their own
-        left = _wrapped(source, node.left, left, own + (own in (_COMPARE, _POWER)))
+        left = _wrapped(source, node.left, left, own + (own in (_COMPARE, _POWER)), left_is_reduced)
         right = _wrapped(source, node.right, right, own + 1)
     name = "IntDiv" if kind is ir.FloatDiv and _is_int(node) else kind.__name__
     text: str = getattr(source.macros, name)(left, right)
     return text
+
+
+def _reduces(outer: ir.BinaryExpr, inner: ir.BinaryExpr) -> bool:
+    """Whether reducing ``outer`` makes it needless to reduce ``inner``, its left operand."""
+    same_dtype = _dtype(outer) == _dtype(inner)
+    return same_dtype and _wraps(outer) and type(outer) in _MODULAR and type(inner) in _MODULAR
+
+
+def _reduced(source: ExpressionSource, node: ir.Expr, text: str) -> str:
+    """The text of an operator's result in the range, or to the precision, of its dtype."""
+    dtype, macros = _dtype(node), source.macros
+    if _wraps(node):
+        return str(macros.wrapped(text, dtype.get_bit(), dtype.is_signed_int()))
+    if _rounds(node):
+        return str(
+            macros.rounded(text) if dtype == ir.DataType.FP32 else macros.cast_to_dtype(text, dtype.name)
+        )
+    return text
+
+
+def _wraps(node: ir.Expr) -> bool:
+    return type(node) in _MAY_OVERFLOW and _is_int(node) and _dtype(node) not in _UNREDUCED
+
+
+def _rounds(node: ir.Expr) -> bool:
+    return type(node) in _MAY_ROUND and _dtype(node) in (ir.DataType.FP32, *_NARROW_FLOATS)
+
+
+def _exact(source: ExpressionSource, node: ir.Expr, text: str) -> str:
+    """A float literal beside an operator stands for the number of its dtype that is nearest."""
+    if not isinstance(node, ir.ConstFloat):
+        return text
+    number = nearest(node.value, node.dtype)
+    return text if number == node.value or number != number else str(source.macros.literal(number))
 
 
 def unary(source: ExpressionSource, node: ir.UnaryExpr) -> str:
@@ -124,7 +171,7 @@ def unary(source: ExpressionSource, node: ir.UnaryExpr) -> str:
     text: str = getattr(source.macros, kind.__name__)(operand)
     if kind is ir.BitNot and _is_unsigned(node):  # Python's ~ has a sign
         text = source.macros.wrapped(text, _dtype(node).get_bit(), False)
-    return text
+    return _reduced(source, node, text)
 
 
 def as_operand(source: ExpressionSource, node: ir.Expr, text: str) -> str:
@@ -133,8 +180,8 @@ def as_operand(source: ExpressionSource, node: ir.Expr, text: str) -> str:
     return str(source.macros.parenthesized(text)) if is_operator else text
 
 
-def _wrapped(source: ExpressionSource, node: ir.Expr, text: str, needed: int) -> str:
-    if strength(node) >= needed:
+def _wrapped(source: ExpressionSource, node: ir.Expr, text: str, needed: int, is_reduced: bool = True) -> str:
+    if strength(node, is_reduced=is_reduced) >= needed:
         return text
     wrapped: str = source.macros.parenthesized(text)
     return wrapped

@@ -5,7 +5,9 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import pytest
+import torch
 from codegen.builders import (
     BOOL,
     FP32,
@@ -26,6 +28,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.float_literals import nearest
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug import torch_codegen
 
@@ -277,11 +280,25 @@ LOGIC: list[tuple[type, Callable[[bool, bool], bool]]] = [
     (ir.Or, lambda a, b: bool(a | b)),
     (ir.Xor, lambda a, b: a is not b),
 ]
+
+
+def _in_fp32(function):
+    """A function of two FP32 numbers, computed in FP32 by numpy; Python divides nothing by 0."""
+
+    def compute(a, b):
+        if function is numpy.divide and b == 0:
+            raise ZeroDivisionError
+        with numpy.errstate(all="ignore"):
+            return float(function(numpy.float32(a), numpy.float32(b)))
+
+    return compute
+
+
 FLOAT_OPERATORS: list[tuple[type, Callable[[Any, Any], Any]]] = [
-    (ir.Add, lambda a, b: a + b),
-    (ir.Sub, lambda a, b: a - b),
-    (ir.Mul, lambda a, b: a * b),
-    (ir.FloatDiv, lambda a, b: a / b),
+    (ir.Add, _in_fp32(numpy.add)),
+    (ir.Sub, _in_fp32(numpy.subtract)),
+    (ir.Mul, _in_fp32(numpy.multiply)),
+    (ir.FloatDiv, _in_fp32(numpy.divide)),
     (ir.Min, lambda a, b: b if b < a else a),
     (ir.Max, lambda a, b: b if b > a else a),
 ]
@@ -417,6 +434,81 @@ def test_bool_trees(tree, values):
         assert type(found) is bool
 
 
+NARROW = [(D.INT8, -128), (D.UINT8, 0), (D.INT16, -(2**15)), (INT32, -(2**31)), (D.UINT32, 0), (D.UINT64, 0)]
+NARROW_OPERATORS = [pair for pair in INT_OPERATORS if pair[0] not in (ir.FloorDiv, ir.FloorMod, ir.FloatDiv)]
+
+
+@st.composite
+def narrow_trees(draw):
+    """A tree over two variables of a dtype, in which every operator wraps, and numbers for them."""
+    dtype, lowest = draw(st.sampled_from(NARROW))
+    span = 1 << dtype.get_bit()
+    edges = [lowest, lowest + 1, lowest + span // 2, lowest + span - 1, 0, 3]
+    variables = [ir.Var(name, ir.ScalarType(dtype), U) for name in ("a", "b")]
+
+    def wrapping(function):
+        return lambda *operands: (function(*operands) - lowest) % span + lowest
+
+    trees = st.recursive(
+        st.sampled_from(variables).flatmap(_leaf),
+        lambda inner: st.one_of(
+            st.builds(
+                lambda o, a, b: _combine(o[0], wrapping(o[1]), dtype, a, b),
+                st.sampled_from(NARROW_OPERATORS), inner, inner,
+            ),
+            inner.map(lambda t: _apply(ir.Neg, wrapping(lambda v: -v), dtype, t)),
+            inner.map(lambda t: _apply(ir.Abs, wrapping(abs), dtype, t)),
+        ),
+        max_leaves=8,
+    )  # fmt: skip
+    return draw(trees), variables, draw(st.tuples(st.sampled_from(edges), st.sampled_from(edges)))
+
+
+@given(narrow_trees())
+def test_trees_of_narrow_integers_wrap_at_every_operator(case):
+    tree, variables, values = case
+    assert _agrees(tree, variables, values)
+
+
+n32, u16, h = scalar("n32", INT32), scalar("u16", D.UINT16), scalar("h", D.BF16)
+REDUCED = [
+    (n32 * n32 + n32, "_wrap_int(n32 * n32 + n32, 32, True)"),
+    ((n32 + n32) // n32, "_wrap_int(n32 + n32, 32, True) // n32"),
+    (u16 - u16 * u16, "_wrap_int(u16 - _wrap_int(u16 * u16, 16, False), 16, False)"),
+    (-n32, "_wrap_int(-n32, 32, True)"),
+    (n32 & n32, "n32 & n32"),
+    (x * 3 + y, "x * 3 + y"),
+    (scalar("i", INT64) * 3, "i * 3"),
+    (ir.mul(ir.add(scalar("g", FP32), 0.5), 0.1), "_fp32(_fp32(g + 0.5) * 0.10000000149011612)"),
+    (ir.le(scalar("g", FP32), 0.1), "g <= 0.10000000149011612"),
+    (ir.min_(scalar("g", FP32), 2.0), "min(g, 2.0)"),
+    (ir.Mul(h, h, D.BF16, U), "_as_dtype(h * h, torch.bfloat16)"),
+]
+
+
+@pytest.mark.parametrize(("node", "expected"), REDUCED, ids=[text for _, text in REDUCED])
+def test_what_may_overflow_or_round_is_reduced_to_its_dtype(node, expected):
+    names = {var.name_hint: var for var in variables_of(node)}
+    assert text_of(node, *names.values()) == expected
+
+
+def variables_of(node):
+    """The variables of a tree, as they come."""
+    if isinstance(node, ir.Var):
+        return [node]
+    parts = [getattr(node, name, None) for name in ("left", "right", "operand")]
+    return [var for part in parts if part is not None for var in variables_of(part)]
+
+
+@pytest.mark.parametrize("dtype", [D.FP16, D.BF16, FP32], ids=str)
+@pytest.mark.parametrize(
+    "number", [0.1, -1 / 3, 1e-42, 1e-8, 65519.0, 65520.0, 3.4e38, 3.39e38, 1e300, -5e-324, 0.0, 2.0**-134]
+)
+def test_a_literal_is_the_nearest_number_of_its_dtype(number, dtype):
+    torch_dtype = {D.FP16: torch.float16, D.BF16: torch.bfloat16, FP32: torch.float32}[dtype]
+    assert nearest(number, dtype) == torch.tensor(number, dtype=torch.float64).to(torch_dtype).item()
+
+
 @given(float_trees(10), st.floats(width=32))
 def test_float_trees(tree, value):
     assert _agrees(tree, [a_float], [value])
@@ -430,7 +522,7 @@ out = ir.Var("t", ir.TensorType([4, 4], FP32), U)
 def test_a_scalar_operator_is_parenthesised_as_an_operand():
     """The op's macro puts its operand next to any operator of its own."""
     added = op("tensor.muls", [out, ir.cast(x, FP32) + 1.0], out.type)
-    assert text_of(added, out, x) == "t * (float(x) + 1.0)"
+    assert text_of(added, out, x) == "t * (_fp32(float(x) + 1.0))"
     assert text_of(op("tensor.muls", [out, ir.cast(x, FP32)], out.type), out, x) == "t * float(x)"
     assert text_of(op("tensor.muls", [out, -2.0], out.type), out, x) == "t * -2.0"
     sliced = op("tensor.slice", [out, [1, 2], [x + 1, ir.min_(x, 2)]], ir.TensorType([1, 2], FP32))
