@@ -192,8 +192,9 @@ def python_print(
 ) -> str:
     """Text of a node or type in the language; that of a Function or Program can be parsed again.
 
-    ``concise`` leaves out the types of assigned variables, ``explicit_layout`` writes every layout field of
-    every tile; ``format`` lays the lines out with black. Raises PrintError for IR that has no text.
+    ``concise`` leaves out the types of assigned variables, but for those that a pipe yields,
+    ``explicit_layout`` writes every layout field of every tile; ``format`` lays the lines out with black.
+    Raises PrintError for IR that has no text.
     """
     if not prefix.isidentifier():
         raise ValueError(f"prefix {prefix!r} is no identifier")

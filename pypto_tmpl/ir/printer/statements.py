@@ -9,7 +9,7 @@ from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Expr, Stmt
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import ForKind
-from pypto_tmpl.ir.expr import Call, ConstInt, IterArg, Var
+from pypto_tmpl.ir.expr import Call, ConstInt, GlobalVar, IterArg, Var
 from pypto_tmpl.ir.printer.calls import CallPrinter
 from pypto_tmpl.ir.printer.pieces import (
     MANY,
@@ -39,6 +39,7 @@ from pypto_tmpl.ir.stmt import (
     WhileStmt,
     YieldStmt,
 )
+from pypto_tmpl.ir.types import ShapedType
 
 _METHODS: dict[type, str] = {
     AssignStmt: "_assign",
@@ -109,16 +110,16 @@ class StatementPrinter(CallPrinter):
             for line in lines_of(comment):
                 yield f"{block.indent}# {comment_text(line)}".rstrip() + "\n"
 
-    def annotation(self, var: Var) -> Pieces:
-        """``: <type>`` of a variable that is bound, nothing in concise text."""
-        if not self.concise:
+    def annotation(self, var: Var, value: Expr | None = None) -> Pieces:
+        """``: <type>`` of a variable that is bound; nothing in concise text where the value tells it."""
+        if not self.concise or _tells_no_type(value):
             yield ": "
             yield self.type(var.type)
 
     def _assign(self, node: AssignStmt, block: Block) -> Pieces:
         yield block.indent
         yield self.define(node.var)
-        yield self.annotation(node.var)
+        yield self.annotation(node.var, node.value)
         yield " = "
         yield self.expr(node.value)
         yield "\n"
@@ -273,6 +274,13 @@ def is_plain_call(node: Expr, op: str) -> bool:
     if not isinstance(node, Call) or node.op.name != op:
         return False
     return not (node.args or node.kwargs or node.attrs)
+
+
+def _tells_no_type(node: Expr | None) -> bool:
+    """Whether an op yields a tile or tensor out of nothing, such as the next one that a pipe holds."""
+    if not isinstance(node, Call) or isinstance(node.op, GlobalVar):
+        return False
+    return not node.args and isinstance(node.type, ShapedType)
 
 
 def _is_index(node: Expr, value: int) -> bool:
