@@ -120,10 +120,24 @@ def _source_op(
         if len(names) == 2 and (type_ is not None or is_statement):
             return op_call(reader, node, _op_name(reader, node, root, *names), type_, is_statement)
         raise unknown_op(reader, node, error) from None
+    if names[-1] == "dim" and (symbol := _dimension(reader, found)) is not None:
+        return symbol
     if isinstance(found.type, ir.UnknownType) and type_ is None and not is_statement:
         hint = "annotate the name that the call is assigned to"
         raise reader.error(InvalidOperationError, node, f"{shown(node.func)} does not tell its type", hint)
     return found
+
+
+def _dimension(reader: Reader, found: ir.Expr) -> ir.Expr | None:
+    """The symbol that the run-time extent of a parameter has; known in Orchestration functions only."""
+    if reader.function_type is not ir.FunctionType.Orchestration:
+        return None
+    match found:
+        case ir.Call(args=(ir.Var() as tensor, ir.ConstInt(value=axis))) if tensor in reader.params:
+            shape = tensor.type.shape if isinstance(tensor.type, ir.ShapedType) else ()
+            if -len(shape) <= axis < len(shape) and isinstance(shape[axis], ir.Var):
+                return shape[axis]
+    return None
 
 
 def _op_name(reader: Reader, node: ast.Call, root: str, namespace: str, name: str) -> str:

@@ -61,6 +61,10 @@ class ProgramCountError(ParserError, ValueError):
     """Text with no function or program, or with several."""
 
 
+class MissingSourceError(ParserError, ValueError):
+    """A kernel source that does not exist."""
+
+
 class ParserTypeError(ParserError):
     """A type, an annotation or an operand that does not fit."""
 

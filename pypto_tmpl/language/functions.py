@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,12 @@ from pypto_tmpl.language import loops as _loops  # noqa: F401  (registers the re
 from pypto_tmpl.language.annotations import DynVar
 from pypto_tmpl.language.attributes import attribute_dict, stored
 from pypto_tmpl.language.constants import member, shown
-from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError
+from pypto_tmpl.language.diagnostics import (
+    MissingSourceError,
+    ParserError,
+    ParserSyntaxError,
+    ParserTypeError,
+)
 from pypto_tmpl.language.folding import boolean, string
 from pypto_tmpl.language.limits import as_parser_error
 from pypto_tmpl.language.scopes import HOST_LEVELS, Module, Reader, Signature, Variables
@@ -89,8 +95,16 @@ def _declared(reader: Reader, node: ast.FunctionDef, decorator: ast.expr) -> Dec
         type_, direction = parameter(reader, arg)
         params.append(_parameter_variable(reader, arg, type_))
         directions.append(direction)
-    signature = Signature(node.name, params, directions, return_annotation(reader, node.returns))
+    reader.params = params
+    returned = return_annotation(reader, node.returns)
+    signature = Signature(node.name, params, directions, returned, _role(header))
     return Declared(node, reader, header, signature)
+
+
+def _role(header: _Header) -> ir.Role | None:
+    """The role that the function will have."""
+    orchestrates = header.type in (ir.FunctionType.Orchestration, ir.FunctionType.Graph)
+    return ir.Role.Orchestrator if orchestrates else header.role
 
 
 def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type) -> ir.Var:
@@ -106,6 +120,7 @@ def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type) -> ir.Var:
 
 def _header(reader: Reader, decorator: ast.expr) -> _Header:
     found = _Header()
+    external: ast.expr | None = None
     if not isinstance(decorator, ast.Call):
         return found
     if decorator.args:
@@ -124,14 +139,21 @@ def _header(reader: Reader, decorator: ast.expr) -> _Header:
                     found.attrs.append(("auto_scope", False))
             case "attrs":
                 found.attrs += _function_attrs(reader, value)
+                if not reader.module.printed:
+                    message = f"{reader.span(value)}: attrs= of pl.function is deprecated, use pl.func_attr"
+                    warnings.warn(message, DeprecationWarning, stacklevel=2)
             case "strict_ssa":
                 reader.names.strict |= boolean(reader, value, "strict_ssa")
             case "external_source":
                 found.attrs.append(("external_source", _external(reader, value)))
                 found.is_external = True
+                external = value
             case name:
                 hint = allowed_note("keywords", _KEYWORDS, name or "")
                 raise reader.error(ParserSyntaxError, value, f"pl.function takes no keyword {name!r}", hint)
+    if external is not None and found.type not in (ir.FunctionType.AIC, ir.FunctionType.AIV):
+        message = f"a function of type {found.type.name} has no external_source"
+        raise reader.error(ParserTypeError, external, message, "only those of type AIC and AIV have one")
     return found
 
 
@@ -151,7 +173,10 @@ def _optional(reader: Reader, node: ast.expr, kind: type[Any]) -> Any:
 def _external(reader: Reader, node: ast.expr) -> str:
     """The absolute path of a kernel source; the file need not exist where a dump is read."""
     path = Path(string(reader, node, "external_source"))
-    return str(path if path.is_absolute() else Path(reader.module.source.filename).absolute().parent / path)
+    found = path if path.is_absolute() else Path(reader.module.source.filename).absolute().parent / path
+    if reader.module.executed and not found.is_file():
+        raise MissingSourceError(f"the kernel source {str(found)!r} does not exist", reader.span(node))
+    return str(found)
 
 
 def _function_attrs(reader: Reader, node: ast.expr) -> list[tuple[str, Any]]:
@@ -169,7 +194,7 @@ def read_function(declared: Declared) -> ir.Function:
         attrs, rest = _prologue(reader, node.body, header.attrs)
         is_host = header.level in HOST_LEVELS and header.role is ir.Role.SubWorker
         is_bound = _is_ellipsis(rest) and not header.is_external
-        body = _host_body(rest, span) if is_host or is_bound else _body(reader, header, rest, span)
+        body = _host_body(reader, rest, span) if is_host or is_bound else _body(reader, header, rest, span)
         return_types = declared.signature.return_types
         if node.returns is None:
             declared.signature.return_types = _returned(body)
@@ -259,7 +284,10 @@ def _returned(body: ir.Stmt) -> tuple[ir.Type, ...]:
     return tuple(value.type for value in last.value) if isinstance(last, ir.ReturnStmt) else ()
 
 
-def _host_body(body: list[ast.stmt], span: ir.Span) -> ir.Stmt:
+def _host_body(reader: Reader, body: list[ast.stmt], span: ir.Span) -> ir.Stmt:
     """A host sub-worker runs as Python: its text is kept as it is."""
+    for node in (inner for statement in body for inner in ast.walk(statement)):
+        if isinstance(node, ast.Name) and node.id == "self":
+            raise reader.error(ParserSyntaxError, node, "a host sub-worker does not use `self`")
     text = "" if _is_ellipsis(body) else "\n".join(ast.unparse(node) for node in body)
     return ir.InlineStmt(text, ir.InlineLanguage.Python, span)

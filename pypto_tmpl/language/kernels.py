@@ -50,26 +50,53 @@ def signature_of(function: ir.Function) -> Signature:
 def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Expr:
     """``self.f(...)`` in a program, ``f(...)`` elsewhere."""
     name, signature = callee(reader, node.func)
+    is_source = not reader.module.printed
     args, unordered = _arguments(reader, node.args)
     attrs: list[tuple[str, Any]] = [("arg_direction_overrides", unordered)] if unordered else []
     kwargs: list[tuple[str, Any]] = []
     for keyword in node.keywords:
         if keyword.arg == "attrs":
-            attrs += attribute_dict(reader, keyword.value, "attrs")
+            attrs += _call_attributes(reader, keyword.value)
         elif keyword.arg == "device":
+            if signature is not None and signature.role is not ir.Role.Orchestrator and is_source:
+                message = f"{name!r} is no orchestrator, and device= is for calls of those"
+                raise reader.error(ParserTypeError, keyword.value, message)
             attrs.append(("device", expression(reader, keyword.value)))
         elif keyword.arg in _DISPATCH:
             message = f"a call takes no keyword {keyword.arg!r}"
             raise reader.error(ParserTypeError, keyword.value, message, "launch the kernel with pl.submit")
+        elif is_source:
+            message = f"the call of {name!r} takes no keyword {keyword.arg!r}"
+            raise reader.error(ParserTypeError, keyword.value, message, "its arguments are positional")
         else:
             kwargs.append((keyword.arg or "", keyword_value(reader, name, keyword)))
     if signature is not None and len(args) != len(signature.params):
         message = f"{name!r} takes {len(signature.params)} argument(s), and {len(args)} are given"
         raise reader.error(ParserTypeError, node, message)
-    if type_ is None:
+    _tag(reader, args, attrs)
+    if type_ is None or (is_source and signature is not None and signature.return_types):
         type_ = ir.UnknownType() if signature is None else inference.call_type(signature, args)
     options = stored(reader, node, kwargs), stored(reader, node, attrs)
     return build_call(reader, node, ir.GlobalVar(name), args, *options, type_)
+
+
+def _call_attributes(reader: Reader, node: ast.expr) -> list[tuple[str, Any]]:
+    found = attribute_dict(reader, node, "attrs")
+    if not reader.module.printed and any(key == "manual_dep_edges" for key, _ in found):
+        message = "a call has no manual_dep_edges"
+        raise reader.error(ParserTypeError, node, message, "launch the kernel with pl.submit(..., deps=[])")
+    return found
+
+
+def _tag(reader: Reader, args: list[ir.Expr], attrs: list[tuple[str, Any]]) -> None:
+    """Name the arguments that pl.dump_tag has marked."""
+    tagged = [arg for arg in args if isinstance(arg, ir.Var) and arg in reader.dump_tags]
+    known = next((place for place, (key, _) in enumerate(attrs) if key == "dump_vars"), None)
+    if known is not None:
+        given = attrs[known][1]
+        attrs[known] = ("dump_vars", (*given, *(arg for arg in tagged if arg not in given)))
+    elif tagged:
+        attrs.append(("dump_vars", tuple(dict.fromkeys(tagged))))
 
 
 def callee(reader: Reader, function: ast.expr) -> tuple[str, Signature | None]:
@@ -132,12 +159,45 @@ def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
                 launch[keyword.arg] = boolean(reader, keyword.value, keyword.arg)
             case _:
                 kwargs.append((keyword.arg or "", keyword_value(reader, name, keyword)))
+    _tag(reader, args, attrs)
+    if not reader.module.printed:
+        _check_submit(reader, node, name, signature, args, launch)
     type_ = _submit_type(signature, args) if type_ is None else type_
     options = stored(reader, node, kwargs), stored(reader, node, attrs)
     try:
         return ir.Submit(ir.GlobalVar(name), args, deps, *options, type_, reader.span(node), **launch)
     except (TypeError, ValueError) as error:
         raise reader.error(ParserTypeError, node, f"submit of {name!r}: {error}") from None
+
+
+def _check_submit(
+    reader: Reader,
+    node: ast.Call,
+    name: str,
+    signature: Signature | None,
+    args: list[ir.Expr],
+    launch: dict[str, Any],
+) -> None:
+    """Which keywords go with which spelling, and that only outputs at the end are left out."""
+    is_spmd = isinstance(node.func, ast.Attribute) and node.func.attr == "spmd_submit"
+    if is_spmd and "core_num" not in launch:
+        raise reader.error(ParserSyntaxError, node, "pl.spmd_submit needs core_num=")
+    for key in ("core_num", "sync_start"):
+        if key in launch and not is_spmd:
+            message = f"pl.submit takes no keyword {key!r}"
+            raise reader.error(ParserSyntaxError, node, message, "use pl.spmd_submit")
+    if "cluster" in reader.scopes and ("allow_early_resolve" in launch or "predicate" in launch):
+        raise reader.error(ParserSyntaxError, node, "a submit inside pl.cluster takes deps and dumps only")
+    if signature is None:
+        return
+    required = len(signature.params)
+    while required and signature.directions[required - 1] is not ir.ParamDirection.In:
+        required -= 1
+    if not required <= len(args) <= len(signature.params):
+        expected = str(len(signature.params))
+        expected = expected if required == len(signature.params) else f"{required} to {expected}"
+        message = f"{name!r} takes {expected} argument(s), and {len(args)} are given"
+        raise reader.error(ParserTypeError, node, message)
 
 
 def _submit_type(signature: Signature | None, args: list[ir.Expr]) -> ir.Type:

@@ -59,12 +59,14 @@ def _for(reader: Reader, node: ast.For) -> None:
 def _counted(reader: Reader, node: ast.For, call: ast.Call, kind: str) -> None:
     span = reader.span(node)
     header = _header(reader, call, kind)
+    if kind == "unroll" and not reader.module.printed:
+        _check_unrolled(reader, call, header)
     start, stop, step = _bounds(reader, call, header.bounds)
     loop_name, carried = _targets(reader, node.target, header)
     variable_type = ir.ScalarType(_loop_dtype(header.bounds))
     initial = [_initial(reader, value, node.body, index) for index, value in enumerate(header.init_nodes)]
     scope: AbstractContextManager[None] = reader.names.scope() if header.has_init else nullcontext()
-    results = Results()
+    results = Results(needs_names=header.has_init)
     with scope:
         loop_var = reader.names.define(loop_name, variable_type, reader.span(node.target))
         iter_args = _carry(reader, carried, initial)
@@ -74,6 +76,16 @@ def _counted(reader: Reader, node: ast.For, call: ast.Call, kind: str) -> None:
     attrs = stored(reader, call, header.attrs)
     loop = ir.ForStmt(loop_var, start, stop, step, iter_args, body, return_vars, span, _KINDS[kind], attrs)
     emit(reader, loop)
+
+
+def _check_unrolled(reader: Reader, call: ast.Call, header: _Header) -> None:
+    values = [bound.value for bound in header.bounds if isinstance(bound, ir.ConstInt)]
+    if len(values) != len(header.bounds):
+        raise reader.error(ParserSyntaxError, call, "the bounds of pl.unroll are constants")
+    if values[2:] == [0]:
+        raise reader.error(ParserSyntaxError, call, "the step of pl.unroll is 0")
+    if header.has_init:
+        raise reader.error(ParserSyntaxError, call, "pl.unroll carries no values", "use pl.range")
 
 
 @contextmanager
@@ -236,7 +248,7 @@ def _carried_while(reader: Reader, node: ast.For, call: ast.Call) -> None:
         raise reader.error(ParserSyntaxError, node.target, "pl.while_ needs names for the carried values")
     names = _carried_names(reader, node.target, node.target.elts, header)
     initial = [_initial(reader, value, node.body, index) for index, value in enumerate(header.init_nodes)]
-    results = Results()
+    results = Results(needs_names=True)
     with reader.names.scope():
         iter_args = _carry(reader, names, initial)
         condition = _condition(reader, node)

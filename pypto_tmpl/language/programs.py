@@ -38,6 +38,11 @@ def read_program(module: Module, node: ast.ClassDef, decorator: ast.expr) -> ir.
     functions = _bodies(methods, errors)
     if errors:
         raise several(errors)
+    for name, external in module.called.items():
+        if name in methods:
+            message = f"a function from outside is named {name!r}, as one of class {node.name!r} is"
+            raise reader.error(ParserSyntaxError, methods[name].node, message)
+        functions.append(external)
     return ir.Program(functions, node.name, reader.span(node))
 
 

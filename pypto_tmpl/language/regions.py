@@ -12,7 +12,14 @@ from pypto_tmpl.language.diagnostics import ParserSyntaxError
 from pypto_tmpl.language.expressions import scalar
 from pypto_tmpl.language.folding import integer
 from pypto_tmpl.language.scope_options import AT, COMMON, RUNTIME, SPMD, ScopeOptions, scope_options
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.scope_rules import (
+    check_context,
+    check_dispatch,
+    check_runtime,
+    check_split,
+    check_spmd,
+)
+from pypto_tmpl.language.scopes import HOST_LEVELS, Reader
 from pypto_tmpl.language.statements import assign, block, emit, reads
 
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
@@ -31,7 +38,13 @@ def _with(reader: Reader, node: ast.With) -> None:
         raise unsupported(reader, call, f"the context manager {shown(call)}", hint)
     if target is not None and (name not in ("at", "spmd") or not isinstance(target, ast.Name)):
         raise reader.error(ParserSyntaxError, target, f"pl.{name} takes no `as` with {shown(target)}")
-    _SCOPES[name](reader, node, call, target if isinstance(target, ast.Name) else None)
+    if not reader.module.printed:
+        check_context(reader, node, call, name)
+    reader.scopes.append(name)
+    try:
+        _SCOPES[name](reader, node, call, target if isinstance(target, ast.Name) else None)
+    finally:
+        reader.scopes.pop()
 
 
 def _task_id(reader: Reader, target: ast.Name | None, found: ScopeOptions, span: ir.Span) -> None:
@@ -44,14 +57,22 @@ def _task_id(reader: Reader, target: ast.Name | None, found: ScopeOptions, span:
 
 
 def _kernel_body(
-    reader: Reader, body: Sequence[ast.stmt], span: ir.Span, first: ir.Stmt | None = None
+    reader: Reader,
+    body: Sequence[ast.stmt],
+    span: ir.Span,
+    first: ir.Stmt | None = None,
+    split: ir.SplitMode = ir.SplitMode.NONE,
 ) -> ir.Stmt:
     """The body of an InCore scope."""
     reader.kernel_depth += 1
+    is_split = split is not ir.SplitMode.NONE
+    reader.scopes += ["split"] if is_split else []
     try:
         return block(reader, body, span, first)
     finally:
         reader.kernel_depth -= 1
+        if is_split:
+            reader.scopes.pop()
 
 
 def _at(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None) -> None:
@@ -62,6 +83,10 @@ def _at(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None)
     for argument in call.args[1:2]:
         found.role = enum_member(reader, argument, ir.Role, "role")
     level = found.level
+    is_host_worker = found.role is ir.Role.SubWorker and level in HOST_LEVELS
+    if is_host_worker and not reader.module.printed:
+        message = "a scope of host level is no SubWorker"
+        raise reader.error(ParserSyntaxError, call, message, "write a function of that level and role")
     if level is None or len(call.args) > 2:
         raise reader.error(ParserSyntaxError, call, "pl.at takes a level", "write pl.at(level=pl.Level.X)")
     if level is ir.Level.CORE_GROUP and found.role is not None:
@@ -72,7 +97,7 @@ def _at(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None)
     if level is ir.Level.CORE_GROUP:
         if found.slot_num is not None:
             found.attrs["slot_num"] = found.slot_num
-        body, attrs = _kernel_body(reader, node.body, span), found.stored(reader, call)
+        body, attrs = _kernel_body(reader, node.body, span, split=found.split), found.stored(reader, call)
         emit(reader, ir.InCoreScopeStmt(found.split, found.name_hint, body, span, attrs=attrs))
     else:
         body, attrs = block(reader, node.body, span), found.stored(reader, call)
@@ -91,8 +116,12 @@ def _runtime(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | 
     span = reader.span(node)
     is_short = isinstance(call.func, ast.Attribute) and call.func.attr == "manual_scope"
     found = _keywords_only(reader, call, COMMON if is_short else RUNTIME)
+    is_manual = is_short or found.is_manual
+    if not reader.module.printed:
+        check_runtime(reader, call, is_manual)
+    reader.scopes[-1] = "manual" if is_manual else "auto"
     body, attrs = block(reader, node.body, span), found.stored(reader, call)
-    emit(reader, ir.RuntimeScopeStmt(is_short or found.is_manual, found.name_hint, body, span, attrs=attrs))
+    emit(reader, ir.RuntimeScopeStmt(is_manual, found.name_hint, body, span, attrs=attrs))
 
 
 def _keywords_only(reader: Reader, call: ast.Call, allowed: Sequence[str]) -> ScopeOptions:
@@ -102,9 +131,14 @@ def _keywords_only(reader: Reader, call: ast.Call, allowed: Sequence[str]) -> Sc
 
 
 def _spmd_options(reader: Reader, call: ast.Call) -> tuple[ir.Expr, ScopeOptions]:
-    if len(call.args) != 1:
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "core_num"]
+    if len(call.args) + len(named) != 1:
         raise reader.error(ParserSyntaxError, call, "pl.spmd takes the number of blocks")
-    return scalar(reader, call.args[0], "the number of blocks"), scope_options(reader, call, SPMD)
+    count = (call.args or named)[0]
+    core_num = scalar(reader, count, "the number of blocks")
+    if isinstance(core_num, ir.ConstInt) and core_num.value <= 0 and not reader.module.printed:
+        raise reader.error(ParserSyntaxError, count, "the number of blocks is positive")
+    return core_num, scope_options(reader, call, SPMD, but=("core_num",))
 
 
 def _spmd(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None) -> None:
@@ -114,8 +148,10 @@ def _spmd(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | Non
     _task_id(reader, target, found, span)
     is_kernel = not _holds_kernel_scope(node.body) and _reads_block_index(node.body)
     if found.has_optimizations or is_kernel:
-        body = _in_core(found, _kernel_body(reader, node.body, span), span)
+        body = _in_core(found, _kernel_body(reader, node.body, span, split=found.split), span)
     else:
+        if not (reader.module.printed or _holds_kernel_scope(node.body)):
+            check_dispatch(reader, node)
         body = block(reader, node.body, span)
     attrs = found.stored(reader, call)
     emit(reader, ir.SpmdScopeStmt(core_num, found.sync_start, found.name_hint, body, span, attrs=attrs))
@@ -145,11 +181,13 @@ def _in_core(found: ScopeOptions, body: ir.Stmt, span: ir.Span) -> ir.Stmt:
 def spmd_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:
     """``for i in pl.spmd(n):``: every block runs the body with its own index."""
     span = reader.span(node)
+    if not reader.module.printed:
+        check_spmd(reader, call, has_task=False)
     core_num, found = _spmd_options(reader, call)
     index = _index_assignment(reader, node, "tile.get_block_idx", span)
     reader.loops.append("spmd")
     try:
-        body = _kernel_body(reader, node.body, span, index)
+        body = _kernel_body(reader, node.body, span, index, found.split)
     finally:
         reader.loops.pop()
     body = _in_core(found, body, span)
@@ -175,6 +213,8 @@ def split_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:
         message = "a split region is pl.split_aiv(2, mode=pl.SplitMode.X)"
         raise reader.error(ParserSyntaxError, call, message)
     mode = enum_member(reader, modes[0], ir.SplitMode, "mode")
+    if not reader.module.printed:
+        check_split(reader, call)
     index = _index_assignment(reader, node, "tile.get_subblock_idx", span)
     reader.splits.append(mode)
     reader.loops.append("split_aiv")

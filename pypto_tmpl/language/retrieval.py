@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from types import FrameType, ModuleType
 from typing import Any, TypeVar
@@ -79,7 +79,16 @@ def _command_text() -> str:
 
 
 def _definitions(source: Source, kind: type[Definition]) -> list[Definition]:
-    return [node for node in ast.walk(source.tree) if isinstance(node, kind)]
+    return [node for node in _statements(source.tree) if isinstance(node, kind)]
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of a tree, those of the bodies of others too."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for node in getattr(tree, field, ()):
+            if isinstance(node, ast.stmt):
+                yield node
+            yield from _statements(node)
 
 
 def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
@@ -89,3 +98,8 @@ def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
 def _no_source(name: str, filename: str, line: int) -> ParserSyntaxError:
     message = f"cannot retrieve the source code of {name!r}"
     return ParserSyntaxError(message, Span(filename, line, 1), _HINT)
+
+
+def forget_sources() -> None:
+    """Read every file anew from now on."""
+    _parsed.cache_clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +12,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language.attributes import attribute_dict, stored, variables
 from pypto_tmpl.language.constants import enum_member, shown
+from pypto_tmpl.language.dependencies import dependencies, predicate
 from pypto_tmpl.language.diagnostics import ParserSyntaxError
-from pypto_tmpl.language.expressions import expression
 from pypto_tmpl.language.folding import boolean, integer, string
 from pypto_tmpl.language.scopes import Reader
 
@@ -72,6 +73,9 @@ def _read(reader: Reader, found: ScopeOptions, name: str, value: ast.expr) -> No
     match name:
         case "name_hint":
             found.name_hint = string(reader, value, name)
+            if found.name_hint and not (reader.module.printed or found.name_hint.isidentifier()):
+                message = f"the name hint {found.name_hint!r} is no identifier"
+                raise reader.error(ParserSyntaxError, value, message)
         case "level":
             found.level = enum_member(reader, value, ir.Level, name)
         case "role":
@@ -81,13 +85,15 @@ def _read(reader: Reader, found: ScopeOptions, name: str, value: ast.expr) -> No
         case "optimizations":
             _optimizations(reader, value, found)
         case "deps" | "no_dep_args" | "dumps":
-            found.attrs[_VARIABLES[name]] = variables(reader, value, name)
+            is_source = name == "deps" and not reader.module.printed
+            read = dependencies(reader, value) if is_source else variables(reader, value, name)
+            found.attrs[_VARIABLES[name]] = read
         case "sync_start":
             found.sync_start = boolean(reader, value, name)
         case "allow_early_resolve" | "windowize":
             found.attrs[name] = boolean(reader, value, name)
         case "predicate":
-            found.attrs[name] = expression(reader, value)
+            found.attrs[name] = predicate(reader, value)
         case "attrs":
             found.attrs.update(attribute_dict(reader, value, name))
 
@@ -105,16 +111,23 @@ def _optimizations(reader: Reader, node: ast.expr, found: ScopeOptions) -> None:
     if not isinstance(node, (ast.List, ast.Tuple)):
         raise reader.error(ParserSyntaxError, node, "optimizations is a list")
     found.has_optimizations = True
+    kinds: set[str] = set()
     for entry in node.elts:
         match entry:
-            case ast.Call(func=ast.Attribute(attr="split"), args=[mode], keywords=keywords):
+            case ast.Call(func=ast.Attribute(attr="split" as kind), args=[mode], keywords=keywords):
                 found.split = enum_member(reader, mode, ir.SplitMode, "the mode of pl.split")
-            case ast.Call(func=ast.Attribute(attr="cross_core_slot"), args=[], keywords=keywords):
+            case ast.Call(func=ast.Attribute(attr="cross_core_slot" as kind), args=[], keywords=keywords):
                 pass
             case _:
                 hint = "known are pl.split(mode) and pl.cross_core_slot(slot_num=N)"
                 raise reader.error(ParserSyntaxError, entry, f"unknown optimization {shown(entry)}", hint)
+        if kind in kinds:
+            raise reader.error(ParserSyntaxError, entry, f"pl.{kind} is given twice")
+        kinds.add(kind)
         for keyword in keywords:
+            if keyword.arg == "slot_num" and kind == "split" and not reader.module.printed:
+                what = "slot_num= of pl.split is deprecated, use pl.cross_core_slot"
+                warnings.warn(f"{reader.span(entry)}: {what}", DeprecationWarning, stacklevel=2)
             if keyword.arg != "slot_num":
                 raise reader.error(ParserSyntaxError, entry, f"unknown keyword {keyword.arg!r}")
             found.slot_num = integer(reader, keyword.value, "slot_num")

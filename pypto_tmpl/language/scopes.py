@@ -55,6 +55,7 @@ class Variables:
         self.strict = strict  # a visible name is not assigned again
         self._assigned: set[str] = set()
         self._visible: dict[str, ir.Expr] = {}  # variables, and the arguments of inline functions
+        self._dimensions: set[ir.Var] = set()  # that names stand for
         self._latest: dict[str, ir.Var] = {}  # also the names whose scope has ended
         self._unbound: dict[str, ir.Var] = {}  # named by types before anything defines them
         self._hidden: list[list[tuple[str, ir.Expr | None]]] = []
@@ -99,7 +100,7 @@ class Variables:
         if self.strict and old is not None and name in self._assigned:
             raise SecondDefinitionError(name, old.span)
         self._assigned.add(name)
-        if type(old) is ir.Var:
+        if type(old) is ir.Var and old.name_hint == name and old not in self._dimensions:
             if old.type is type_ or old.type == type_ or (not self._printed and same_type(old.type, type_)):
                 return old
             raise ReassignedError(name, old.type, type_)
@@ -125,6 +126,11 @@ class Variables:
         self.stand_for(name, variable)
         self._latest[name] = variable
         return variable
+
+    def alias(self, name: str, dimension: ir.Var) -> None:
+        """Let ``name`` stand for a dimension, to which nothing is ever assigned."""
+        self._dimensions.add(dimension)
+        self.stand_for(name, dimension)
 
     def stand_for(self, name: str, value: ir.Expr) -> None:
         """Let ``name`` stand for an expression until the scope ends."""
@@ -218,6 +224,8 @@ class Results:
     types: dict[str, ir.Type | None] = field(default_factory=dict)
     values: dict[str, ir.Type] = field(default_factory=dict)
     has_bare_yield: bool = False
+    needs_names: bool = False  # of a loop that carries values
+    yields: int = 0  # in the body that is being read
 
 
 @dataclass(slots=True)
@@ -240,6 +248,10 @@ class Reader:
     target: str = ""  # name that the statement binds
     root: ast.expr | None = None  # the whole value of the statement
     pending_comments: list[str] = field(default_factory=list)
+    params: list[ir.Var] = field(default_factory=list)
+    scopes: list[str] = field(default_factory=list)  # kinds of the scopes around, the innermost last
+    errors: list[ParserError] = field(default_factory=list)  # of statements that were passed over
+    failed: set[str] = field(default_factory=set)  # names that such statements would have bound
     expanding: list[InlineFunction] = field(default_factory=list)  # inline functions, the innermost last
     dump_tags: set[ir.Var] = field(default_factory=set)  # tensors that later tasks dump
 

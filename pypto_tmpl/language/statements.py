@@ -21,6 +21,7 @@ from pypto_tmpl.language.expressions import as_constant, expression, int_constan
 from pypto_tmpl.language.inlining import reads_statements
 from pypto_tmpl.language.limits import as_parser_error
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, ReassignedError, Results, SecondDefinitionError
+from pypto_tmpl.language.static_statements import STATIC_STATEMENTS
 from pypto_tmpl.language.subscripts import written
 from pypto_tmpl.language.types import annotation
 
@@ -42,6 +43,7 @@ _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.AsyncFor: ("async for", None),
     ast.AsyncWith: ("async with", None),
 }
+_SUBMITS = frozenset({"submit", "spmd_submit"})
 _NO_JUMPS = frozenset({"parallel", "unroll", "split_aiv", "spmd"})
 
 
@@ -134,6 +136,7 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
         note = f"it is {type_text(error.before)} and would become {type_text(error.after)}"
         message = f"Cannot reassign {name!r} with another type"
         raise reader.error(ParserTypeError, node, message, "use another name", note) from None
+    reader.dump_tags.discard(variable)
     emit(reader, ir.AssignStmt(variable, value, span))
 
 
@@ -150,6 +153,8 @@ def _annotated(reader: Reader, node: ast.AnnAssign) -> None:
     type_ = _annotation(reader, node.annotation)
     value = _value(reader, target.id, value_node, type_)
     is_call = isinstance(value_node, ast.Call) and isinstance(value, (ir.Call, ir.Submit))
+    if _is_alias(reader, target.id, value_node, value):
+        return
     if type_ is None:
         type_ = value.type
     elif not reader.module.printed:
@@ -158,6 +163,14 @@ def _annotated(reader: Reader, node: ast.AnnAssign) -> None:
     elif not is_call:
         check_annotation(reader, node.annotation, type_, value.type)
     assign(reader, target, target.id, type_, value, reader.span(node))
+
+
+def _is_alias(reader: Reader, name: str, node: ast.expr, value: ir.Expr) -> bool:
+    """Whether ``name = pl.tensor.dim(x, 0)`` names a dimension, which needs no statement."""
+    if not (isinstance(value, ir.Var) and isinstance(node, ast.Call) and _attribute_name(node.func) == "dim"):
+        return False
+    reader.names.alias(name, value)
+    return True
 
 
 def _annotation(reader: Reader, node: ast.expr) -> ir.Type | None:
@@ -192,7 +205,8 @@ def _assigned(reader: Reader, node: ast.Assign) -> None:
                 _yield(reader, node.value, [(target, None)])
                 return
             value = _value(reader, name, node.value, None)
-            assign(reader, target, name, value.type, value, reader.span(node))
+            if not _is_alias(reader, name, node.value, value):
+                assign(reader, target, name, value.type, value, reader.span(node))
         case ast.Tuple(elts=elements) | ast.List(elts=elements) as target:
             _unpacked(reader, node, target, elements)
         case ast.Subscript() as target:
@@ -204,6 +218,9 @@ def _assigned(reader: Reader, node: ast.Assign) -> None:
 
 def _unpacked(reader: Reader, node: ast.Assign, target: ast.expr, elements: list[ast.expr]) -> None:
     """``a, b = ...``: the yield of a loop or branch, or a tuple that is taken apart."""
+    is_submit = isinstance(node.value, ast.Call) and _attribute_name(node.value.func) in _SUBMITS
+    if is_submit and not reader.module.printed:
+        elements = _submit_targets(reader, target, elements)
     names: list[ast.Name] = []
     for element in elements:
         if not isinstance(element, ast.Name):
@@ -213,10 +230,6 @@ def _unpacked(reader: Reader, node: ast.Assign, target: ast.expr, elements: list
         _yield(reader, node.value, [(name, None) for name in names])
         return
     span = reader.span(node)
-    is_submit = isinstance(node.value, ast.Call) and _attribute_name(node.value.func) in (
-        "submit",
-        "spmd_submit",
-    )
     value = _value(reader, "", node.value, None)
     if not isinstance(value.type, ir.TupleType) or len(value.type.types) != len(names):
         message = f"{len(names)} names are assigned from a {type(value.type).__name__}"
@@ -228,6 +241,16 @@ def _unpacked(reader: Reader, node: ast.Assign, target: ast.expr, elements: list
     for index, name in enumerate(names):
         part = ir.TupleGetItemExpr(temporary, index, span)
         assign(reader, name, name.id, part.type, part, span)
+
+
+def _submit_targets(reader: Reader, target: ast.expr, elements: list[ast.expr]) -> list[ast.expr]:
+    """``out, tid`` or ``(a, b), tid``: the results, and the task id last."""
+    if len(elements) != 2:
+        message = f"a submit gives its results and a task id, and {shown(target)} has {len(elements)} targets"
+        hint = "write `out, tid = ...` or `(a, b), tid = ...`"
+        raise reader.error(ParserSyntaxError, target, message, hint)
+    results, task = elements
+    return [*(results.elts if isinstance(results, (ast.Tuple, ast.List)) else [results]), task]
 
 
 def _attribute_name(node: ast.expr) -> str:
@@ -249,6 +272,13 @@ def _yield(reader: Reader, node: ast.expr, targets: list[tuple[ast.Name, ast.exp
         message = f"Mismatch: {len(targets)} names for {len(values)} yielded values"
         raise reader.error(ParserSyntaxError, node, message)
     results = reader.results
+    if results is not None:
+        results.yields += 1
+        if results.yields > 1:
+            raise reader.error(ParserSyntaxError, node, "a body yields once", "yield all values together")
+        if results.needs_names and not targets and not reader.module.printed:
+            message = "the yield of a loop that carries values names its results"
+            raise reader.error(ParserSyntaxError, node, message, "write `out = pl.yield_(...)`")
     if targets and results is None:
         message = "pl.yield_ defines names only in a loop or a branch"
         raise reader.error(ParserSyntaxError, node, message)
@@ -283,6 +313,9 @@ def _expression_statement(reader: Reader, node: ast.Expr) -> None:
         return
     if is_yield(value):
         _yield(reader, value, [])
+        return
+    if isinstance(value, ast.Call) and (static := STATIC_STATEMENTS.get(_attribute_name(value.func))):
+        static(reader, value)
         return
     if isinstance(value, ast.Call) and _attribute_name(value.func) in ("func_attr", "cond"):
         name = _attribute_name(value.func)
@@ -334,6 +367,7 @@ def _if(reader: Reader, node: ast.If) -> None:
         if yields(node.body) or yields(node.orelse):
             with reader.names.scope():
                 then_body = block(reader, node.body, span)
+            results.yields = 0
             with reader.names.scope():
                 else_body = block(reader, node.orelse, span) if node.orelse else None
         else:

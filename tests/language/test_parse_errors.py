@@ -165,7 +165,7 @@ CALLS = [
 ]  # fmt: skip
 
 ASSIGNMENTS = [
-    ('a, b, c = pl.submit(self.k, x)', pl.ParserSyntaxError, (1, 1), '3 names are assigned from 2 values'),
+    ('a, b, c = pl.submit(self.k, x)', pl.ParserSyntaxError, (1, 1), "a submit gives its results and a task id, and '(a, b, c)' has 3 targets", 'write `out, tid = ...` or `(a, b), tid = ...`'),
     ('a, b = n', pl.ParserSyntaxError, (1, 1), '2 names are assigned from a ScalarType'),
     ("x: pl.Tensor[[4, 8], pl.BF16] = pl.tensor.cast(x, target_type=pl.BF16, mode='rint')", pl.ParserTypeError, (1, 1), "Cannot reassign 'x' with another type", 'use another name', 'it is pl.Tensor[[4, 8], pl.FP32] and would become pl.Tensor[[4, 8], pl.BF16]'),
     ('z: pl.Tensor[[3, 8], pl.FP32] = x\ny = pl.tensor.add(x, z)', pl.ParserTypeError, (1, 4), "the annotation 'pl.Tensor[[3, 8], pl.FP32]' contradicts the value's type pl.Tensor[[4, 8], pl.FP32]"),

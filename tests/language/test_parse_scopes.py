@@ -15,7 +15,7 @@ NOTHING = ir.SeqStmts([], S)
 UP_DOWN = ir.SplitMode.UP_DOWN
 
 
-def read(body: str, decorator: str = "@pl.function", first_line: str = "") -> ir.Function:
+def read(body: str, decorator: str = "@pl.function", first_line: str = "# pypto.program: P") -> ir.Function:
     lines = "".join(f"    {line}\n" for line in body.strip("\n").split("\n"))
     params = f"x: {T}, n: pl.Scalar[pl.INDEX], d: pl.Scalar[pl.TASK_ID]"
     function = pl.parse(f"{first_line}\nimport pypto.language as pl\n{decorator}\ndef f({params}):\n{lines}")
@@ -192,7 +192,6 @@ for lane in pl.split_aiv(2, mode=pl.SplitMode.LEFT_RIGHT):
     c: {T} = pl.tile.aiv_shard(x, split=3, lane_stride=8)
 """,
         AIV,
-        "# pypto.program: P",
     )
     _, a, b, c = function.body.body.stmts
     assert [dict(stmt.value.kwargs) for stmt in (a, b, c)] == [

@@ -250,7 +250,7 @@ for i, (a,) in pl.range(4, init_values=(x,)):
             r: {T} = pl.yield_(a)
 return r
 """,
-        decorator="@pl.function(type=pl.FunctionType.AIV)",
+        decorator="@pl.function(type=pl.FunctionType.AIV, auto_scope=False)",
     )
     loop, result = function.body.stmts
     assert result.value == loop.return_vars
@@ -259,7 +259,8 @@ return r
 def test_carried_values_that_nothing_yields() -> None:
     """Upstream prints such loops, and refuses them or gives them other results."""
     bare = read(
-        f"for i, (a,) in pl.range(4, init_values=(x,)):\n    y: {T} = pl.tensor.exp(a)\n    pl.yield_(y)"
+        f"for i, (a,) in pl.range(4, init_values=(x,)):\n    y: {T} = pl.tensor.exp(a)\n    pl.yield_(y)",
+        "# pypto.program: P\n",
     )
     assert bare.body.return_vars == ()
     assert isinstance(bare.body.body.stmts[-1], ir.YieldStmt)
