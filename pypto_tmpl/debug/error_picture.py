@@ -102,7 +102,8 @@ def _bin_extents(height: int, width: int) -> tuple[int, int]:
 def _binned(matrix: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
     """The matrix as [bins, rows, bins, columns], filled up with zeros."""
     height, width = matrix.shape
-    padded = torch.nn.functional.pad(matrix, (0, -width % columns, 0, -height % rows))
+    missing = (0, -width % columns, 0, -height % rows)
+    padded = torch.nn.functional.pad(matrix, missing) if any(missing) else matrix
     return padded.reshape(padded.shape[0] // rows, rows, padded.shape[1] // columns, columns)
 
 
@@ -118,9 +119,18 @@ def _levels(largest: torch.Tensor, low: float, high: float) -> bytes:
 
 
 def _bad_shares(bad: torch.Tensor, rows: int, columns: int) -> bytes:
-    counts = _binned(bad.to(torch.float64), rows, columns).sum((1, 3))
-    cells = _binned(torch.ones(bad.shape, dtype=torch.float64), rows, columns).sum((1, 3))
-    return bytes((counts / cells * 255).ceil().to(torch.uint8).flatten().tolist())
+    counts = _binned(bad, rows, columns).sum((1, 3)).to(torch.float64)
+    heights, widths = (
+        _extents(extent, size) for extent, size in zip(bad.shape, (rows, columns), strict=True)
+    )
+    shares = counts / (heights.unsqueeze(1) * widths)
+    return bytes((shares * 255).ceil().to(torch.uint8).flatten().tolist())
+
+
+def _extents(extent: int, size: int) -> torch.Tensor:
+    """How many indices of an axis are in each bin: the last one may have fewer."""
+    starts = torch.arange(0, extent, size, dtype=torch.float64)
+    return (extent - starts).clamp(max=size)
 
 
 def _histogram(absolute: torch.Tensor, bad: torch.Tensor) -> ErrorHistogram:
