@@ -105,7 +105,6 @@ def _manifest(
         entry=entry,
         script=script.path,
         script_entry=script.entry,
-        script_kernels=script.kernels,
         script_large=script.large,
         source=source,
         generator=generator_fingerprint(),

@@ -112,7 +112,6 @@ def _generate_again(
     current = replace(
         manifest,
         script_entry=script.entry,
-        script_kernels=script.kernels,
         script_large=script.large,
         generator=generator_fingerprint(),
     )

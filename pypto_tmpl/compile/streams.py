@@ -17,7 +17,6 @@ from pypto_tmpl.compile.large_ops import functions_with_large_ops
 from pypto_tmpl.runtime.manifest import Entry
 
 TORCH_FOLDER = "torch"
-_KERNELS = (ir.FunctionType.InCore, ir.FunctionType.AIC, ir.FunctionType.AIV)
 
 
 class Stream(Protocol):
@@ -33,14 +32,13 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TorchScript:
-    """The generated script, and the names that the entry and the kernels have in it.
+    """The generated script, and the name that the entry has in it.
 
     ``large`` are the functions whose ops are so large that several threads pay.
     """
 
     path: str
     entry: str
-    kernels: tuple[str, ...]
     large: tuple[str, ...]
     text: str
 
@@ -50,7 +48,5 @@ def torch_script(program: ir.Program, entry: Entry) -> TorchScript:
     builder = ScriptBuilder(generator(), program, check_shapes=False)
     text = format_script(builder.build("used"))
     name = builder.function_names[entry.function]
-    kernels = (f.name for f in program.functions.values() if f.func_type in _KERNELS)
-    names = tuple(builder.function_names[kernel] for kernel in kernels if kernel != entry.function)
     large = tuple(builder.function_names[function] for function in functions_with_large_ops(program))
-    return TorchScript(f"{TORCH_FOLDER}/{name}.py", name, names, large, text)
+    return TorchScript(f"{TORCH_FOLDER}/{name}.py", name, large, text)

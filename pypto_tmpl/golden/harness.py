@@ -25,6 +25,7 @@ from pypto_tmpl.golden.values import RunValues, from_data, generate
 from pypto_tmpl.runtime.execute import execute_build
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options
 from pypto_tmpl.runtime.platforms import require_simulated
+from pypto_tmpl.runtime.records.task_count import expected_tasks
 
 _NOT_SET = ("", "0", "false", "False")
 _SKIPPED = "validation skipped: no golden_fn or golden_data"
@@ -200,7 +201,8 @@ class Harness:
     def _run(self, build: Build, values: RunValues, options: RuntimeOptions) -> None:
         with self._console.stage("runtime"):
             values.assert_apart()
-            with live_line("runtime", build.directory / REPORT / "tasks.json") as on_task:
+            known = build.directory / REPORT / "tasks.json"
+            with live_line("runtime", known, expected=lambda: _expected_tasks(build)) as on_task:
                 args = values.arguments()
                 written = execute_build(
                     build.directory, build.manifest, args, options, build.program, on_task
@@ -237,3 +239,8 @@ class Harness:
     def _note_result(self, text: str) -> None:
         if self._data is not None:
             self._data.result(text)
+
+
+def _expected_tasks(build: Build) -> int | None:
+    """How many tasks a build will launch, as far as its program tells."""
+    return None if build.program is None else expected_tasks(build.program, build.manifest.entry.function)

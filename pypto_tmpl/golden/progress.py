@@ -42,19 +42,24 @@ def progress_text(seconds: float, done: int, total: int | None) -> str:
 
 @contextmanager
 def live_line(
-    stage: str, known: Path, stream: TextIO | None = None, first_after: float = FIRST_AFTER
+    stage: str,
+    known: Path,
+    stream: TextIO | None = None,
+    first_after: float = FIRST_AFTER,
+    expected: Callable[[], int | None] = lambda: None,
 ) -> Iterator[Callable[[], None] | None]:
     """Show the progress of a stage while the block runs; gives what is to be called for every task.
 
-    The file ``known`` keeps the number of tasks, so that the next time it is said how long they take. Where
-    the stream (stderr) is no terminal nothing is shown and None is given: counting costs time.
+    How many tasks there will be is what the file ``known`` has kept of an earlier run, else what is
+    ``expected``. Where the stream (stderr) is no terminal nothing is shown and None is given: counting costs
+    time.
     """
     out = sys.stderr if stream is None else stream
     if not out.isatty():
         yield None
         return
     counter, stopped, began = TaskCounter(), threading.Event(), time.perf_counter()
-    total = _read_total(known)
+    total = _read_total(known) or expected()
 
     def show() -> None:
         pause = first_after

@@ -19,8 +19,8 @@ from pypto_tmpl.runtime.dfx import warn_caller
 from pypto_tmpl.runtime.manifest import EntryParam, Manifest, file_record, read_manifest
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
 from pypto_tmpl.runtime.platforms import require_simulated
-from pypto_tmpl.runtime.records.recording import Recording, RecordsError
-from pypto_tmpl.runtime.script import announce, load_entry
+from pypto_tmpl.runtime.records.recording import Counting, Recording, RecordsError
+from pypto_tmpl.runtime.script import load_entry
 from pypto_tmpl.runtime.threads import simulator_threads
 
 _CPU = torch.device("cpu")
@@ -59,7 +59,7 @@ def execute_build(
 ) -> list[Path]:
     """Run a build whose manifest has been read; see ``execute_compiled``. Returns the records it wrote.
 
-    ``on_task`` is called whenever a kernel starts, on any thread.
+    ``on_task`` is called whenever a task is launched.
     What the program raises gets notes with the generated line and, where it can be told from ``program`` or
     from the dump in the build, the source line.
     """
@@ -71,7 +71,7 @@ def execute_build(
         )
     values = bind_arguments(manifest.entry, args)
     script = build / manifest.script
-    recording = _recording(build, manifest, options, program)
+    recording = _recording(build, manifest, options, program, on_task)
     entry = load_entry(
         script,
         manifest.script_entry,
@@ -79,8 +79,6 @@ def execute_build(
         None if recording is None else recording.mark,
     )
     namespace: dict[str, Any] = getattr(entry, "__globals__", {})
-    if on_task is not None:
-        announce(entry, manifest.script_kernels, on_task)
     if recording is not None:
         recording.attach(namespace)
     warn_without_records(options.dfx)
@@ -98,17 +96,27 @@ def execute_build(
 
 
 def _recording(
-    build: Path, manifest: Manifest, options: RuntimeOptions, program: ir.Program | None
-) -> Recording | None:
-    """What records the run, if a flag asks for that. Raises RecordsError for a build without its program."""
-    if not any(name != "enable_scope_stats" for name in options.dfx.enabled):
+    build: Path,
+    manifest: Manifest,
+    options: RuntimeOptions,
+    program: ir.Program | None,
+    on_task: Callable[[], None] | None,
+) -> Recording | Counting | None:
+    """What records the run, if a flag asks for that, or only tells of its tasks.
+
+    Raises RecordsError for flags and a build without its program; tasks are not told of then.
+    """
+    is_recorded = any(name != "enable_scope_stats" for name in options.dfx.enabled)
+    if not is_recorded and on_task is None:
         return None
     source = program or _dumped(build, manifest)
+    script = (build / manifest.script).read_text(encoding="utf-8") if source is not None else ""
+    if not is_recorded:
+        return None if source is None or on_task is None else Counting(source, script, on_task)
     if source is None:
         what = f"tasks cannot be recorded: {build} has no intact dump of the program"
         raise RecordsError(what, notes=["compile it with dump_passes=True"])
-    script = (build / manifest.script).read_text(encoding="utf-8")
-    recording = Recording(build, manifest.backend, options.dfx, source, script)
+    recording = Recording(build, manifest.backend, options.dfx, source, script, on_task)
     for note in recording.notes:
         warn_caller(note, UserWarning)
     return recording

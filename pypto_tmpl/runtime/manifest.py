@@ -61,9 +61,9 @@ class FileRecord:
 class Manifest:
     """What a build holds.
 
-    ``script`` is the generated script, in which the entry is called ``script_entry`` and the kernels
-    ``script_kernels``; ``script_large`` are functions in it whose ops are large. ``source`` is the binary
-    dump it was made from, if the build has one. Paths are relative to the build, with slashes.
+    ``script`` is the generated script, in which the entry is called ``script_entry``; ``script_large`` are
+    functions in it whose ops are large. ``source`` is the binary dump it was made from, if the build has one.
+    Paths are relative to the build, with slashes.
     """
 
     program: str
@@ -72,7 +72,6 @@ class Manifest:
     entry: Entry
     script: str
     script_entry: str
-    script_kernels: tuple[str, ...]
     script_large: tuple[str, ...]
     source: str | None
     generator: str
@@ -96,7 +95,6 @@ class Manifest:
             "script": {
                 "path": self.script,
                 "entry": self.script_entry,
-                "kernels": list(self.script_kernels),
                 "large": list(self.script_large),
                 "source": self.source,
             },
@@ -143,7 +141,6 @@ def _manifest(data: dict[str, Any]) -> Manifest:
         entry=Entry(data["entry"]["function"], params),
         script=data["script"]["path"],
         script_entry=data["script"]["entry"],
-        script_kernels=tuple(data["script"]["kernels"]),
         script_large=tuple(data["script"].get("large", ())),
         source=data["script"]["source"],
         generator=data["generator"],

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,20 +42,3 @@ def load_entry(
         raise ScriptError(f"the script has no function {name!r}", where=str(path))
     entry: Callable[..., object] = found
     return entry
-
-
-def announce(entry: Callable[..., Any], kernels: Iterable[str], on_task: Callable[[], None]) -> None:
-    """Have ``on_task`` called whenever a kernel of the entry's script starts."""
-    names: dict[str, Any] = getattr(entry, "__globals__", {})
-    for name in kernels:
-        if callable(names.get(name)):
-            names[name] = _announced(names[name], on_task)
-
-
-def _announced(kernel: Callable[..., Any], on_task: Callable[[], None]) -> Callable[..., Any]:
-    @wraps(kernel)
-    def announced(*args: Any, **kwargs: Any) -> Any:
-        on_task()
-        return kernel(*args, **kwargs)
-
-    return announced

@@ -56,7 +56,6 @@ def test_the_manifest(tmp_path):
     assert data["script"] == {
         "path": "torch/main.py",
         "entry": "main",
-        "kernels": ["kernel"],
         "large": [],
         "source": "passes_dump/00_frontend.msgpack",
     }

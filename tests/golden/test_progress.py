@@ -95,3 +95,18 @@ def test_a_run_on_a_terminal_counts_its_kernels(run_scale, console, monkeypatch)
         "[RUN] runtime ...",
         "[RUN] runtime done (T)",
     ]
+
+
+def test_a_first_run_says_how_many_tasks_there_will_be(tmp_path):
+    out = Terminal()
+    with live_line("runtime", tmp_path / "tasks.json", out, 0.01, expected=lambda: 8) as on_task:
+        on_task()
+        while "1 of 8 tasks" not in out.getvalue():
+            time.sleep(0.01)
+    known = tmp_path / "known.json"
+    known.write_text('{"tasks": 5}')  # what was counted goes before what was foretold
+    again = Terminal()
+    with live_line("runtime", known, again, 0.01, expected=lambda: 8) as on_task:
+        on_task()
+        while "1 of 5 tasks" not in again.getvalue():
+            time.sleep(0.01)

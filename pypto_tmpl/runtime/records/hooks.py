@@ -1,4 +1,4 @@
-"""Attaching a recorder to a loaded script: its kernels, and the helpers that start blocks and lanes."""
+"""Attaching a listener to a loaded script: to its kernels, and to the helpers that start blocks and lanes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 import torch
 
 from pypto_tmpl.runtime.records.plan import Kernel, TaskPlan
-from pypto_tmpl.runtime.records.recorder import Given, Recorder
+from pypto_tmpl.runtime.records.recorder import Given
 from pypto_tmpl.runtime.records.rewrite import RECORDER
+from pypto_tmpl.runtime.records.ticker import Listener
 
 _Function = Callable[..., Any]
 
 
-def attach(namespace: dict[str, Any], plan: TaskPlan, recorder: Recorder) -> None:
+def attach(namespace: dict[str, Any], plan: TaskPlan, recorder: Listener) -> None:
     """Have a recorder told of all that a script launches."""
     namespace[RECORDER] = recorder
     for name, kernel in plan.kernels.items():
@@ -43,7 +44,7 @@ def task_id_setter(namespace: dict[str, Any]) -> Callable[[int], None]:
     return set_task_id
 
 
-def _launching(function: _Function, kernel: Kernel, recorder: Recorder) -> _Function:
+def _launching(function: _Function, kernel: Kernel, recorder: Listener) -> _Function:
     @wraps(function)
     def launch(*args: Any) -> Any:
         with recorder.launch(kernel.name, _given(kernel, args)):
@@ -55,7 +56,7 @@ def _launching(function: _Function, kernel: Kernel, recorder: Recorder) -> _Func
     return launch
 
 
-def _blocks(function: _Function, plan: TaskPlan, recorder: Recorder) -> _Function:
+def _blocks(function: _Function, plan: TaskPlan, recorder: Listener) -> _Function:
     @wraps(function)
     def run_spmd(core_num: int, launched: _Function, *args: Any) -> Any:
         kernel = plan.kernels.get(launched.__name__)
@@ -71,7 +72,7 @@ def _blocks(function: _Function, plan: TaskPlan, recorder: Recorder) -> _Functio
     return run_spmd
 
 
-def _group(function: _Function, plan: TaskPlan, recorder: Recorder) -> _Function:
+def _group(function: _Function, plan: TaskPlan, recorder: Listener) -> _Function:
     @wraps(function)
     def run_group(name: str, meta: Mapping[str, Any], *args: Any, aiv_args: Any = None) -> Any:
         with recorder.launch(name, _given_to_group(plan, meta, args, aiv_args)):
@@ -80,7 +81,7 @@ def _group(function: _Function, plan: TaskPlan, recorder: Recorder) -> _Function
     return run_group
 
 
-def _lanes(function: _Function, plan: TaskPlan, recorder: Recorder) -> _Function:
+def _lanes(function: _Function, plan: TaskPlan, recorder: Listener) -> _Function:
     @wraps(function)
     def run_lanes(group: Any, lanes: Sequence[Any]) -> Any:
         task = recorder.current()
@@ -91,7 +92,7 @@ def _lanes(function: _Function, plan: TaskPlan, recorder: Recorder) -> _Function
             lane.function = _on_lane(lane, plan, recorder)
         return function(group, lanes)
 
-    def _on_lane(lane: Any, plan: TaskPlan, recorder: Recorder) -> _Function:
+    def _on_lane(lane: Any, plan: TaskPlan, recorder: Listener) -> _Function:
         inner, task = lane.function, recorder.current()
         kernel = plan.kernels.get(inner.__name__)
         name = inner.__name__ if kernel is None else kernel.name

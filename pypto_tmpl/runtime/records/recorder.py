@@ -84,11 +84,13 @@ class Recorder:
         sink: ArgSink | None = None,
         block_of: Callable[[], int] = lambda: 0,
         on_task_id: Callable[[int], None] = lambda task_id: None,
+        on_task: Callable[[], None] = lambda: None,
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
         self.records = Records()
         self._plan, self._sink, self._counts_work = plan, sink, counts_work
         self._block_of, self._on_task_id, self._clock = block_of, on_task_id, clock
+        self._on_task = on_task
         self._here, self._lock = _Here(), threading.Lock()
         self._buffers, self._producers = Buffers(), Producers()
         self._function_ids: dict[str, int] = {}
@@ -215,6 +217,7 @@ class Recorder:
         self, task: Task, name: str, given: Sequence[Given], asked: Asked
     ) -> Iterator[Callable[[Sequence[Given]], None]]:
         """A task from its launch to its end; gives what binds its arguments anew, once they are known."""
+        self._on_task()
         task.name, task.dispatched = name, self._clock()
         known = [list(given)]
         args, values = self._args(given, asked.note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from pypto_tmpl.runtime.records.recorder import Recorder
 from pypto_tmpl.runtime.records.rewrite import mark_launches
 from pypto_tmpl.runtime.records.swimlane import chip_swimlane_records, l2_perf_records, name_map
 from pypto_tmpl.runtime.records.task_graph import deps
+from pypto_tmpl.runtime.records.ticker import TaskTicker
 from pypto_tmpl.runtime.records.trace_events import merged_swimlane
 
 FOLDER = "dfx_outputs"
@@ -33,12 +34,38 @@ class RecordsError(PyptoTmplError, ValueError):
     slug = "records"
 
 
+class Counting:
+    """Tells of the tasks of one run as they are launched, and records nothing."""
+
+    def __init__(self, program: ir.Program, script: str, on_task: Callable[[], None]) -> None:
+        self._plan, self._on_task = task_plan(program, script), on_task
+
+    def mark(self, script: ast.Module) -> ast.Module:
+        """The script with its launches marked."""
+        return mark_launches(script, self._plan)
+
+    def attach(self, namespace: dict[str, Any]) -> None:
+        """Attach to a script that was loaded with its launches marked."""
+        attach(namespace, self._plan, TaskTicker(self._on_task))
+
+    def write(self) -> list[Path]:
+        """Nothing was recorded."""
+        return []
+
+
 class Recording:
     """Records the tasks of one run of a build as the diagnostic flags ask."""
 
     def __init__(
-        self, build: Path, backend: str, options: DfxOptions, program: ir.Program, script: str
+        self,
+        build: Path,
+        backend: str,
+        options: DfxOptions,
+        program: ir.Program,
+        script: str,
+        on_task: Callable[[], None] | None = None,
     ) -> None:
+        self._on_task = on_task or (lambda: None)
         self._build, self._backend, self._options = build, backend, options
         self._plan = task_plan(program, script)
         self._title = program.name
@@ -69,6 +96,7 @@ class Recording:
             sink=self._dump,
             block_of=block_of(namespace),
             on_task_id=task_id_setter(namespace),
+            on_task=self._on_task,
         )
         attach(namespace, self._plan, self._recorder)
 

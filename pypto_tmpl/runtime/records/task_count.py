@@ -1,0 +1,69 @@
+"""How many tasks a run of a program launches, as far as its text tells."""
+
+from __future__ import annotations
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.facts import Launch
+
+_TASKS = (ir.FunctionType.Group, ir.FunctionType.Spmd)
+
+
+def expected_tasks(program: ir.Program, entry: str) -> int | None:
+    """The number of tasks; None where a loop runs as often as only the run knows.
+
+    Of two branches the one with more tasks counts, and a conditional launch as one that happens.
+    """
+    counter = _Counter(program)
+    return counter.of_function(counter.functions[entry])
+
+
+class _Counter:
+    def __init__(self, program: ir.Program) -> None:
+        self.functions = {function.name: function for function in program.functions.values()}
+        self._known: dict[str, int | None] = {}
+
+    def of_function(self, function: ir.Function) -> int | None:
+        if function.name not in self._known:
+            self._known[function.name] = None  # of a function that calls itself nobody knows
+            self._known[function.name] = self._of(function.body)
+        return self._known[function.name]
+
+    def _of(self, stmt: ir.Stmt) -> int | None:
+        if isinstance(stmt, ir.InCoreScopeStmt | ir.SpmdScopeStmt | ir.ClusterScopeStmt):
+            return 1
+        if isinstance(stmt, ir.IfStmt):
+            branches = [self._of(b) for b in (stmt.then_body, stmt.else_body) if b is not None]
+            return None if None in branches else max(count or 0 for count in branches)
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            return self._of_loop(stmt)
+        launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
+        if isinstance(launch, Launch):
+            return self._of_launch(launch)
+        total = 0
+        for child in ir.children(stmt):
+            if isinstance(child, ir.Stmt):
+                count = self._of(child)
+                if count is None:
+                    return None
+                total += count
+        return total
+
+    def _of_loop(self, loop: ir.ForStmt | ir.WhileStmt) -> int | None:
+        inside = self._of(loop.body)
+        if inside == 0:
+            return 0
+        if isinstance(loop, ir.WhileStmt):
+            return None
+        bounds = (loop.start, loop.stop, loop.step)
+        numbers = [bound.value for bound in bounds if isinstance(bound, ir.ConstInt)]
+        if inside is None or len(numbers) < len(bounds) or numbers[2] == 0:
+            return None
+        return inside * len(range(*numbers))
+
+    def _of_launch(self, launch: Launch) -> int | None:
+        callee = self.functions.get(launch.op.name) if isinstance(launch.op, ir.GlobalVar) else None
+        if callee is None:
+            return 0
+        if ir.is_incore_type(callee.func_type) or callee.func_type in _TASKS:
+            return 1
+        return self.of_function(callee)

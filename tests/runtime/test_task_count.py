@@ -1,0 +1,88 @@
+"""Counting tasks as they are launched, and before."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from corpus_check import load_program
+from runtime import kernels
+
+import pypto_tmpl.language as pl
+from pypto_tmpl.compile import compile_options, compile_program
+from pypto_tmpl.runtime.execute import execute_build
+from pypto_tmpl.runtime.options import runtime_options
+from pypto_tmpl.runtime.records.task_count import expected_tasks
+
+CORPUS = Path(__file__).resolve().parents[1] / "corpus"
+
+
+def counted(program, args, folder, **flags):
+    """Tasks as they are told of in a run."""
+    build, seen = compile_program(program, folder, compile_options({})), []
+    on_task = lambda: seen.append(1)  # noqa: E731
+    execute_build(build.directory, build.manifest, args, runtime_options(flags), program, on_task)
+    return len(seen)
+
+
+@pytest.mark.parametrize("flags", [{}, {"enable_dep_gen": True}], ids=["counting", "recording"])
+def test_tasks_are_told_of_once(tmp_path, flags):
+    assert counted(kernels.diamond(), [torch.ones(4, 8), torch.zeros(4, 8)], tmp_path, **flags) == 4
+    assert counted(kernels.blocks(), [torch.ones(6, 8), torch.zeros(6, 8)], tmp_path, **flags) == 1
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("name", "tasks"),
+    [
+        ("swiglu_scope", 4 + 1 + 8 + 4),
+        ("mixed_bidirect_up_down", 1),
+        ("flash_attention", 14),
+        ("jit_gelu_spmd", 1),
+    ],
+)
+@pytest.mark.parametrize("stage", [0, -1], ids=["frontend", "last"])
+def test_tasks_of_real_programs(tmp_path, name, tasks, stage):
+    """Scopes in place, groups on three threads, blocks: each is one task, as was foretold."""
+    program = pl.loads(sorted((CORPUS / f"dumps/{name}/Ascend910B").glob("*.py"))[stage])
+    values = load_program(CORPUS / f"programs/{name}.py").make_inputs()
+    entries = [f.name for f in program.functions.values() if f.func_type.name in ("Orchestration", "Opaque")]
+    assert expected_tasks(program, entries[0]) == tasks
+    assert counted(program, [*values.values()], tmp_path) == tasks
+
+
+def scopes(body):
+    """A program whose entry has ``body``, in which ``{scope}`` is a task."""
+    tensor = "pl.Tensor[[4], pl.FP32]"
+    scope = (
+        f"with pl.at(level=pl.Level.CORE_GROUP):\n{{indent}}    y: {tensor} = pl.tensor.assemble(y, x, [0])"
+    )
+    lines = []
+    for line in body:
+        indent = " " * (8 + len(line) - len(line.lstrip()))
+        lines.append(indent + line.strip().replace("{scope}", scope.format(indent=indent)))
+    return pl.parse(f"""\
+# pypto.program: Scopes
+import pypto.language as pl
+
+@pl.program
+class Scopes:
+    @pl.function
+    def main(self, x: {tensor}, n: pl.Scalar[pl.INDEX], y: pl.Out[{tensor}]) -> {tensor}:
+{chr(10).join(lines)}
+        return y
+""")
+
+
+@pytest.mark.parametrize(
+    ("body", "tasks"),
+    [
+        (["{scope}", "{scope}"], 2),
+        (["for i in pl.range(3, 10, 2):", "    {scope}", "    {scope}"], 8),
+        (["for i in pl.range(0, 3):", "    for k in pl.range(0, 5):", "        {scope}"], 15),
+        (["for i in pl.range(0, n):", "    {scope}"], None),
+        (["if n < 3:", "    {scope}", "    {scope}", "else:", "    {scope}"], 2),
+        (["for i in pl.range(0, n):", "    z: pl.Scalar[pl.INDEX] = i + 1", "{scope}"], 1),
+    ],
+)
+def test_what_is_foretold(body, tasks):
+    assert expected_tasks(scopes(body), "main") == tasks
