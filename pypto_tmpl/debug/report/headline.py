@@ -11,6 +11,7 @@ from pypto_tmpl.debug.results import Rerun, ValidationResult
 from pypto_tmpl.debug.schedule import StageResult
 
 SHOWN_TENSORS = 3
+TRACED = "in the traced script"
 SHOWN_FACTS = ("why", "bad cells", "max abs diff", "where")
 
 
@@ -18,13 +19,13 @@ SHOWN_FACTS = ("why", "bad cells", "max abs diff", "where")
 class Headline:
     """The sum of a result; ``stage`` is the number of the first bad stage, None where there is none.
 
-    ``facts`` are labels and texts, ``code`` the labels whose texts are code.
+    ``groups`` of labels and texts stand side by side; ``code`` are the labels whose texts are code.
     """
 
     text: str
     passed: bool
     stage: int | None = None
-    facts: tuple[tuple[str, str], ...] = ()
+    groups: tuple[tuple[tuple[str, str], ...], ...] = ()
     code: frozenset[str] = frozenset({"rerun"})
 
 
@@ -47,21 +48,23 @@ def headline(
     bad_name = result.bad[0].stage.name if divergence is None else divergence.first_bad
     first = next((stage for stage in result.bad if stage.stage.name == bad_name), result.bad[0])
     index = result.stages.index(first)
-    facts = [*notes, *([] if divergence is None else _divergence_facts(divergence))]
-    if divergence is not None:
-        facts.append(("found by", divergence.search))
+    diverged = [*notes, *([] if divergence is None else _divergence_facts(divergence))]
+    facts = []
     if index and all(stage.passed for stage in result.stages[:index]):
         facts.append(("last good stage", result.stages[index - 1].stage.name))
     facts += _facts(first, rerun)
-    code = {"rerun", "statement", "generated", f"in {divergence.last_good}" if divergence else ""}
-    return Headline(_text(first, total), False, index, tuple(facts), frozenset(code))
+    code = {"rerun", "statement", TRACED, f"in {divergence.last_good}" if divergence else ""}
+    groups = tuple(tuple(group) for group in (diverged, facts) if group)
+    return Headline(_text(first, total), False, index, groups, frozenset(code))
 
 
 def _divergence_facts(divergence: Divergence) -> Iterator[tuple[str, str]]:
     """Labels and texts of all that is known beyond the stage."""
     for line in list(divergence.lines())[1:]:
         label, _, text = line.strip().partition(": ")
-        yield label, text.strip()
+        # Its lines have other numbers than those of the script that the page shows.
+        yield TRACED if label == "generated" else label, text.strip()
+    yield "found by", divergence.search
 
 
 def _text(first: StageResult, total: int) -> str:

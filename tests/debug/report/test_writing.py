@@ -372,7 +372,7 @@ def test_the_first_divergence_stands_on_top(tmp_path):
         "statement": "b = pl.tensor.muls(t, 3.0)",
         "variable": "b",
         "source": "k.py:10",
-        "generated": "line 61: b = t * 3.0",
+        "in the traced script": "line 61: b = t * 3.0",
         "run": "r=16",
         "good value": "FP32 [8, 32]; min 514, max 1024, mean 769",
         "bad value": "FP32 [8, 32]; min 771, max inf, mean 1153.5",
