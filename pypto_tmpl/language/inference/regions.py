@@ -75,10 +75,20 @@ def _visible(wanted: ir.Expr, extent: ir.Expr, offset: ir.Expr, valid: ir.Expr) 
         return as_extent(min(asked, max(min(end - start, size), 0)))
     if start == 0 and constant_difference(extent, valid) == 0:
         return wanted
-    left = constant_difference(ir.add(offset, wanted), valid)
+    left = _past(offset, wanted, valid)
     if left is not None and left > 0 and asked is not None:
         return as_extent(max(asked - left, 0))
     return wanted
+
+
+def _past(start: ir.Expr, size: ir.Expr, end: ir.Expr) -> int | None:
+    """By how much ``start + size`` lies behind ``end``, None where that is not constant."""
+    if isinstance(start, ir.ConstInt):
+        gap = constant_difference(size, end)
+        return None if gap is None else start.value + gap
+    if isinstance(start, ir.Var) and isinstance(size, ir.ConstInt) and isinstance(end, ir.ConstInt):
+        return None
+    return constant_difference(ir.add(start, size), end)
 
 
 def _check_window(given: Operands, offset: Extents, wanted: Extents, extents: Extents) -> None:
@@ -88,7 +98,7 @@ def _check_window(given: Operands, offset: Extents, wanted: Extents, extents: Ex
         first = constant_value(start)
         if first is not None and first < 0:
             raise InferenceError(f"the window begins at {first} on axis {axis}, before the first element")
-        past = constant_difference(ir.add(start, size), extent)
+        past = _past(start, size, extent)
         if past is not None and past > 0 and not clamps:
             source = f"{given.name_of(given.first)!r} is {type_text(given.first.type)}"
             raise InferenceError(f"the window ends {past} past axis {axis}, and {source}")

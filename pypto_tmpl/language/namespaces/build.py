@@ -47,7 +47,7 @@ def build_call(
         if form.is_user_form and (best is None or bound.rank > best.rank):
             best = bound
     assert best is not None
-    raise OpCallError(f"{'.'.join(path)}: {best.message}", _hint(args))
+    raise OpCallError(f"{'.'.join(path)}: {best.message()}", _hint(args))
 
 
 def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallContext) -> ir.Expr:

@@ -8,9 +8,9 @@ the operand list that the IR has.
 from __future__ import annotations
 
 import keyword as python_keywords
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -38,7 +38,7 @@ class Misfit:
     """Why a form does not take a call; a higher rank came closer to taking it."""
 
     rank: int
-    message: str
+    message: Callable[[], str]  # most are never read
 
 
 class Form:
@@ -75,25 +75,22 @@ class Form:
         """The arguments by parameter with defaults filled in; None stands for an absent one."""
         if len(args) > len(self._positional):
             count = len(self._positional)
-            return Misfit(count, f"{len(args)} positional arguments, and it takes {count}")
+            return Misfit(count, lambda: f"{len(args)} positional arguments, and it takes {count}")
         found: dict[str, Argument] = dict(zip(self._positional, args, strict=False))
         for given, value in kwargs.items():
             name = self._aliases.get(given, given)
             if name not in self._names:
-                guess = closest(given, self._names)
-                hint = f"did you mean {guess!r}?" if guess else f"it has {', '.join(self.signature.names)}"
-                return Misfit(len(found), f"it has no parameter {given!r}; {hint}")
+                return Misfit(len(found), partial(self._unknown, given))
             if name in found:
-                return Misfit(len(found), f"{given!r} is given twice")
+                return Misfit(len(found), partial("{!r} is given twice".format, given))
             found[name] = value
         for place, (name, value) in enumerate(found.items()):
             spec = self._by_name.get(name)
             if spec is not None and value is not None and not self._takes(name, spec, value):
-                return Misfit(place, self._wrong(name, spec, value))
+                return Misfit(place, partial(self._wrong, name, spec, value))
         for name in self._required:
             if found.get(name) is None:
-                what = "operand" if name in self._by_name else "keyword"
-                return Misfit(len(found), f"the {what} {name!r} is missing")
+                return Misfit(len(found), partial(self._missing, name))
         for name, default in self._defaults:
             if found.get(name) is None:
                 found[name] = found.get(default.name) if isinstance(default, SameAs) else default
@@ -110,6 +107,14 @@ class Form:
         if kind == "tuple":
             return name == self.call.counted
         return kind == "scalar" and name in self.call.wraps
+
+    def _unknown(self, name: str) -> str:
+        guess = closest(name, self._names)
+        hint = f"did you mean {guess!r}?" if guess else f"it has {', '.join(self.signature.names)}"
+        return f"it has no parameter {name!r}; {hint}"
+
+    def _missing(self, name: str) -> str:
+        return f"the {'operand' if name in self._by_name else 'keyword'} {name!r} is missing"
 
     def _wrong(self, name: str, spec: OperandSpec, value: Argument) -> str:
         return f"the operand {name!r} is {shown_argument(value)}, and it takes a {' or a '.join(spec.kinds)}"
