@@ -95,8 +95,13 @@ class Operands:
         return [value for value in found if value is not None] if words else self.shaped
 
     def name_of(self, value: ir.Expr) -> str:
-        """The name of an operand."""
+        """The name of an operand, the first one where it stands for several."""
         return next((name for name, found in self._by_name.items() if found is value), "?")
+
+    def names_of(self, first: ir.Expr, second: ir.Expr) -> tuple[str, str]:
+        """The names of two operands, also where one value stands for both."""
+        names = [name for name, found in self._by_name.items() if found is second]
+        return self.name_of(first), names[-1] if names else "?"
 
     def elements(self, *names: str) -> Extents:
         """The elements of the first of these tuple operands that the call has."""

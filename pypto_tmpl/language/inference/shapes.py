@@ -44,7 +44,9 @@ def agree(given: Operands, first: tuple[ir.Expr, ir.Expr], second: tuple[ir.Expr
     gap = constant_difference(first[1], second[1])
     if gap == 0 or (gap is None and not given.is_built):
         return
-    parts = [f"{given.name_of(value)!r} is {type_text(value.type)}" for value, _ in (first, second)]
+    names = given.names_of(first[0], second[0])
+    types = [type_text(value.type) for value, _ in (first, second)]
+    parts = [f"{name!r} is {type_}" for name, type_ in zip(names, types, strict=True)]
     extents = " and ".join(ir.python_print(extent, format=False) for _, extent in (first, second))
     what = "do not agree" if gap is not None else "are not known to agree"
     raise InferenceError(f"the extents {extents} {what}: {' and '.join(parts)}")
