@@ -232,8 +232,8 @@ def _call(declaration: Declaration) -> Iterator[Diagnostic]:
     for key, what, allowed in signatures.call_problems(declaration.entry):
         notes = [allowed_note("names", allowed)] if allowed else []
         yield _problem(declaration, "call", what, ("call", key), *notes)
-    for what, allowed in requirements.requirement_problems(declaration.entry):
-        yield _problem(declaration, "call", what, ("call", "requires"), allowed_note("names", allowed))
+    for what, allowed, given in requirements.requirement_problems(declaration.entry):
+        yield _problem(declaration, "call", what, ("call", "requires"), allowed_note("names", allowed, given))
 
 
 def _samples(declaration: Declaration) -> Iterator[Diagnostic]:

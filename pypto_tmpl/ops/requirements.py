@@ -50,18 +50,18 @@ def parse_requirement(text: str) -> tuple[str, tuple[str, ...]]:
     return found["name"], tuple(word.strip() for word in found["words"].split(",") if word.strip())
 
 
-def requirement_problems(entry: OpEntry) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What the entry's requirements have wrong, with the words that would be right."""
+def requirement_problems(entry: OpEntry) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """What the entry's requirements have wrong, the words that would be right, and the one given."""
     names = (*entry.operand_names, *entry.kwarg_names)
     known = (*names, *get_args(DTypeName))
     for text in () if entry.call is None else entry.call.requires:
         try:
             name, words = parse_requirement(text)
         except ValueError as error:
-            yield str(error), tuple(REQUIREMENTS)
+            yield str(error), tuple(REQUIREMENTS), ""
             continue
         if name not in REQUIREMENTS:
-            yield f"no requirement is named {name!r}", tuple(REQUIREMENTS)
+            yield f"no requirement is named {name!r}", tuple(REQUIREMENTS), name
         for word in words:
             if word not in known and not word.isdigit():
-                yield f"{text!r} names {word!r}, which is no operand or keyword", names
+                yield f"{text!r} names {word!r}, which is no operand or keyword", names, word

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from msgspec.structs import fields
 
-from pypto_tmpl.ops import OpTableError, load_table, model, rules
+from pypto_tmpl.ops import OpTableError, load_table, model, requirements, rules
 
 ENTRY = """\
 family: reduce
@@ -44,6 +44,7 @@ ABBREVIATIONS = {
     ", ".join(get_args(model.ResultKind)): "<result kinds>",
     ", ".join(rules.SHAPE_RULES): "<shape rules>",
     ", ".join(rules.VALID_RULES): "<valid rules>",
+    ", ".join(requirements.REQUIREMENTS): "<requirements>",
 }
 FILES = {
     "ops/reduce.yaml": ENTRY,

@@ -144,6 +144,60 @@ error[missing-key]: tile.row_sum: the result has no 'valid'
    = a tile result has the keys dtype, shape, valid""",
     ),
     case(
+        "unknown parameter of the call",
+        "    emit:",
+        '    call: {signature: ["tile, tmp_tile, axis=-1"]}\n    emit:',
+        """\
+error[call]: tile.row_sum: the parameter 'axis' becomes no operand and no keyword
+  --> T/ops/reduce.yaml:9
+   = names: tile, tmp_tile""",
+    ),
+    case(
+        "signature that is none",
+        "    emit:",
+        '    call: {signature: ["tile, tmp_tile=f(1)"]}\n    emit:',
+        """\
+error[call]: tile.row_sum: the default f(1) is no constant
+  --> T/ops/reduce.yaml:9""",
+    ),
+    case(
+        "call with an unknown name",
+        "    emit:",
+        "    call: {wraps: [indices]}\n    emit:",
+        """\
+error[call]: tile.row_sum: 'indices' is no parameter of the call
+  --> T/ops/reduce.yaml:9
+   = names: tile, tmp_tile""",
+    ),
+    case(
+        "unknown key of the call",
+        "    emit:",
+        "    call: {literal: {tile: tmp_tile}}\n    emit:",
+        """\
+error[unknown-key]: tile.row_sum: unknown key 'literal' in call
+  --> T/ops/reduce.yaml:9
+   = keys: signature, operands, keywords, drops, literals, together, fills, wraps, counted, states, either, \
+region, target, requires; did you mean 'literals'?""",
+    ),
+    case(
+        "unknown requirement",
+        "    emit:",
+        '    call: {requires: ["same_dtypes(tile, tmp_tile)"]}\n    emit:',
+        """\
+error[call]: tile.row_sum: no requirement is named 'same_dtypes'
+  --> T/ops/reduce.yaml:9
+   = names: <requirements>; did you mean 'same_dtype'?""",
+    ),
+    case(
+        "requirement of an unknown operand",
+        "    emit:",
+        '    call: {requires: ["same_dtype(tile, tmp)"]}\n    emit:',
+        """\
+error[call]: tile.row_sum: 'same_dtype(tile, tmp)' names 'tmp', which is no operand or keyword
+  --> T/ops/reduce.yaml:9
+   = names: tile, tmp_tile""",
+    ),
+    case(
         "required after optional",
         "memory: [Vec]}",
         "optional: true}\n      - {name: z, kind: tile}",
