@@ -24,10 +24,10 @@ KEYWORDS = {"cmp_type": 2, "target_type": DataType.FP16, "mode": 1}
 UNTOUCHED = 99
 
 
-def call(name, *args):
+def call(name, *args, **given):
     """A call with the type that the op table gives it."""
     entry = TABLE[name]
-    keywords = {spec.name: KEYWORDS[spec.name] for spec in entry.kwargs if spec.name in KEYWORDS}
+    keywords = {spec.name: KEYWORDS[spec.name] for spec in entry.kwargs if spec.name in KEYWORDS} | given
     type_ = infer_type(entry, args, ir.AttrMap(keywords))
     return op(name, args, type_, **keywords)
 
@@ -47,9 +47,9 @@ def operands_after(name, first):
             yield tile(spec.name, extents, dtype)
 
 
-def written_cells(params, body, value):
+def written_cells(params, body, value, shape=SHAPE):
     """Which cells of a tensor change when a kernel stores its value in it; all operands are above 1."""
-    out = tensor("out", SHAPE, value.type.dtype)
+    out = tensor("out", shape, value.type.dtype)
     stored = ir.Var("stored", out.type, U)
     kernel = function(
         "kernel", [*params, out], *body, assign(stored, store(value, [0, 0], out)), ret(stored),
@@ -57,19 +57,19 @@ def written_cells(params, body, value):
     )  # fmt: skip
     data = []
     for param in params:
-        shape = [extent.value for extent in param.type.shape]
-        numbers = torch.arange(torch.Size(shape).numel()).reshape(shape) % 3 + 2
+        extents = torch.Size(extent.value for extent in param.type.shape)
+        numbers = torch.arange(extents.numel()).reshape(extents) % 3 + 2
         data.append(numbers.to(DTYPES[param.type.dtype.name]))
-    target = torch.full(SHAPE, UNTOUCHED).to(DTYPES[value.type.dtype.name])
+    target = torch.full(shape, UNTOUCHED).to(DTYPES[value.type.dtype.name])
     script(kernel)["kernel"](*data, target)
     return target != UNTOUCHED
 
 
-def region_of(type_):
-    """The cells of a type's region, as a mask of SHAPE."""
+def region_of(type_, shape=SHAPE):
+    """The cells of a type's region, as a mask of a shape."""
     view = type_.tile_view
     extents = view.valid_shape if view is not None and view.valid_shape else type_.shape
-    cells = torch.zeros(SHAPE, dtype=torch.bool)
+    cells = torch.zeros(shape, dtype=torch.bool)
     cells[tuple(slice(extent.value) for extent in extents)] = True
     return cells
 
@@ -135,3 +135,65 @@ def test_after_a_chain(seed):
         tiles.append(ir.Var(f"value_{number}", value.type, U))
         body.append(assign(tiles[-1], value))
     assert torch.equal(written_cells([source], body, tiles[-1]), region_of(tiles[-1].type))
+
+
+# Chains that change shapes, with the region worked out beside them
+
+
+def extents_of(numbers):
+    return ir.MakeTuple([ir.ConstInt(number, DataType.INDEX, U) for number in numbers], U)
+
+
+def index(number):
+    return ir.ConstInt(number, DataType.INDEX, U)
+
+
+def reshaped_op(choose, value, shape, valid):
+    """One more op on a tile of that shape and region: the call, and the shape and region of its result."""
+    rows, columns = shape
+    kind = choose.choice(["one", "cast", "swap", "pad", "grow", "declare", "window", "reduce", "put", "join"])
+    if kind == "one":
+        return call(choose.choice(["tile.abs", "tile.relu", "tile.neg"]), value), shape, valid
+    if kind == "cast":
+        return call("tile.cast", value), shape, valid
+    if kind == "swap":
+        return call("tile.transpose_view", value), shape[::-1], valid[::-1]
+    if kind == "pad":
+        return call("tile.fillpad", value, pad_value=ir.PadValue.zero), shape, shape
+    if kind == "grow":
+        larger = [rows + choose.choice([0, 8]), columns + choose.choice([0, 16])]
+        grown = call("tile.fillpad_expand", value, extents_of(larger), pad_value=ir.PadValue.zero)
+        return grown, larger, larger
+    if kind == "declare":
+        declared = [choose.randint(0, rows), choose.randint(0, columns)]
+        return call("tile.set_validshape", value, *map(index, declared)), shape, declared
+    if kind == "window":
+        window = [choose.randint(1, rows), choose.randint(1, columns)]
+        offset = [choose.randint(0, extent - size) for extent, size in zip(shape, window, strict=True)]
+        part = [min(max(v - o, 0), w) for v, o, w in zip(valid, offset, window, strict=True)]
+        return call("tile.slice", value, extents_of(window), extents_of(offset)), window, part
+    if kind == "reduce" and 0 not in valid:
+        return call("tile.row_max", value, value), [rows, 1], [valid[0], 1]
+    if kind == "put" and valid == shape:
+        return call("tile.assemble", value, value, extents_of([0, 0])), shape, shape
+    if kind == "join" and valid == shape:
+        return call("tile.concat", value, value), [rows, 2 * columns], [rows, 2 * columns]
+    return call("tile.adds", value, ir.ConstFloat(0.5, value.type.dtype, U)), shape, valid
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_after_a_chain_that_changes_shapes(seed):
+    """The region of the type is the one worked out by hand, and so are the cells that are written."""
+    choose = random.Random(seed)
+    shape, valid = [*SHAPE], [choose.randint(0, 8), choose.randint(0, 32)]
+    source, value = tensor("source", SHAPE), tile("loaded", SHAPE, DataType.FP32, valid)
+    fetched = load(source, [0, 0], SHAPE, valid)
+    body = [assign(value, ir.Call(fetched.op, fetched.args, fetched.kwargs, value.type, U))]
+    for number in range(choose.randint(1, 6)):
+        made, shape, valid = reshaped_op(choose, value, shape, valid)
+        value = ir.Var(f"value_{number}", made.type, U)
+        body.append(assign(value, made))
+    expected = torch.zeros(shape, dtype=torch.bool)
+    expected[tuple(slice(extent) for extent in valid)] = True
+    assert torch.equal(region_of(value.type, shape), expected)
+    assert torch.equal(written_cells([source], body, value, shape), expected)
