@@ -17,6 +17,7 @@ from pypto_tmpl.debug import (
     WorkerPool,
     validate_pass_ir_codegen_results,
 )
+from pypto_tmpl.debug.tasks import prepare_task
 from pypto_tmpl.debug.time_limits import TimeLimits
 
 GOOD = scaled_text()
@@ -119,3 +120,33 @@ def test_a_task_that_is_ended_leaves_the_others_alone(pool):
     waiting = [pool.submit(time.sleep, 0.3) for _ in range(2)] + [pool.submit(sum, [1])]
     pool.end_task(waiting[2])
     assert waiting[2].cancelled() and waiting[0].result(30) is None
+
+
+def test_reading_has_a_limit_of_its_own(tmp_path, monkeypatch):
+    stop = Event()
+
+    def slow(content, request):
+        if content.name == "01_after_Pass1":
+            stop.wait(60)
+        return prepare_task(content, request)
+
+    monkeypatch.setattr("pypto_tmpl.debug.schedule.prepare_task", slow)
+    write_dump(tmp_path, GOOD, scaled_text(2.0000001), scaled_text(2.0000002))
+    with ThreadPoolExecutor(2) as executor:
+        options = Options(time_limit=5, executor=executor)
+        results = list(Validation(tmp_path, inputs(), expected(), options).results())
+        stop.set()
+    assert [result.verdict for result in results] == ["ok", "timed out", "ok"]
+    assert results[1].failure is not None
+    assert results[1].failure.text == "reading the stage took longer than the time limit of 5 s"
+
+
+def test_a_stage_like_one_that_hung_is_not_run(tmp_path, pool):
+    write_dump(tmp_path, ENDLESS, ENDLESS.replace("q in", "p in"), GOOD)
+    options = Options(time_limit=3, executor=pool)
+    results = list(Validation(tmp_path, inputs(), expected(), options).results())
+    assert [(result.verdict, result.same_as) for result in results] == [
+        ("timed out", ""),
+        ("timed out", "00_frontend"),
+        ("ok", ""),
+    ]

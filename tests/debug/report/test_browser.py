@@ -346,3 +346,13 @@ def test_fifty_stages_of_two_thousand_lines(open_page, large_report):
     press(page, "4")
     page.wait_for_selector(".code[data-complete=yes]", timeout=15_000)
     assert page.locator(".code-line").count() > 3000
+
+
+def test_the_headline_can_be_closed(open_page, report):
+    page = open_page(report)
+    fact = page.get_by_text("last good stage")
+    assert fact.is_visible()
+    press(page, "h")
+    assert not fact.is_visible() and page.get_by_text("First bad stage: 02_after_Pass2").is_visible()
+    press(page, "h")
+    assert fact.is_visible()
