@@ -105,9 +105,16 @@ class ScopeIsolationError(ParserError):
     """Kept for programs that name it; never raised."""
 
 
+class PassedOverError(ParserError):
+    """A statement that needs what one with an error would have given; nothing more is said of it."""
+
+
 def several(errors: Sequence[ParserError]) -> ParserError:
     """One error that tells of all: the first of the text, with the others as its ``related``."""
-    first, *others = sorted(errors, key=lambda error: int(str((error.span or {}).get("line", 0))))
+    found = [inner for error in errors for inner in (error, *error.related)]
+    first, *others = sorted(found, key=lambda error: int(str((error.span or {}).get("line", 0))))
+    for error in others:
+        error.related = ()
     first.related = tuple(others)
     return first
 

@@ -12,7 +12,12 @@ from pypto_tmpl import ir
 from pypto_tmpl.errors import closest
 from pypto_tmpl.language.annotations import PYTHON_OPERATORS, DimExpr, DynVar
 from pypto_tmpl.language.constants import member, shown, unsupported
-from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError, UndefinedVariableError
+from pypto_tmpl.language.diagnostics import (
+    ParserSyntaxError,
+    ParserTypeError,
+    PassedOverError,
+    UndefinedVariableError,
+)
 from pypto_tmpl.language.folding import compile_time, fold, unary
 from pypto_tmpl.language.scopes import FREE_SUFFIX, PythonValue, Reader
 
@@ -157,6 +162,8 @@ def _constant(reader: Reader, node: ast.Constant) -> Operand:
 
 @reads(ast.Name)
 def _name(reader: Reader, node: ast.Name) -> Operand:
+    if reader.failed and node.id in reader.failed:
+        raise reader.error(PassedOverError, node, f"the statement that binds {node.id!r} has an error")
     variable = reader.names.find(node.id)
     return variable if variable is not None else _module_name(reader, node)
 

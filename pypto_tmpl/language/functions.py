@@ -20,6 +20,8 @@ from pypto_tmpl.language.diagnostics import (
     ParserError,
     ParserSyntaxError,
     ParserTypeError,
+    PassedOverError,
+    several,
 )
 from pypto_tmpl.language.folding import boolean, string
 from pypto_tmpl.language.limits import as_parser_error
@@ -273,7 +275,12 @@ def _body(reader: Reader, header: _Header, body: list[ast.stmt], span: ir.Span) 
                 message = "the body of an external function is `...`, `pass` or a docstring"
                 raise reader.error(ParserSyntaxError, node, message)
         return ir.SeqStmts((), span)
-    found = block(reader, body, span)
+    try:
+        found = block(reader, body, span)
+    except PassedOverError:
+        if reader.errors:
+            raise several(reader.errors) from None
+        raise
     reader.pending_comments = []
     return found
 

@@ -16,6 +16,7 @@ from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
     ParserSyntaxError,
     ParserTypeError,
+    PassedOverError,
     UndefinedVariableError,
 )
 from pypto_tmpl.language.expressions import expression
@@ -73,6 +74,8 @@ def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.E
     if signature is not None and len(args) != len(signature.params):
         message = f"{name!r} takes {len(signature.params)} argument(s), and {len(args)} are given"
         raise reader.error(ParserTypeError, node, message)
+    if signature is not None and signature.failed:
+        raise reader.error(PassedOverError, node, f"the function {name!r} has an error")
     _tag(reader, args, attrs)
     if type_ is None or (is_source and signature is not None and signature.return_types):
         type_ = ir.UnknownType() if signature is None else inference.call_type(signature, args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError, several
+from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError, PassedOverError, several
 from pypto_tmpl.language.folding import boolean
 from pypto_tmpl.language.functions import Declared, declare, decorator_of, read_function
 from pypto_tmpl.language.scopes import Module, Reader, Signature, Variables
@@ -65,7 +65,8 @@ def _bodies(methods: dict[str, Declared], errors: list[ParserError]) -> list[ir.
         try:
             functions.append(read_function(declared))
         except ParserError as error:
-            errors.append(error)
+            declared.signature.failed = not declared.signature.return_types
+            errors += [] if isinstance(error, PassedOverError) else [error]
     return functions
 
 

@@ -169,6 +169,7 @@ class Signature:
     directions: list[ir.ParamDirection]
     return_types: tuple[ir.Type, ...]
     role: ir.Role | None = None
+    failed: bool = False  # its body has errors, and its results are not known
 
     @property
     def result_type(self) -> ir.Type:

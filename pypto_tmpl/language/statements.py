@@ -15,6 +15,7 @@ from pypto_tmpl.language.diagnostics import (
     ParserError,
     ParserSyntaxError,
     ParserTypeError,
+    PassedOverError,
     SSAViolationError,
 )
 from pypto_tmpl.language.expressions import as_constant, expression, int_constant, operand, scalar
@@ -44,6 +45,7 @@ _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.AsyncWith: ("async with", None),
 }
 _SUBMITS = frozenset({"submit", "spmd_submit"})
+_MOST_ERRORS = 20  # of one function
 _NO_JUMPS = frozenset({"parallel", "unroll", "split_aiv", "spmd"})
 
 
@@ -62,13 +64,31 @@ def reads(
 def block(reader: Reader, body: Sequence[ast.stmt], span: ir.Span, first: ir.Stmt | None = None) -> ir.Stmt:
     """The statements of a body: one is itself, none or several are a sequence at ``span``."""
     outer, reader.statements = reader.statements, [] if first is None else [first]
+    is_whole = True
     try:
         for node in body:
-            statement(reader, node)
+            try:
+                statement(reader, node)
+            except ParserError as error:
+                is_whole = False
+                _pass_over(reader, node, error)
         found = reader.statements
     finally:
         reader.statements = outer
+    if not is_whole:
+        raise PassedOverError("a statement of the block has an error", span)
     return found[0] if len(found) == 1 else ir.SeqStmts(found, span)
+
+
+def _pass_over(reader: Reader, node: ast.stmt, error: ParserError) -> None:
+    """Keep an error for later, and go on without the names that the statement would have bound."""
+    reader.pending_comments = []
+    if not isinstance(error, PassedOverError) and len(reader.errors) < _MOST_ERRORS:
+        reader.errors.append(error)
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                reader.failed.add(name)
 
 
 @reads_statements
@@ -128,6 +148,7 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
     """Bind ``name`` to a value."""
     try:
         variable = reader.names.assign(name, type_, span)
+        reader.failed.discard(name)
     except SecondDefinitionError as error:
         message = f"{name!r} is assigned twice, which strict_ssa forbids"
         lines = reader.module.source.lines_of(span)
@@ -301,6 +322,7 @@ def define_results(
         if type_ is None:
             type_ = types[index] if index < len(types) else results.values[name]
         found.append(reader.names.define(name, type_, span))
+        reader.failed.discard(name)
     return found
 
 
