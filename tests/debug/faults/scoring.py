@@ -13,7 +13,8 @@ function but at another statement counts as missed.
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,9 +91,8 @@ def score(fault: Fault) -> Score:
     return Score(fault, found)
 
 
-def score_seeds(seeds: Iterable[int]) -> Iterator[Score]:
-    for seed in seeds:
-        yield from map(score, draw(seed))
+def score_seed(seed: int) -> list[Score]:
+    return [score(fault) for fault in draw(seed)]
 
 
 def table(scores: Iterable[Score]) -> str:
@@ -164,12 +164,17 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(prog="debug.faults.scoring", description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="seeds scored at a time")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args()
-    scores = []
-    for one in score_seeds(options.seeds):
-        print(f"{one.fault.seed} {one.fault.name}: {'exact' if one.is_exact else 'MISSED'}", flush=True)
-        scores.append(one)
+    scores: list[Score] = []
+    with ProcessPoolExecutor(options.jobs) as executor:
+        for group in executor.map(score_seed, options.seeds):
+            for one in group:
+                print(
+                    f"{one.fault.seed} {one.fault.name}: {'exact' if one.is_exact else 'MISSED'}", flush=True
+                )
+            scores += group
     write_text(options.out, table(scores))
     print(f"{sum(one.is_exact for one in scores)} of {len(scores)} exact; written to {options.out}")
 
