@@ -26,6 +26,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = MappingPro
     }
 )
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
+_TASKS = frozenset({"task_dummy", "task_invalid"})
 _NOWHERE = ir.Span.unknown()
 
 
@@ -174,6 +175,8 @@ class LocalInfo:
             return None
         if path[-1] == "no_dep" and len(node.args) == 1:
             return self.info(node.args[0])
+        if path[-1] in _TASKS:
+            return ScalarInfo(ir.DataType.TASK_ID)
         try:
             args = [self._operand(arg) for arg in node.args]
             kwargs = {keyword.arg or "": self._operand(keyword.value) for keyword in node.keywords}

@@ -1,0 +1,121 @@
+"""``ir.compile`` and ``runtime.run``: compiled programs, what they tell of themselves, and their calls."""
+
+# ruff: noqa: E501
+
+import os
+
+import pytest
+import torch
+from runtime import kernels
+
+from pypto_tmpl import backend, ir, runtime
+from pypto_tmpl.compile.compiled_program import CompiledProgram
+from pypto_tmpl.debug import ValidationError
+from pypto_tmpl.runtime import HardwareNeededError, MultiCardError, RunConfig, UnknownPlatformError
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYPTO_PROG_BUILD_DIR", raising=False)
+    backend.reset_for_testing()
+    yield
+    backend.reset_for_testing()
+
+
+@pytest.fixture
+def scale(tmp_path):
+    """y = n * x over [4, 8]."""
+    return ir.compile(kernels.scale(), tmp_path / "build")
+
+
+def test_what_it_tells_of_itself(scale, tmp_path):
+    assert (scale.output_dir, scale.platform, scale.backend_type) == (
+        tmp_path / "build", "a2a3sim", "Ascend910B",
+    )  # fmt: skip
+    assert (scale.param_names, scale.output_indices, scale.has_return) == (["x", "n", "y"], [2], True)
+    assert ir.structural_equal(scale.program, kernels.scale())
+    assert str(scale) == os.fspath(scale) == str(tmp_path / "build")
+    assert repr(scale) == f"CompiledProgram({tmp_path / 'build'})"
+    again = CompiledProgram.from_dir(tmp_path / "build")
+    assert again == scale == str(tmp_path / "build")
+    assert (hash(again), again.program) == (hash(scale), None)
+
+
+def test_a_call_in_place(scale):
+    x, y = torch.randn(4, 8), torch.zeros(4, 8)
+    assert scale(x, 3.0, y) is None
+    torch.testing.assert_close(y, 3 * x)
+    assert scale(x, 2, y, config=RunConfig(platform="a2a3sim")) is None
+    torch.testing.assert_close(y, 2 * x)
+
+
+def test_a_call_that_returns_its_outputs(scale):
+    x = torch.randn(4, 8)
+    torch.testing.assert_close(scale(x, 3.0), 3 * x)
+    torch.testing.assert_close(CompiledProgram.from_dir(scale)(x, 3.0), 3 * x)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([torch.zeros(4, 8)], r"CompiledProgram expects 3 \(in-place\) or 2 \(return\) arguments, got 1. Param"),
+        ([torch.zeros(4, 8), torch.tensor(3.0)], "scalar 'n' is given a tensor"),
+        ([torch.zeros(4, 8), "3"], "scalar 'n' is FP32, got str"),
+        ([3.0, 3.0], "must be torch.Tensor, DeviceTensor or ctypes scalar, got float"),
+    ],
+)
+def test_arguments_that_do_not_fit(scale, args, message):
+    with pytest.raises(TypeError, match=message):
+        scale(*args)
+
+
+def test_devices_and_several_cards_are_refused(scale):
+    with pytest.raises(HardwareNeededError):
+        scale(torch.zeros(4, 8), 1.0, config=RunConfig(platform="a2a3"))
+    with pytest.raises(MultiCardError):
+        ir.compile(kernels.scale(), distributed_config=runtime.DistributedConfig(device_ids=[0, 1]))
+
+
+def test_where_it_goes_and_what_is_dumped():
+    compiled = ir.compile(kernels.scale(), dump_passes=False, profiling=True, platform="a5sim")
+    assert compiled.output_dir.parent.name == "build_output"
+    assert compiled.output_dir.name.startswith("Scale_")
+    assert (compiled.platform, (compiled.output_dir / "passes_dump").exists()) == ("a5sim", False)
+    assert (compiled.output_dir / "report/pipeline_profile.json").is_file()
+
+
+def test_the_backend_of_the_process_is_kept():
+    backend.set_backend_type(backend.BackendType.Ascend910B)
+    with pytest.raises(ValueError, match="already set to Ascend910B, cannot change to Ascend950"):
+        ir.compile(kernels.scale(), platform="a5sim")
+    with pytest.raises(ValueError, match="already set to Ascend910B, cannot change to Ascend950"):
+        ir.compile(kernels.scale(), backend_type=backend.BackendType.Ascend950)
+    assert os.listdir() == []
+    assert ir.compile(kernels.scale()).backend_type == "Ascend910B"
+
+
+def test_what_is_no_program_or_platform():
+    with pytest.raises(TypeError, match="compile takes an ir.Program, got str"):
+        ir.compile("program")
+    with pytest.raises(UnknownPlatformError):
+        ir.compile(kernels.scale(), platform="a3")
+
+
+def test_the_stages_are_validated(scale):
+    x, n = torch.randn(4, 8), 3.0
+    assert scale.validate_ir({"x": x, "n": n}, {"y": 3 * x}).passed
+    with pytest.raises(ValidationError):
+        scale.validate_ir({"x": x, "n": n}, {"y": 4 * x})
+    without = ir.compile(kernels.scale(), dump_passes=False)
+    with pytest.raises(FileNotFoundError, match="No passes_dump/ under"):
+        without.validate_ir({"x": x, "n": n}, {"y": 3 * x})
+
+
+def test_compile_and_run():
+    x, y = torch.randn(4, 8), torch.zeros(4, 8)
+    compiled = runtime.run(kernels.scale(), x, 3.0, y, config=RunConfig(save_kernels_dir="kept"))
+    torch.testing.assert_close(y, 3 * x)
+    assert compiled.output_dir.name == "kept"
+    runtime.run(kernels.scale(), x, 5.0, y, config=RunConfig(codegen_only=True))
+    torch.testing.assert_close(y, 3 * x)
