@@ -9,9 +9,12 @@ from pypto_tmpl.golden import run_jit
 PLATFORMS = ["a2a3", "a2a3sim", "a5", "a5sim"]
 
 
-def main(kernel, specs, golden, **knobs):
-    """Run a kernel on its specs under the golden harness; a failed run ends the process with status 1."""
-    parser = argparse.ArgumentParser()
+def main(kernel, specs, golden, flags=(), **knobs):
+    """Run a kernel on its specs under the golden harness; a failed run ends the process with status 1.
+
+    ``flags`` are parsers whose flags the file has besides.
+    """
+    parser = argparse.ArgumentParser(parents=flags)
     parser.add_argument("-p", "--platform", default="a2a3sim", choices=PLATFORMS)
     parser.add_argument("-d", "--device", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)

@@ -25,7 +25,7 @@ def test_script_is_unchanged(case, golden_script):
 def tolerances(module):
     """The knobs of the comparison that the file itself runs with."""
     found = {}
-    module.main = lambda kernel, specs, golden, **knobs: found.update(knobs)
+    module.main = lambda kernel, specs, golden, flags=(), **knobs: found.update(knobs)
     source = module.__file__
     text = Path(source).read_text()
     exec(compile(text[text.index('if __name__ == "__main__":') :], source, "exec"), {

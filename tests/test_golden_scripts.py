@@ -39,7 +39,7 @@ def test_there_are_as_many_cases_as_stages_with_a_dump():
 
 def test_every_script_has_a_case():
     examples = list(find_example_cases(ROOT / "examples", GOLDEN))
-    assert len(examples) == 13
+    assert len(examples) == 14
     assert unclaimed(GOLDEN, CASES + examples) == []
 
 

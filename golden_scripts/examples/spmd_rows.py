@@ -285,18 +285,18 @@ def scale_rows(x, factor, out):
     """Orchestration function."""
     _check_dtype("x", x, torch.float32)
     _check_dtype("out", out, torch.float32)
-    rows = x.shape[0]
-    blocks = (rows + 32 - 1) // 32
+    ROWS = x.shape[0]
+    blocks = (ROWS + 32 - 1) // 32
     for _ in _spmd_blocks(blocks):
         b = _get_block_idx()
         r = b * 32
-        part = _tensor_slice(x, [32, 256], [r, 0], [min(32, rows - r), 256])
+        part = _tensor_slice(x, [32, 256], [r, 0], [min(32, ROWS - r), 256])
         _check_tensor("part", part, [32, 256], torch.float32)
         norm = torch.sqrt((torch.sum((part * part), dim=-1, keepdim=True) + 1e-06).double()).float()
         _check_tensor("norm", norm, [32, 1], torch.float32)
         out = _assemble(out, ((part / norm) * factor), [r, 0])
         _check_poison(
-            "out", out, None, (part, [min(32, rows - r), 256]), (norm, [min(32, rows - r), 1])
+            "out", out, None, (part, [min(32, ROWS - r), 256]), (norm, [min(32, ROWS - r), 1])
         )
         _check_tensor("out", out, [None, 256], torch.float32)
     return out

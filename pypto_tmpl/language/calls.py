@@ -133,7 +133,9 @@ def _dimension(reader: Reader, found: ir.Expr) -> ir.Expr | None:
     if reader.function_type is not ir.FunctionType.Orchestration:
         return None
     match found:
-        case ir.Call(args=(ir.Var() as tensor, ir.ConstInt(value=axis))) if any(tensor is p for p in reader.params):
+        case ir.Call(args=(ir.Var() as tensor, ir.ConstInt(value=axis))):
+            if not any(tensor is param for param in reader.params):
+                return None
             shape = tensor.type.shape if isinstance(tensor.type, ir.ShapedType) else ()
             if -len(shape) <= axis < len(shape) and isinstance(shape[axis], ir.Var):
                 return shape[axis]
