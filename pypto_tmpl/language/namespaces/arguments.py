@@ -43,6 +43,13 @@ def kind_of(value: Argument) -> str:
     return "other"
 
 
+def is_computed(value: Argument) -> bool:
+    """Whether an argument is known at run time only, or a list: nothing that a keyword stores."""
+    if isinstance(value, ir.Expr):
+        return not isinstance(value, (ir.ConstInt, ir.ConstFloat, ir.ConstBool))
+    return isinstance(value, (list, tuple))
+
+
 def operand_of(value: Argument, span: ir.Span, dtype: ir.DataType | None = None) -> ir.Expr:
     """The operand that an argument is; a literal is of ``dtype`` where one is given."""
     if isinstance(value, ir.ConstInt):

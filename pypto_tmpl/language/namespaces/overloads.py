@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pypto_tmpl.errors import closest
-from pypto_tmpl.language.namespaces.arguments import kind_of
+from pypto_tmpl.language.namespaces.arguments import is_computed, kind_of
 from pypto_tmpl.language.namespaces.context import Argument, shown_argument
 from pypto_tmpl.ops import KwargSpec, OpEntry, OperandSpec, load_table
 from pypto_tmpl.ops.model import CallSpec
@@ -86,7 +86,12 @@ class Form:
             found[name] = value
         for place, (name, value) in enumerate(found.items()):
             spec = self._by_name.get(name)
-            if spec is not None and value is not None and not self._takes(name, spec, value):
+            if value is None:
+                continue
+            if spec is None:
+                if name in self.specs and is_computed(value):
+                    return Misfit(place, partial(self._no_option, name, value))
+            elif not self._takes(name, spec, value):
                 return Misfit(place, partial(self._wrong, name, spec, value))
         for name in self._required:
             if found.get(name) is None:
@@ -115,6 +120,9 @@ class Form:
 
     def _missing(self, name: str) -> str:
         return f"the {'operand' if name in self._by_name else 'keyword'} {name!r} is missing"
+
+    def _no_option(self, name: str, value: Argument) -> str:
+        return f"the keyword {name!r} cannot be {shown_argument(value)}"
 
     def _wrong(self, name: str, spec: OperandSpec, value: Argument) -> str:
         return f"the operand {name!r} is {shown_argument(value)}, and it takes a {' or a '.join(spec.kinds)}"
