@@ -98,8 +98,8 @@ def test_what_a_sample_yields_is_the_box_or_the_region_of_its_type(op: str, samp
 # Scripts compute more than the language lets one write: dtypes that the device lacks, windows over an edge.
 STRICTER = {
     "tensor.and", "tensor.or", "tile.and", "tile.or", "tensor.not", "tile.not", "tensor.row_min",
-    "tile.row_min", "tensor.subs", "tile.subs", "tile.div", "tile.row_expand_add", "tile.matmul_mx", "tile.matmul_mx_acc",
-    "tile.matmul_mx_bias", "tile.extract", "tile.load",
+    "tile.row_min", "tensor.subs", "tile.subs", "tile.div", "tile.row_expand_add", "tile.matmul_mx",
+    "tile.matmul_mx_acc", "tile.matmul_mx_bias", "tile.extract", "tile.load",
 }  # fmt: skip
 STRICT_REASONS = ("its dtype must be", "the window ends")
 # A sample's stand-in is no handle; the fourth positional argument of a user is not the fourth operand.
