@@ -419,9 +419,10 @@ def test_an_entry_that_is_not_clear_is_an_error_of_its_own(tmp_path, where):
     write_dump(tmp_path, text)
     with pytest.raises(EntryError) as caught:
         check(tmp_path, **where)
-    assert str(caught.value).splitlines()[-2:] == [
+    assert str(caught.value).splitlines()[-3:] == [
         "   =   main(x, out), Opaque",
         "   =   other(x, out), Opaque",
+        "   = make it the only orchestration function; `validate` also takes its name as entry",
     ]
     assert check(tmp_path, entry="main", **where).passed
     with pytest.raises(ValidationError) as wrong:
