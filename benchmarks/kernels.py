@@ -3,22 +3,21 @@
     python benchmarks/kernels.py [NAME ...] [--repeat 3] [--small] [--json]
 
 Each example of examples/ is compiled for a realistic size, run ``--repeat`` times on the same inputs and
-compared with its golden function; the best time of each is told. An example is a module with KERNEL,
-``specs``, ``golden`` and, where it needs them, TOLERANCES. Torch has the threads that a run of the harness
-gives it.
+compared with its golden function; the best time of each is told. Sizes are set by giving the constants of an
+example other values before it is executed. Torch has the threads that a run of the harness gives it.
 """
 
 from __future__ import annotations
 
 import argparse
-import inspect
+import ast
 import json
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
-from importlib import import_module
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
@@ -26,21 +25,35 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
-# Sizes of a model's decode or prefill step; arguments of the example's ``specs``.
+# Sizes of a model's decode or prefill step; the examples that are not here run as they are.
 SIZES: dict[str, dict[str, int]] = {
-    "projections": {"rows": 16, "hidden": 8192},
-    "rms_norm": {"rows": 512, "hidden": 8192},
-    "layer_norm": {"rows": 512, "hidden": 8192},
-    "softmax": {"rows": 1024, "cols": 4096},
-    "elementwise": {"rows": 1024, "cols": 8192},
-    "gemm": {"m": 256, "n": 2048, "k": 2048},
-    "gemm_bias_relu": {"m": 256, "n": 2048, "k": 2048},
-    "gemm_split_k": {"m": 128, "n": 1024, "k": 4096},
-    "quantised_mlp": {"rows": 64, "hidden": 2048, "inner": 4096},
-    "dynamic_grid": {"rows": 2011},
-    "rope": {"tokens": 512, "heads": 32, "half": 64},
-    "top_k": {"rows": 256},
+    "decoder_layer": {"BATCH": 16, "HIDDEN": 1024, "HEADS": 16, "SEQ": 512, "INNER": 2816},
+    "elementwise": {"ROWS": 1024, "COLS": 8192},
+    "gemm": {"M": 256, "K": 2048, "N": 2048},
+    "gemm_gelu": {"M": 256, "K": 2048, "N": 2048},
+    "gemm_split_k": {"M": 128, "K": 8192, "N": 1024},
+    "int8_mlp": {"ROWS": 64, "HIDDEN": 2048, "INNER": 4096},
+    "layer_norm": {"ROWS": 512, "HIDDEN": 8192},
+    "paged_attention": {"HEADS": 64, "DIM": 128},
+    "projections": {"HIDDEN": 8192},
+    "rms_norm": {"ROWS": 512, "HIDDEN": 8192},
+    "rope": {"BATCH": 64, "HEADS": 32, "MAX_SEQ": 4096},
+    "softmax": {"ROWS": 1024, "COLS": 4000, "TILE": 4096},
+    "topk": {"ROWS": 256},
 }
+
+
+_RULES = ("rtol", "atol", "equal_nan", "compare_fn")
+
+
+@dataclass(frozen=True)
+class Example:
+    """What an example hands to the harness; of the knobs those of the comparison."""
+
+    kernel: Any
+    specs: Callable[[], list[Any]]
+    golden: Callable[[dict[str, Any]], None]
+    knobs: dict[str, Any]
 
 
 def examples() -> Iterator[str]:
@@ -48,6 +61,34 @@ def examples() -> Iterator[str]:
     for path in sorted(EXAMPLES.glob("*.py")):
         if "\nKERNEL = " in path.read_text(encoding="utf-8"):
             yield path.stem
+
+
+def load(name: str, sizes: dict[str, int]) -> Example:
+    """Run an example's file with other constants and a harness that only takes note."""
+    path = EXAMPLES / f"{name}.py"
+    tree, left = ast.parse(path.read_text(encoding="utf-8")), dict(sizes)
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            node.value = _resized(node.targets[0], node.value, left)
+    if left:
+        raise SystemExit(f"example {name} has no constant {next(iter(left))!r}")
+    found: list[Example] = []
+    harness = ModuleType("harness")
+    vars(harness)["main"] = lambda kernel, specs, golden, flags=(), **knobs: found.append(
+        Example(kernel, specs, golden, {name: knobs[name] for name in _RULES if name in knobs})
+    )
+    sys.modules["harness"] = harness
+    exec(compile(tree, str(path), "exec"), {"__name__": "__main__", "__file__": str(path)})
+    return found[0]
+
+
+def _resized(target: ast.expr, value: ast.expr, sizes: dict[str, int]) -> ast.expr:
+    """The value of an assignment, with the sizes of the names it binds; those are taken out."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        value.elts = [_resized(*pair, sizes) for pair in zip(target.elts, value.elts, strict=True)]
+    elif isinstance(target, ast.Name) and target.id in sizes:
+        return ast.copy_location(ast.Constant(sizes.pop(target.id)), value)
+    return value
 
 
 def measure(name: str, repeat: int, is_small: bool) -> dict[str, Any]:
@@ -62,13 +103,13 @@ def measure(name: str, repeat: int, is_small: bool) -> dict[str, Any]:
     from pypto_tmpl.runtime.execute import execute_build
     from pypto_tmpl.runtime.options import runtime_options
 
-    example = import_module(name)
+    example = load(name, {} if is_small else SIZES.get(name, {}))
     torch.manual_seed(0)
-    specs = example.specs(**({} if is_small else _sizes(name, example)))
+    specs = example.specs()
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         build = compile_program(
-            JitFunction(example.KERNEL, tuple(specs)).program(), Path(folder), compile_options({})
+            JitFunction(example.kernel, tuple(specs)).program(), Path(folder), compile_options({})
         )
         compiling = time.perf_counter() - began
         values = generate(specs)
@@ -94,8 +135,7 @@ def measure(name: str, repeat: int, is_small: bool) -> dict[str, Any]:
             start,
         )
         with redirect_stdout(StringIO()):
-            limits = getattr(example, "TOLERANCES", {})
-            validate_golden(values.outputs(), values.expected or {}, **limits)
+            validate_golden(values.outputs(), values.expected or {}, inputs=values.inputs(), **example.knobs)
     return {
         "example": name,
         "compile": compiling,
@@ -103,16 +143,6 @@ def measure(name: str, repeat: int, is_small: bool) -> dict[str, Any]:
         "golden": golden,
         "ratio": kernel / golden,
     }
-
-
-def _sizes(name: str, example: ModuleType) -> dict[str, int]:
-    """The realistic sizes; a size that the example does not have is an error, not ignored."""
-    sizes = SIZES.get(name, {})
-    known = inspect.signature(example.specs).parameters
-    unknown = [size for size in sizes if size not in known]
-    if unknown:
-        raise SystemExit(f"example {name} has no size {unknown[0]!r}; sizes: {', '.join(known)}")
-    return sizes
 
 
 def _best(repeat: int, function: Callable[[], object], between: Callable[[], object] = lambda: None) -> float:
@@ -152,5 +182,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(ROOT), str(EXAMPLES)]
+    sys.path.insert(0, str(ROOT))
     sys.exit(main())
