@@ -37,7 +37,7 @@ def annotated_type(reader: Reader, node: ast.expr, spelled: ir.Type, value: ir.E
 
 def retyped(value: ir.Expr, type_: ir.Type) -> ir.Expr:
     """The value with that type: a call is built again, an integer constant takes the dtype."""
-    if value.type is type_ or value.type == type_:
+    if value.type is type_:
         return value
     match value:
         case ir.Call():

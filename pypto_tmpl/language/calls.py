@@ -70,6 +70,8 @@ def call(reader: Reader, node: ast.Call, type_: ir.Type | None = None, is_statem
     if isinstance(function, ast.Attribute):
         owner = function.value
         if isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name):
+            if function.attr in ("get_byte", "get_bit"):
+                return closure_operand(reader, node, compile_time(reader, node))
             root, names = owner.value.id, (owner.attr, function.attr)
             if not reader.module.printed:
                 return _source_op(reader, node, root, names, type_, is_statement)

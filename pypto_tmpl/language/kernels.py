@@ -97,7 +97,7 @@ def _tag(reader: Reader, args: list[ir.Expr], attrs: list[tuple[str, Any]]) -> N
     known = next((place for place, (key, _) in enumerate(attrs) if key == "dump_vars"), None)
     if known is not None:
         given = attrs[known][1]
-        attrs[known] = ("dump_vars", (*given, *(arg for arg in tagged if arg not in given)))
+        attrs[known] = ("dump_vars", tuple(dict.fromkeys((*given, *tagged))))
     elif tagged:
         attrs.append(("dump_vars", tuple(dict.fromkeys(tagged))))
 

@@ -55,7 +55,7 @@ class Variables:
         self.strict = strict  # a visible name is not assigned again
         self._assigned: set[str] = set()
         self._visible: dict[str, ir.Expr] = {}  # variables, and the arguments of inline functions
-        self._dimensions: set[ir.Var] = set()  # that names stand for
+        self._arguments: set[str] = set()  # names that stand for what is another variable's
         self._latest: dict[str, ir.Var] = {}  # also the names whose scope has ended
         self._unbound: dict[str, ir.Var] = {}  # named by types before anything defines them
         self._hidden: list[list[tuple[str, ir.Expr | None]]] = []
@@ -100,7 +100,7 @@ class Variables:
         if self.strict and old is not None and name in self._assigned:
             raise SecondDefinitionError(name, old.span)
         self._assigned.add(name)
-        if type(old) is ir.Var and old.name_hint == name and old not in self._dimensions:
+        if type(old) is ir.Var and name not in self._arguments:
             if old.type is type_ or old.type == type_ or (not self._printed and same_type(old.type, type_)):
                 return old
             raise ReassignedError(name, old.type, type_)
@@ -123,17 +123,17 @@ class Variables:
 
     def bind(self, name: str, variable: ir.Var) -> ir.Var:
         """Let ``name`` stand for ``variable`` until the scope ends."""
-        self.stand_for(name, variable)
+        self._show(name, variable)
         self._latest[name] = variable
+        self._arguments.discard(name)
         return variable
 
-    def alias(self, name: str, dimension: ir.Var) -> None:
-        """Let ``name`` stand for a dimension, to which nothing is ever assigned."""
-        self._dimensions.add(dimension)
-        self.stand_for(name, dimension)
-
     def stand_for(self, name: str, value: ir.Expr) -> None:
-        """Let ``name`` stand for an expression until the scope ends."""
+        """Let ``name`` stand for an expression until the scope ends; assigning to it makes a new variable."""
+        self._show(name, value)
+        self._arguments.add(name)
+
+    def _show(self, name: str, value: ir.Expr) -> None:
         if self._hidden:
             self._hidden[-1].append((name, self._visible.get(name)))
         self._visible[name] = value

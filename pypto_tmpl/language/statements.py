@@ -190,7 +190,7 @@ def _is_alias(reader: Reader, name: str, node: ast.expr, value: ir.Expr) -> bool
     """Whether ``name = pl.tensor.dim(x, 0)`` names a dimension, which needs no statement."""
     if not (isinstance(value, ir.Var) and isinstance(node, ast.Call) and _attribute_name(node.func) == "dim"):
         return False
-    reader.names.alias(name, value)
+    reader.names.stand_for(name, value)
     return True
 
 

@@ -6,6 +6,7 @@ from types import ModuleType
 
 import pytest
 
+import pypto_tmpl.language as pl
 from pypto_tmpl import compat, ir
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
@@ -38,3 +39,15 @@ def test_a_program_equals_its_first_dump(path: Path) -> None:
 def test_the_corpus_is_there() -> None:
     assert len(PROGRAMS) == 33
     assert sorted(JIT) == ["jit_gelu_spmd"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"concise": True}, {"explicit_layout": True}], ids=["concise", "explicit"]
+)
+@pytest.mark.parametrize("path", DECORATED, ids=lambda path: path.stem)
+def test_a_program_prints_as_text_of_itself(path: Path, options: dict[str, bool]) -> None:
+    program = imported(path).PROGRAM
+    text = ir.python_print(program, format=False, **options)
+    assert ir.structural_diff(pl.parse(text), program) is None
+    as_source = text.partition("\n")[2]  # without the header line it is read as a user's text
+    assert ir.structural_diff(pl.parse(as_source), program) is None
