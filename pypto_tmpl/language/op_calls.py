@@ -43,7 +43,7 @@ def source_call(reader: Reader, node: ast.Call, path: tuple[str, ...], is_statem
     target = reader.target if node is reader.root else ""
     if path[-1] == _WINDOW_BUFFER:
         _check_window(reader, node, target)
-    context = CallContext(reader.span(node), is_statement, split, target, reader.function_type)
+    context = CallContext(reader.span(node), is_statement, split, target)
     try:
         found = build_call(path, args, kwargs, context)
     except OpCallError as error:

@@ -19,7 +19,7 @@ from pypto_tmpl.language.namespaces.context import (
     shown_argument,
 )
 from pypto_tmpl.language.namespaces.overloads import Form, Misfit, Path, forms_of, spellings
-from pypto_tmpl.ops import KwargSpec
+from pypto_tmpl.ops import KwargSpec, OpEntry
 
 
 def build_call(
@@ -65,13 +65,29 @@ def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallCont
         if call.target is not None:
             stored.insert(0, (call.target, special.target_name(context)))
         kwarg_map = ir.AttrMap(stored)
-        type_ = built_type(entry, operands, kwarg_map, stated)
-    except MissingRuleError as error:
-        raise NoRuleOpCallError(f"{entry.name}: {error}") from None
+        type_ = _type(entry, operands, kwarg_map, stated, context)
+    except NoRuleOpCallError:
+        raise
     except (OpCallError, InferenceError, TypeError, ValueError) as error:
         hint = getattr(error, "hint", None)
         raise OpCallError(f"{entry.name}: {error}", hint) from None
     return ir.Call(_op(entry.name), operands, kwarg_map, attrs, type_, context.span)
+
+
+def _type(
+    entry: OpEntry,
+    operands: list[ir.Expr],
+    kwargs: ir.AttrMap,
+    stated: Mapping[str, Any],
+    context: CallContext,
+) -> ir.Type:
+    """The type of the call; a statement, whose value nothing reads, needs none."""
+    try:
+        return built_type(entry, operands, kwargs, stated)
+    except MissingRuleError as error:
+        if context.is_statement:
+            return ir.UnknownType()
+        raise NoRuleOpCallError(f"{entry.name}: {error}") from None
 
 
 _OPS: dict[str, ir.Op] = {}

@@ -23,7 +23,6 @@ class CallContext:
     is_statement: bool = False  # nothing reads its value
     split: ir.SplitMode | None = None  # of the enclosing split_aiv region
     target: str = ""  # the name that the call is assigned to
-    function_type: ir.FunctionType = ir.FunctionType.Opaque
 
 
 class OpCallError(TypeError):

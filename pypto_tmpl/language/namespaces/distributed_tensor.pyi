@@ -22,7 +22,7 @@ def all_to_all_v(
 ) -> DistributedTensor:
     """Rank r gets block r of the input of every rank, and how many of its rows count."""
 
-def allgather(input: _Tensor, target: _Tensor, signal: _Tensor) -> DistributedTensor:
+def allgather(local_data: _Tensor, target: _Tensor, signal: _Tensor) -> DistributedTensor:
     """Every rank gets the inputs of all ranks, that of rank r in row r."""
 
 def alloc_window_buffer(size: _Scalar | _Extents, dtype: DataType | None = None) -> Ptr:

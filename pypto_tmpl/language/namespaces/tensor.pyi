@@ -121,7 +121,7 @@ def divs(lhs: _Tensor, rhs: _Scalar, high_precision: bool = False) -> Tensor:
 def exp(input: _Tensor) -> Tensor:
     """Exponential of every element; integers become FP32 first."""
 
-def expand_clone(input: _Tensor, target: _Tensor) -> Tensor:
+def expand_clone(src: _Tensor, target: _Tensor) -> Tensor:
     """Copy of a rank-3 tensor, repeated along its one axis of extent 1 to the shape of target."""
 
 def expands(target: _Tensor, scalar: _Scalar) -> Tensor:
@@ -232,7 +232,7 @@ def minimum(lhs: _Tensor, rhs: _Tensor | _Scalar) -> Tensor:
     """Lesser of two tensors, or of a tensor and a scalar, elementwise."""
 
 @overload
-def mrgsort(src: _Tensor, *, block_len: _Scalar) -> Tensor:
+def mrgsort(src0: _Tensor, *, block_len: _Scalar) -> Tensor:
     """Merge every 4 consecutive sorted runs of block_len columns into one descending run."""
 
 @overload
@@ -246,7 +246,7 @@ def mrgsort(
 ) -> Tensor:
     """Merge 2 to 4 lists of (value, payload) records, each in descending order, into one."""
 
-def mrgsort_format1(src: _Tensor, *, block_len: _Scalar) -> Tensor:
+def mrgsort_format1(src0: _Tensor, *, block_len: _Scalar) -> Tensor:
     """Merge every 4 consecutive sorted runs of block_len columns into one descending run."""
 
 def mrgsort_format2(
@@ -292,16 +292,16 @@ def paged_gather(
 ) -> Tensor:
     """Columns of the rows that logical row numbers have in a pool of blocks, by way of a block table."""
 
-def part_add(src0: _Tensor, src1: _Tensor) -> Tensor:
+def part_add(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Sum where both tensors are valid, a copy of the valid one where only one is."""
 
-def part_max(src0: _Tensor, src1: _Tensor) -> Tensor:
+def part_max(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Greater where both tensors are valid, a copy of the valid one where only one is."""
 
-def part_min(src0: _Tensor, src1: _Tensor) -> Tensor:
+def part_min(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Lesser where both tensors are valid, a copy of the valid one where only one is."""
 
-def part_mul(src0: _Tensor, src1: _Tensor) -> Tensor:
+def part_mul(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Product where both tensors are valid, a copy of the valid one where only one is."""
 
 def random(
@@ -326,7 +326,7 @@ def recip(input: _Tensor, high_precision: bool = False) -> Tensor:
 def reinterpret_view(data: _Tensor, dtype: DataType, *, shape: _Extents | None = None) -> Tensor:
     """The bytes of a tensor read as another dtype; shares storage."""
 
-def reshape(input: _Tensor, shape: _Extents, valid_shape: _Extents | None = None) -> Tensor:
+def reshape(tensor: _Tensor, shape: _Extents, valid_shape: _Extents | None = None) -> Tensor:
     """The same elements, row by row, in another shape."""
 
 def row_argmax(input: _Tensor) -> Tensor:
@@ -416,7 +416,7 @@ def sin(input: _Tensor) -> Tensor:
     """Sine of every element, in radians."""
 
 def slice(
-    input: _Tensor,
+    tensor: _Tensor,
     shape: _Extents,
     offset: _Extents,
     valid_shape: _Extents | None = None,
@@ -438,13 +438,14 @@ def sub(lhs: _Tensor, rhs: _Tensor) -> Tensor:
 def subs(lhs: _Tensor, rhs: _Scalar) -> Tensor:
     """Difference of a tensor and a scalar."""
 
-def transpose(input: _Tensor, axis1: _Scalar, axis2: _Scalar, valid_shape: _Extents | None = None) -> Tensor:
+def transpose(tensor: _Tensor, axis1: _Scalar, axis2: _Scalar, valid_shape: _Extents | None = None) -> Tensor:
     """Two axes of a tensor swapped: a copy in kernel code, a view in orchestration code."""
 
 def view(
-    input: _Tensor,
+    tensor: _Tensor,
     shape: _Extents | None = None,
     valid_shape: _Extents | None = None,
+    *,
     layout: TensorLayout | None = None,
 ) -> Tensor:
     """The elements of a tensor, as they lie in memory, in another shape or layout; shares storage."""

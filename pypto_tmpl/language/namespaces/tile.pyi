@@ -83,28 +83,28 @@ def col_argmax(tile: Tile, tmp_tile: Tile) -> Tile:
 def col_argmin(tile: Tile, tmp_tile: Tile) -> Tile:
     """Index along the first axis of the least valid element."""
 
-def col_expand(target: Tile, col_tile: Tile) -> Tile:
+def col_expand(target: Tile, col_vec: Tile) -> Tile:
     """A per-column value in every element of the column; target gives the shape only."""
 
-def col_expand_add(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_add(tile: Tile, col_vec: Tile) -> Tile:
     """Add a per-column value to every element of the column."""
 
-def col_expand_div(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_div(tile: Tile, col_vec: Tile) -> Tile:
     """Divide every element of a column by a per-column value; integers truncate toward zero."""
 
-def col_expand_expdif(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_expdif(tile: Tile, col_vec: Tile) -> Tile:
     """Exponential of every element of a column less a per-column value."""
 
-def col_expand_max(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_max(tile: Tile, col_vec: Tile) -> Tile:
     """Greater of every element of a column and a per-column value."""
 
-def col_expand_min(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_min(tile: Tile, col_vec: Tile) -> Tile:
     """Lesser of every element of a column and a per-column value."""
 
-def col_expand_mul(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_mul(tile: Tile, col_vec: Tile) -> Tile:
     """Multiply every element of a column by a per-column value."""
 
-def col_expand_sub(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_sub(tile: Tile, col_vec: Tile) -> Tile:
     """Subtract a per-column value from every element of the column."""
 
 def col_max(tile: Tile) -> Tile:
@@ -308,7 +308,7 @@ def move(
     """The same value in another memory space."""
 
 @overload
-def mrgsort(src: Tile, *, block_len: _Scalar) -> Tile:
+def mrgsort(src0: Tile, *, block_len: _Scalar) -> Tile:
     """Merge every 4 consecutive sorted runs of block_len columns into one descending run."""
 
 @overload
@@ -322,7 +322,7 @@ def mrgsort(
 ) -> Tile:
     """Merge 2 to 4 lists of (value, payload) records, each in descending order, into one."""
 
-def mrgsort_format1(src: Tile, *, block_len: _Scalar) -> Tile:
+def mrgsort_format1(src0: Tile, *, block_len: _Scalar) -> Tile:
     """Merge every 4 consecutive sorted runs of block_len columns into one descending run."""
 
 def mrgsort_format2(
@@ -403,7 +403,7 @@ def rem(lhs: Tile, rhs: Tile, tmp: Tile) -> Tile:
 def rems(lhs: Tile, rhs: _Scalar, tmp: Tile) -> Tile:
     """Remainder of a tile divided by a scalar, with the sign of the divisor."""
 
-def reshape(input: Tile, shape: _Extents) -> Tile:
+def reshape(tile: Tile, shape: _Extents) -> Tile:
     """The same elements, row by row, in another shape; shares storage."""
 
 def row_argmax(tile: Tile, tmp_tile: Tile) -> Tile:
@@ -494,7 +494,7 @@ def sin(tile: Tile) -> Tile:
     """Sine of every element, in radians."""
 
 def slice(
-    input: Tile,
+    tile: Tile,
     shape: _Extents,
     offset: _Extents,
     valid_shape: _Extents | None = None,
@@ -564,10 +564,10 @@ def tpush_to_aiv(
 ) -> None:
     """Send a tile to the vector core; with a split each lane gets its part."""
 
-def transpose(input: Tile, axis1: _Scalar, axis2: _Scalar, tmp: Tile | None = None) -> Tile:
+def transpose(tile: Tile, axis1: _Scalar, axis2: _Scalar, tmp: Tile | None = None) -> Tile:
     """Copy of a tile with two axes swapped."""
 
-def transpose_view(input: Tile) -> Tile:
+def transpose_view(tile: Tile) -> Tile:
     """View of a tile with its last two axes swapped."""
 
 def tri(

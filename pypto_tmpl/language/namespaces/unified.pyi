@@ -176,7 +176,7 @@ def col_expand(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
     """A per-column value in every element of the column; tensor gives the shape only."""
 
 @overload
-def col_expand(target: Tile, col_tile: Tile) -> Tile:
+def col_expand(target: Tile, col_vec: Tile) -> Tile:
     """A per-column value in every element of the column; target gives the shape only."""
 
 @overload
@@ -184,7 +184,7 @@ def col_expand_add(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
     """Add a per-column value to every element of the column."""
 
 @overload
-def col_expand_add(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_add(tile: Tile, col_vec: Tile) -> Tile:
     """Add a per-column value to every element of the column."""
 
 @overload
@@ -192,7 +192,7 @@ def col_expand_div(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
     """Divide every element of a column by a per-column value; integers truncate toward zero."""
 
 @overload
-def col_expand_div(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_div(tile: Tile, col_vec: Tile) -> Tile:
     """Divide every element of a column by a per-column value; integers truncate toward zero."""
 
 @overload
@@ -200,7 +200,7 @@ def col_expand_expdif(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
     """Exponential of every element of a column less a per-column value."""
 
 @overload
-def col_expand_expdif(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_expdif(tile: Tile, col_vec: Tile) -> Tile:
     """Exponential of every element of a column less a per-column value."""
 
 @overload
@@ -208,7 +208,7 @@ def col_expand_max(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
     """Greater of every element of a column and a per-column value."""
 
 @overload
-def col_expand_max(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_max(tile: Tile, col_vec: Tile) -> Tile:
     """Greater of every element of a column and a per-column value."""
 
 @overload
@@ -216,7 +216,7 @@ def col_expand_min(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
     """Lesser of every element of a column and a per-column value."""
 
 @overload
-def col_expand_min(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_min(tile: Tile, col_vec: Tile) -> Tile:
     """Lesser of every element of a column and a per-column value."""
 
 @overload
@@ -224,7 +224,7 @@ def col_expand_mul(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
     """Multiply every element of a column by a per-column value."""
 
 @overload
-def col_expand_mul(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_mul(tile: Tile, col_vec: Tile) -> Tile:
     """Multiply every element of a column by a per-column value."""
 
 @overload
@@ -232,7 +232,7 @@ def col_expand_sub(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
     """Subtract a per-column value from every element of the column."""
 
 @overload
-def col_expand_sub(target: Tile, col_tile: Tile) -> Tile:
+def col_expand_sub(tile: Tile, col_vec: Tile) -> Tile:
     """Subtract a per-column value from every element of the column."""
 
 @overload
@@ -336,7 +336,7 @@ def exp(input: _Tensor) -> Tensor:
 def exp(tile: Tile) -> Tile:
     """Exponential of every element."""
 
-def expand_clone(input: _Tensor, target: _Tensor) -> Tensor:
+def expand_clone(src: _Tensor, target: _Tensor) -> Tensor:
     """Copy of a rank-3 tensor, repeated along its one axis of extent 1 to the shape of target."""
 
 @overload
@@ -595,7 +595,7 @@ def move(
     """The same value in another memory space."""
 
 @overload
-def mrgsort(src: _Tensor, *, block_len: _Scalar) -> Tensor:
+def mrgsort(src0: _Tensor, *, block_len: _Scalar) -> Tensor:
     """Merge every 4 consecutive sorted runs of block_len columns into one descending run."""
 
 @overload
@@ -610,7 +610,7 @@ def mrgsort(
     """Merge 2 to 4 lists of (value, payload) records, each in descending order, into one."""
 
 @overload
-def mrgsort(src: Tile, *, block_len: _Scalar) -> Tile:
+def mrgsort(src0: Tile, *, block_len: _Scalar) -> Tile:
     """Merge every 4 consecutive sorted runs of block_len columns into one descending run."""
 
 @overload
@@ -703,7 +703,7 @@ def paged_gather(
     """Columns of the rows that logical row numbers have in a pool of blocks, by way of a block table."""
 
 @overload
-def part_add(src0: _Tensor, src1: _Tensor) -> Tensor:
+def part_add(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Sum where both tensors are valid, a copy of the valid one where only one is."""
 
 @overload
@@ -711,7 +711,7 @@ def part_add(src0: Tile, src1: Tile) -> Tile:
     """Sum where both tiles are valid, a copy of the valid one where only one is."""
 
 @overload
-def part_max(src0: _Tensor, src1: _Tensor) -> Tensor:
+def part_max(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Greater where both tensors are valid, a copy of the valid one where only one is."""
 
 @overload
@@ -719,7 +719,7 @@ def part_max(src0: Tile, src1: Tile) -> Tile:
     """Greater where both tiles are valid, a copy of the valid one where only one is."""
 
 @overload
-def part_min(src0: _Tensor, src1: _Tensor) -> Tensor:
+def part_min(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Lesser where both tensors are valid, a copy of the valid one where only one is."""
 
 @overload
@@ -727,7 +727,7 @@ def part_min(src0: Tile, src1: Tile) -> Tile:
     """Lesser where both tiles are valid, a copy of the valid one where only one is."""
 
 @overload
-def part_mul(src0: _Tensor, src1: _Tensor) -> Tensor:
+def part_mul(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Product where both tensors are valid, a copy of the valid one where only one is."""
 
 @overload
@@ -787,11 +787,11 @@ def reserve_buffer(name: str, size: int | Enum, base: int | Enum = -1) -> Any:
     """Reserve a named on-chip buffer; its address has no meaning here."""
 
 @overload
-def reshape(input: _Tensor, shape: _Extents, valid_shape: _Extents | None = None) -> Tensor:
+def reshape(tensor: _Tensor, shape: _Extents, valid_shape: _Extents | None = None) -> Tensor:
     """The same elements, row by row, in another shape."""
 
 @overload
-def reshape(input: Tile, shape: _Extents) -> Tile:
+def reshape(tile: Tile, shape: _Extents) -> Tile:
     """The same elements, row by row, in another shape; shares storage."""
 
 @overload
@@ -1018,7 +1018,7 @@ def sin(tile: Tile) -> Tile:
 
 @overload
 def slice(
-    input: _Tensor,
+    tensor: _Tensor,
     shape: _Extents,
     offset: _Extents,
     valid_shape: _Extents | None = None,
@@ -1030,7 +1030,7 @@ def slice(
 
 @overload
 def slice(
-    input: Tile,
+    tile: Tile,
     shape: _Extents,
     offset: _Extents,
     valid_shape: _Extents | None = None,
@@ -1128,11 +1128,11 @@ def tpush_to_aiv(
     """Send a tile to the vector core; with a split each lane gets its part."""
 
 @overload
-def transpose(input: _Tensor, axis1: _Scalar, axis2: _Scalar, valid_shape: _Extents | None = None) -> Tensor:
+def transpose(tensor: _Tensor, axis1: _Scalar, axis2: _Scalar, valid_shape: _Extents | None = None) -> Tensor:
     """Two axes of a tensor swapped: a copy in kernel code, a view in orchestration code."""
 
 @overload
-def transpose(input: Tile, axis1: _Scalar, axis2: _Scalar, tmp: Tile | None = None) -> Tile:
+def transpose(tile: Tile, axis1: _Scalar, axis2: _Scalar, tmp: Tile | None = None) -> Tile:
     """Copy of a tile with two axes swapped."""
 
 def tri(

@@ -4,7 +4,13 @@ import pytest
 from language.namespaces.operands import D, Mem, S, built, scalar, tensor, text, tile, type_text
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.namespaces import CallContext, OpCallError, UnknownOpCallError
+from pypto_tmpl.language.inference import MissingRuleError
+from pypto_tmpl.language.namespaces import (
+    CallContext,
+    NoRuleOpCallError,
+    OpCallError,
+    UnknownOpCallError,
+)
 
 X, Y = tensor(16, 64), tensor(64, 32, name="y")
 INTS, H = tensor(16, 64, dtype=D.INT32, name="i"), tensor(16, 64, dtype=D.BF16, name="h")
@@ -331,3 +337,46 @@ def test_unknown_ops(path, guess):
     assert str(raised.value) == f"unknown op {path!r}"
     if guess:
         assert raised.value.hint == f"did you mean {guess!r}?"
+
+
+@pytest.mark.parametrize(
+    ("path", "args", "kwargs", "expected"),
+    [
+        (
+            "pl.cast",
+            (),
+            {"input": X, "target_type": D.BF16},
+            "pl.tensor.cast(x, target_type=pl.BF16, mode='round')",
+        ),
+        (
+            "pl.cast",
+            (),
+            {"input": T, "target_type": D.BF16},
+            "pl.tile.cast(t, target_type=pl.BF16, mode='round')",
+        ),
+        (
+            "pl.slice",
+            (),
+            {"tensor": T, "shape": [8, 64], "offset": [0, 0]},
+            "pl.tile.slice(t, [8, 64], [0, 0])",
+        ),
+        ("pl.col_expand_mul", (X,), {"col_vec": tensor(1, 64, name="v")}, "pl.tensor.col_expand_mul(x, v)"),
+        ("pl.tile.col_expand_mul", (T,), {"col_vec": tile(1, 64, name="v")}, "pl.tile.col_expand_mul(t, v)"),
+        ("pl.tile.col_expand_mul", (T,), {"col_tile": tile(1, 64, name="v")}, "pl.tile.col_expand_mul(t, v)"),
+        ("pl.part_add", (X,), {"rhs": X}, "pl.tensor.part_add(x, x)"),
+    ],
+)
+def test_parameters_by_name(path, args, kwargs, expected):
+    """In unified names a place is known by what each of the ops calls it; the operands' own names do too."""
+    assert text(built(path, *args, **kwargs)) == expected
+
+
+def test_a_statement_needs_no_type_where_no_rule_gives_one(monkeypatch):
+    def no_rule(*given):
+        raise MissingRuleError("its shape has no rule")
+
+    monkeypatch.setattr("pypto_tmpl.language.namespaces.build.built_type", no_rule)
+    with pytest.raises(NoRuleOpCallError, match="tensor.exp: its shape has no rule"):
+        built("pl.exp", X)
+    call = built("pl.exp", X, context=CallContext(S, is_statement=True))
+    assert call.type == ir.UnknownType()
