@@ -25,7 +25,7 @@ from pypto_tmpl.language.folding import compile_time
 from pypto_tmpl.language.inlining import expand
 from pypto_tmpl.language.kernels import build_call, function_call, submit
 from pypto_tmpl.language.memrefs import memory_reference
-from pypto_tmpl.language.namespaces import UnknownOpCallError
+from pypto_tmpl.language.namespaces import NoRuleOpCallError, UnknownOpCallError
 from pypto_tmpl.language.op_calls import source_call, unknown_op
 from pypto_tmpl.language.scalars import BUILTINS, SCALAR_CALLS
 from pypto_tmpl.language.scopes import InlineFunction, Reader
@@ -118,6 +118,10 @@ def _source_op(
     path = ("pl" if is_language else "pld", *names)
     try:
         found = source_call(reader, node, path, is_statement)
+    except NoRuleOpCallError as error:
+        if type_ is None or len(names) != 2:
+            raise reader.error(InvalidOperationError, node, str(error), error.hint) from None
+        return op_call(reader, node, _op_name(reader, node, root, *names), type_, is_statement)
     except UnknownOpCallError as error:
         if len(names) == 2 and (type_ is not None or is_statement):
             return op_call(reader, node, _op_name(reader, node, root, *names), type_, is_statement)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, overload
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.diagnostics import ParserSyntaxError
+from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError
 from pypto_tmpl.language.functions import decorator_of
 from pypto_tmpl.language.limits import without_collector
 from pypto_tmpl.language.programs import read_alone, read_program
@@ -38,7 +40,7 @@ def _program(cls: type, frame: FrameType) -> ir.Program:
     if not isinstance(cls, type):
         raise ParserSyntaxError(f"@pl.program decorates a class, not {cls!r}")
     source, node = source_of_class(cls, frame)
-    with without_collector():
+    with _without_frames(), without_collector():
         return read_program(executed_module(source, closure_of(frame)), node, _decorator(node, "program"))
 
 
@@ -71,8 +73,19 @@ def _function(func: Callable[..., Any], frame: FrameType) -> Any:
     if "__qualname__" in frame.f_locals and "__module__" in frame.f_locals:
         return func  # in a class body: the text of the class says that it is decorated
     source, node = source_of_function(func)
-    with without_collector():
+    with _without_frames(), without_collector():
         return read_alone(executed_module(source, closure_of(frame)), node, _decorator(node, "function"))
+
+
+@contextmanager
+def _without_frames() -> Iterator[None]:
+    """Let an error point into the user's text only, not at how it was read; PTO_BACKTRACE=1 shows both."""
+    try:
+        yield
+    except ParserError as error:
+        if os.environ.get("PTO_BACKTRACE") == "1":
+            raise
+        raise error.with_traceback(None) from None
 
 
 def _decorator(node: ast.stmt, name: str) -> ast.expr:

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.arithmetic import constant_difference, simplify
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.language import inference
 from pypto_tmpl.language.constants import shown, type_text, unsupported
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.expressions import Operand, as_constant, expression, operand, reads
 from pypto_tmpl.language.folding import integer
-from pypto_tmpl.language.index_arithmetic import difference, same_value
 from pypto_tmpl.language.kernels import build_call
 from pypto_tmpl.language.scopes import Reader
 
@@ -135,7 +135,7 @@ def _slice(reader: Reader, whole: ast.Subscript, node: ast.Slice, extent: ir.Exp
     if node.upper is not None:
         upper = expression(reader, node.upper)
         _check_index(reader, node.upper, upper)
-    size = difference(upper, lower, span)
+    size = simplify(ir.sub(upper, lower, span))
     if constant := constant_extent(size):
         if constant < 0:
             raise reader.error(ParserTypeError, at, f"the slice {shown(node)} ends before it begins")
@@ -229,10 +229,7 @@ def _valid_shape(type_: ir.ShapedType) -> Sequence[ir.Expr]:
 
 
 def _may_equal(a: ir.Expr, b: ir.Expr) -> bool:
-    first, second = constant_extent(a), constant_extent(b)
-    if first is not None and second is not None:
-        return first == second
-    return first is None or second is None or same_value(a, b)
+    return constant_difference(a, b) in (None, 0)
 
 
 def _text(extent: ir.Expr) -> str:

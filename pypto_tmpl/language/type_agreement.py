@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pypto_tmpl import ir
+from pypto_tmpl.ir.arithmetic import provably_equal
 from pypto_tmpl.ir.types import implicit_tile_view
-from pypto_tmpl.language.index_arithmetic import same_value
 
 
 def same_type(a: ir.Type, b: ir.Type) -> bool:
@@ -16,11 +14,11 @@ def same_type(a: ir.Type, b: ir.Type) -> bool:
         return True
     match a, b:
         case (ir.TileType(), ir.TileType()):
-            if a.memory_space != b.memory_space or a.dtype != b.dtype or not _same(a.shape, b.shape):
+            if a.memory_space != b.memory_space or a.dtype != b.dtype or not provably_equal(a.shape, b.shape):
                 return False
             return _same_tile_view(_tile_view(a), _tile_view(b))
         case (ir.TensorType(), ir.TensorType()):
-            if type(a) is not type(b) or a.dtype != b.dtype or not _same(a.shape, b.shape):
+            if type(a) is not type(b) or a.dtype != b.dtype or not provably_equal(a.shape, b.shape):
                 return False
             return _same_tensor_view(_tensor_view(a), _tensor_view(b))
         case (ir.TupleType(types=first), ir.TupleType(types=second)):
@@ -28,10 +26,6 @@ def same_type(a: ir.Type, b: ir.Type) -> bool:
                 same_type(x, y) for x, y in zip(first, second, strict=True)
             )
     return False
-
-
-def _same(a: Sequence[ir.Expr], b: Sequence[ir.Expr]) -> bool:
-    return len(a) == len(b) and all(same_value(x, y) for x, y in zip(a, b, strict=True))
 
 
 def _tile_view(type_: ir.TileType) -> ir.TileView:
@@ -44,9 +38,9 @@ def _same_tile_view(a: ir.TileView, b: ir.TileView) -> bool:
         return False
     starts = [view.start_offset for view in (a, b)]
     same_start = starts[0] is starts[1] or (
-        starts[0] is not None and starts[1] is not None and same_value(starts[0], starts[1])
+        starts[0] is not None and starts[1] is not None and provably_equal([starts[0]], [starts[1]])
     )
-    return same_start and _same(a.valid_shape, b.valid_shape) and _same(a.stride, b.stride)
+    return same_start and provably_equal(a.valid_shape, b.valid_shape) and provably_equal(a.stride, b.stride)
 
 
 def _tensor_view(type_: ir.TensorType) -> ir.TensorView:
@@ -55,4 +49,4 @@ def _tensor_view(type_: ir.TensorType) -> ir.TensorView:
 
 def _same_tensor_view(a: ir.TensorView, b: ir.TensorView) -> bool:
     same_layout = (a.layout, a.pad) == (b.layout, b.pad)
-    return same_layout and _same(a.valid_shape, b.valid_shape) and _same(a.stride, b.stride)
+    return same_layout and provably_equal(a.valid_shape, b.valid_shape) and provably_equal(a.stride, b.stride)
