@@ -11,7 +11,7 @@ from pypto_tmpl.debug.torch_codegen import torch_codegen
 
 if TYPE_CHECKING:
     from pypto_tmpl.debug.bisect import first_divergence
-    from pypto_tmpl.debug.comparison import Comparator, Rules, TensorVerdict, compare_tensors
+    from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors
     from pypto_tmpl.debug.divergence import Divergence
     from pypto_tmpl.debug.entry import EntryError, select_entry
     from pypto_tmpl.debug.error_shape import ErrorShape
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pypto_tmpl.debug.trace_store import load_trace, save_trace
     from pypto_tmpl.debug.validation import Options, Validation, validate_pass_ir_codegen_results
     from pypto_tmpl.debug.workers import WorkerDiedError, WorkerPool
+    from pypto_tmpl.verdicts import Comparator
 
 _HOMES = {
     "Comparator": "comparison",

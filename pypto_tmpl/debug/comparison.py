@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 
@@ -12,14 +12,9 @@ from pypto_tmpl.debug.differences import cell_differences
 from pypto_tmpl.debug.error_picture import ErrorPicture, error_picture
 from pypto_tmpl.debug.error_shape import ErrorShape
 from pypto_tmpl.debug.tolerance import Tolerance, exponent_text
+from pypto_tmpl.verdicts import Comparator
 
 Tensors = Mapping[str, torch.Tensor]
-
-Verdict: TypeAlias = tuple[bool, str]
-"""Whether two tensors agree, and a text."""
-
-Comparator: TypeAlias = Callable[..., Verdict]
-"""Called as ``compare(actual, expected, *, actual_outputs, expected_outputs, inputs, rtol, atol)``."""
 
 
 @dataclass(frozen=True, slots=True)

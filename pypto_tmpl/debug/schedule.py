@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 import torch
 
-from pypto_tmpl.debug.comparison import Comparator, Rules, TensorVerdict, compare_by
+from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_by
 from pypto_tmpl.debug.execution import script_name
 from pypto_tmpl.debug.preparation import Prepared, Request
 from pypto_tmpl.debug.stages import Stage, StageContent, StageFileError
 from pypto_tmpl.debug.tasks import Failure, Outcome, RunRequest, prepare_task, run_task
 from pypto_tmpl.debug.tensor_set import TensorSet
 from pypto_tmpl.debug.time_limits import TimeLimits
+from pypto_tmpl.verdicts import Comparator
 
 
 @dataclass(frozen=True, slots=True, eq=False)

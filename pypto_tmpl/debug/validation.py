@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from pypto_tmpl.debug.comparison import Comparator, Rules
+from pypto_tmpl.debug.comparison import Rules
 from pypto_tmpl.debug.cores import usable_cores
 from pypto_tmpl.debug.preparation import Request
 from pypto_tmpl.debug.report.explaining import write_explained
@@ -24,6 +24,7 @@ from pypto_tmpl.debug.tensor_set import TensorSet
 from pypto_tmpl.debug.tolerance import Tolerance
 from pypto_tmpl.debug.workers import PatientPool, WorkerPool
 from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.verdicts import Comparator
 
 RTOL = ATOL = 5e-2
 Number = bool | int | float
