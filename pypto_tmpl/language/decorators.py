@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError
@@ -17,6 +16,8 @@ from pypto_tmpl.language.limits import without_collector
 from pypto_tmpl.language.programs import read_alone, read_program
 from pypto_tmpl.language.retrieval import closure_of, executed_module, source_of_class, source_of_function
 from pypto_tmpl.language.scopes import InlineFunction
+
+Definition = TypeVar("Definition", ir.Program, ir.Function)
 
 _BARE = ast.Name("bare", ast.Load())
 
@@ -40,8 +41,8 @@ def _program(cls: type, frame: FrameType) -> ir.Program:
     if not isinstance(cls, type):
         raise ParserSyntaxError(f"@pl.program decorates a class, not {cls!r}")
     source, node = source_of_class(cls, frame)
-    with _without_frames(), without_collector():
-        return read_program(executed_module(source, closure_of(frame)), node, _decorator(node, "program"))
+    module = executed_module(source, closure_of(frame))
+    return _without_frames(lambda: read_program(module, node, _decorator(node, "program")))
 
 
 @overload
@@ -73,19 +74,20 @@ def _function(func: Callable[..., Any], frame: FrameType) -> Any:
     if "__qualname__" in frame.f_locals and "__module__" in frame.f_locals:
         return func  # in a class body: the text of the class says that it is decorated
     source, node = source_of_function(func)
-    with _without_frames(), without_collector():
-        return read_alone(executed_module(source, closure_of(frame)), node, _decorator(node, "function"))
+    module = executed_module(source, closure_of(frame))
+    return _without_frames(lambda: read_alone(module, node, _decorator(node, "function")))
 
 
-@contextmanager
-def _without_frames() -> Iterator[None]:
+def _without_frames(read: Callable[[], Definition]) -> Definition:
     """Let an error point into the user's text only, not at how it was read; PTO_BACKTRACE=1 shows both."""
     try:
-        yield
+        with without_collector():
+            return read()
     except ParserError as error:
         if os.environ.get("PTO_BACKTRACE") == "1":
             raise
-        raise error.with_traceback(None) from None
+        found = error.with_traceback(None)
+    raise found from None
 
 
 def _decorator(node: ast.stmt, name: str) -> ast.expr:

@@ -26,6 +26,7 @@ _KINDS = {
     "unroll": ir.ForKind.Unroll,
     "pipeline": ir.ForKind.Pipeline,
 }
+_GONE = {"chunk": "leave it out: loops are not cut into chunks"}  # of other versions
 _KEYWORDS = ("init_values", "attrs", "stage")
 
 
@@ -115,7 +116,7 @@ def _header(reader: Reader, call: ast.Call, kind: str) -> _Header:
             case "stage" if kind == "pipeline":
                 stage = [("pipeline_stages", integer(reader, value, "stage"))]
             case _:
-                hint = allowed_note("keywords", _KEYWORDS, keyword.arg or "")
+                hint = _GONE.get(keyword.arg or "") or allowed_note("keywords", _KEYWORDS, keyword.arg or "")
                 message = f"pl.{kind} takes no keyword {keyword.arg!r}"
                 raise reader.error(ParserSyntaxError, value, message, hint)
     if kind == "pipeline":

@@ -25,6 +25,12 @@ from pypto_tmpl.language.statements import assign, block, emit, reads
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)
 _SPMD_SUFFIX = "_spmd"
+_GONE = {  # of other versions
+    "incore": "write `with pl.at(level=pl.Level.CORE_GROUP):`",
+    "auto_incore": "write `with pl.at(level=pl.Level.CORE_GROUP):`",
+    "auto_chunk": "leave it out: loops are not cut into chunks",
+    "auto_scope": "write @pl.function(auto_scope=True), which is the default",
+}
 
 
 @reads(ast.With)
@@ -34,7 +40,8 @@ def _with(reader: Reader, node: ast.With) -> None:
     call, target = node.items[0].context_expr, node.items[0].optional_vars
     name = call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
     if not isinstance(call, ast.Call) or name not in _SCOPES:
-        hint = allowed_note("scopes", [f"pl.{known}" for known in _SCOPES])
+        gone = getattr(getattr(call, "func", None), "attr", "")
+        hint = _GONE.get(gone) or allowed_note("scopes", [f"pl.{known}" for known in _SCOPES])
         raise unsupported(reader, call, f"the context manager {shown(call)}", hint)
     if target is not None and (name not in ("at", "spmd") or not isinstance(target, ast.Name)):
         raise reader.error(ParserSyntaxError, target, f"pl.{name} takes no `as` with {shown(target)}")

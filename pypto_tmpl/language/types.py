@@ -36,6 +36,7 @@ _MARKERS: dict[str, Callable[[], ir.Type]] = {
     "AsyncSession": ir.AsyncSessionType,
     "AsyncSessionType": ir.AsyncSessionType,
 }
+_GONE = {"In": "a parameter is an input unless it is pl.Out[...] or pl.InOut[...]"}  # of other versions
 DIRECTIONS = {"Out": ir.ParamDirection.Out, "InOut": ir.ParamDirection.InOut}
 
 
@@ -57,7 +58,7 @@ def annotation(reader: Reader, node: ast.expr) -> ir.Type:
             kind, parts = "", []
     read = _KINDS.get(kind)
     if read is None or (not parts and kind != "Tuple"):
-        hint = allowed_note("types", [*_KINDS, *_MARKERS], kind)
+        hint = _GONE.get(kind) or allowed_note("types", [*_KINDS, *_MARKERS], kind)
         raise reader.error(ParserTypeError, node, f"{shown(node)} is no type", hint)
     try:
         return read(reader, node, parts)

@@ -100,7 +100,7 @@ PYTHON = [
 LOOPS = [
     ('for i in range(4):\n    pass', pl.ParserSyntaxError, (1, 10), "a loop runs over pl.range and its kin, not over 'range(4)'", 'loops: pl.range, pl.parallel, pl.unroll, pl.pipeline, pl.while_'),
     ('for i in x:\n    pass', pl.ParserSyntaxError, (1, 10), "a loop runs over pl.range and its kin, not over 'x'", 'loops: pl.range, pl.parallel, pl.unroll, pl.pipeline, pl.while_'),
-    ('for i in pl.range(4, chunk=2):\n    pass', pl.ParserSyntaxError, (1, 28), "pl.range takes no keyword 'chunk'", 'keywords: init_values, attrs, stage'),
+    ('for i in pl.range(4, chunk=2):\n    pass', pl.ParserSyntaxError, (1, 28), "pl.range takes no keyword 'chunk'", 'leave it out: loops are not cut into chunks'),
     ('for i, (a, b) in pl.range(4, init_values=(x,)):\n    pass', pl.ParserSyntaxError, (1, 5), 'Mismatch: 2 carried names for 1 init_values'),
     ('for i in pl.range(4, init_values=(x,)):\n    pass', pl.ParserSyntaxError, (1, 5), 'init_values need names for the carried values', 'write `for i, (a,) in ...`'),
     ('for i, j in pl.range(4):\n    pass', pl.ParserSyntaxError, (1, 5), "the target of a loop is `i` or `i, (a, b)`, not '(i, j)'"),
