@@ -223,16 +223,14 @@ def _round_to_integral(x, mode):
     return whole + torch.copysign(away.to(x.dtype), x)
 
 
-def _cast_narrow(x, dtype, mode):
-    """Convert to a float dtype with fewer significant bits, rounding once, as the mode says.
+def _round_to_grid(exact, smallest_normal, eps, mode):
+    """Round float64 numbers to those of a float dtype without bounds; infinities and NaN stay.
 
     Modes as in _round_to_integral, but "none" is "rint", and "odd" sets the last bit of an inexact
-    result. Out of range: 16-bit dtypes become infinite, 8-bit ones saturate.
+    result. `eps` is the distance of the dtype's neighbours above 1.
     """
-    info = torch.finfo(dtype)
-    exact = x.to(torch.float64)
     power = torch.ldexp(torch.full_like(exact, 0.5), torch.frexp(exact).exponent)
-    quantum = power.clamp(min=info.smallest_normal) * info.eps  # distance of neighbours in dtype
+    quantum = power.clamp(min=smallest_normal) * eps  # distance of neighbours in the dtype
     steps = exact / quantum
     if mode == "odd":
         whole = torch.trunc(steps)
@@ -240,7 +238,16 @@ def _cast_narrow(x, dtype, mode):
         whole = whole + torch.copysign(to_odd.to(steps.dtype), steps)
     else:
         whole = _round_to_integral(steps, "rint" if mode == "none" else mode)
-    rounded = torch.where(exact.isfinite(), whole * quantum, exact)
+    return torch.where(exact.isfinite(), whole * quantum, exact)
+
+
+def _cast_narrow(x, dtype, mode):
+    """Convert to a float dtype with fewer significant bits, rounding once, as the mode says.
+
+    Modes as in _round_to_grid. Out of range: 16-bit dtypes become infinite, 8-bit ones saturate.
+    """
+    info = torch.finfo(dtype)
+    rounded = _round_to_grid(x.to(torch.float64), info.smallest_normal, info.eps, mode)
     if info.bits == 8:
         return torch.clamp(rounded, info.min, info.max).to(dtype)
     return torch.where(rounded.abs() > info.max, rounded * float("inf"), rounded).to(dtype)

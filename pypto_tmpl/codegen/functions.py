@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.groups import find_pair
+from pypto_tmpl.codegen.packed import carrier_name
 from pypto_tmpl.codegen.scopes import ScopeEmitter
 from pypto_tmpl.codegen.trace_emitter import Lines
 
@@ -45,7 +46,7 @@ class FunctionEmitter(ScopeEmitter):
         if not self.script.check_shapes:
             return []
         return [
-            self.statements.check_dtype(self.name_of(var), var.type.dtype.name)
+            self.statements.check_dtype(self.name_of(var), carrier_name(var.type))
             for var in self.function.params
             if isinstance(var.type, ir.TensorType | ir.TileType)
             and var.type.dtype.name in self.script.carriers

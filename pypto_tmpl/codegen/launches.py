@@ -243,5 +243,5 @@ class LaunchEmitter(ExpressionEmitter):
             if isinstance(param.type, ir.ShapedType) and isinstance(arg, ir.Var):
                 for axis, extent in enumerate(param.type.shape):
                     if extent is dim:
-                        return str(self.macros.extent(self.expr(arg), axis))
+                        return self.extent_text(self.expr(arg), param.type, axis)
         return None

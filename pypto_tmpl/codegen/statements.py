@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.inline import inline_source
+from pypto_tmpl.codegen.packed import carrier_name, is_packed
 from pypto_tmpl.codegen.trace_emitter import Lines, TraceEmitter
 from pypto_tmpl.ops.sources import identifiers
 
@@ -156,7 +157,10 @@ class StatementEmitter(TraceEmitter):
             self.expr(dim) if isinstance(dim, ir.ConstInt) and not may_be_clipped else self.macros.nothing()
             for dim in type_.shape
         ]
-        return [self.statements.check_tensor(self.name_of(var), shape, type_.dtype.name)]
+        last = type_.shape[-1] if type_.shape else None
+        if is_packed(type_) and isinstance(last, ir.ConstInt) and not may_be_clipped:
+            shape[-1] = self.macros.literal(last.value // 2)
+        return [self.statements.check_tensor(self.name_of(var), shape, carrier_name(type_))]
 
     def _evaluate(self, stmt: ir.EvalStmt) -> Lines:
         value = stmt.expr

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.names import NameTable
+from pypto_tmpl.codegen.packed import is_packed
 from pypto_tmpl.codegen.regions import static_region, unbound_region_params
 from pypto_tmpl.codegen.unsupported import Unsupported
 
@@ -37,6 +38,12 @@ class VariableEmitter:
             if isinstance(extent, ir.Var)
         }
         self._wrong_dtypes: set[int] = set()
+
+    def extent_text(self, name: str, type_: ir.Type, axis: int) -> str:
+        """The extent of a value at run time, in numbers."""
+        is_last = isinstance(type_, ir.ShapedType) and axis == len(type_.shape) - 1
+        extent = self.macros.packed_extent if is_last and is_packed(type_) else self.macros.extent
+        return str(extent(name, axis))
 
     # Reporting
 
@@ -94,7 +101,7 @@ class VariableEmitter:
             return name
         if key in self._extents:
             param, axis = self._extents[key]
-            text = self.macros.extent(self._bound[id(param)], axis)
+            text = self.extent_text(self._bound[id(param)], param.type, axis)
         elif key in self._region_extents:
             param, axis = self._region_extents[key]
             text = self.macros.item(self.macros.region(self._bound[id(param)]), axis)
