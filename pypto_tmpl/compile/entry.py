@@ -10,12 +10,13 @@ from pypto_tmpl.runtime.manifest import Entry, EntryParam
 def find_entry(program: ir.Program) -> Entry:
     """The entry of a program: the function that ``debug.select_entry`` finds.
 
-    Raises EntryError where that is not clear, and for an entry that drives several cards.
+    Raises EntryError where that is not clear, and for a program that drives several cards.
     """
+    for driver in program.functions.values():
+        if driver.level is not None and driver.level.value > ir.Level.CHIP.value:
+            what = f"entry {driver.name!r} of level {driver.level.name} drives several cards"
+            raise EntryError(what, notes=["programs run on one simulated card"])
     function = select_entry(program)
-    if function.level is not None and function.level.value > ir.Level.CHIP.value:
-        what = f"entry {function.name!r} of level {function.level.name} drives several cards"
-        raise EntryError(what, notes=["programs run on one simulated card"])
     params = zip(function.params, function.param_directions, strict=True)
     return Entry(function.name, tuple(_param(function, var, direction) for var, direction in params))
 

@@ -140,6 +140,8 @@ def test_run_reports_a_failure():
     assert "validate tensor: 'y'" in done.output
     assert done.output.splitlines()[-1] == "report: wrong.json"
     assert '"y"' in Path("wrong.json").read_text()
+    assert invoke("run", "--report", "wrong.html", "kernel.py", "--wrong", "1").exit_code == 1
+    assert "<html" in Path("wrong.html").read_text()
     assert invoke("run", "--report", "fine.json", "kernel.py").exit_code == 0
     assert not Path("fine.json").exists()
 

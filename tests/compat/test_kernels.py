@@ -1,5 +1,7 @@
 """Kernel files in the style of third-party libraries: siblings, flags that are read at import, run_jit."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -238,3 +240,8 @@ def test_several_cards_are_refused():
     done = execute("host.py")
     assert done.exit_code == 1
     assert "compile_cfg names a distributed_config" in done.output
+    config = '{"distributed_config": DistributedConfig(device_ids=[0, 1])}'
+    Path("host.py").write_text(HOST.replace(config, "{}"))
+    done = execute("host.py")
+    assert done.exit_code == 1
+    assert "compile: EntryError: entry 'drive' of level HOST drives several cards" in done.output
