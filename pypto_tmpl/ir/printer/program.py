@@ -192,7 +192,7 @@ def python_print(
 ) -> str:
     """Text of a node or type in the language; that of a Function or Program can be parsed again.
 
-    ``concise`` leaves out the types of assigned variables, but for those that a pipe yields,
+    ``concise`` leaves out the types of assigned variables, but for tiles whose calls do not list extents,
     ``explicit_layout`` writes every layout field of every tile; ``format`` lays the lines out with black.
     Raises PrintError for IR that has no text.
     """

@@ -9,7 +9,8 @@ from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Expr, Stmt
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import ForKind
-from pypto_tmpl.ir.expr import Call, ConstInt, GlobalVar, IterArg, Var
+from pypto_tmpl.ir.expr import Call, ConstInt, GlobalVar, IterArg, MakeTuple, Var
+from pypto_tmpl.ir.extents import same_extents
 from pypto_tmpl.ir.printer.calls import CallPrinter
 from pypto_tmpl.ir.printer.pieces import (
     MANY,
@@ -39,7 +40,7 @@ from pypto_tmpl.ir.stmt import (
     WhileStmt,
     YieldStmt,
 )
-from pypto_tmpl.ir.types import ShapedType
+from pypto_tmpl.ir.types import TileType
 
 _METHODS: dict[type, str] = {
     AssignStmt: "_assign",
@@ -277,10 +278,15 @@ def is_plain_call(node: Expr, op: str) -> bool:
 
 
 def _tells_no_type(node: Expr | None) -> bool:
-    """Whether an op yields a tile or tensor out of nothing, such as the next one that a pipe holds."""
-    if not isinstance(node, Call) or isinstance(node.op, GlobalVar):
+    """Whether an op makes a tile of extents that it does not list, such as the next one in a pipe."""
+    if not isinstance(node, Call) or isinstance(node.op, GlobalVar) or not isinstance(node.type, TileType):
         return False
-    return not node.args and isinstance(node.type, ShapedType)
+    if any(isinstance(operand.type, TileType) for operand in node.args):
+        return False
+    view = node.type.tile_view
+    told = [operand.elements for operand in node.args if isinstance(operand, MakeTuple)]
+    wanted = [node.type.shape, view.valid_shape if view is not None else ()]
+    return any(extents and not any(same_extents(extents, given) for given in told) for extents in wanted)
 
 
 def _is_index(node: Expr, value: int) -> bool:
