@@ -77,7 +77,8 @@ def declare(
     strict: bool = False,
 ) -> Declared:
     """Read decorator and signature; ``methods`` are those that ``self`` will have."""
-    reader = Reader(module, Variables(module.printed, strict), Comments(module.source), methods=methods)
+    comments = Comments(module.source, warns=not module.printed)
+    reader = Reader(module, Variables(module.printed, strict), comments, methods=methods)
     try:
         return _declared(reader, node, decorator)
     except ParserError:
@@ -197,6 +198,7 @@ def read_function(declared: Declared) -> ir.Function:
         is_host = header.level in HOST_LEVELS and header.role is ir.Role.SubWorker
         is_bound = _is_ellipsis(rest) and not header.is_external
         body = _host_body(reader, rest, span) if is_host or is_bound else _body(reader, header, rest, span)
+        reader.comments.drop(_last_line(reader, node))
         return_types = declared.signature.return_types
         if node.returns is None:
             declared.signature.return_types = _returned(body)
@@ -227,6 +229,17 @@ def _drop_comments(declared: Declared) -> None:
     parts = [declared.node.returns, *arguments.posonlyargs, *arguments.args]
     lines = [part.end_lineno or 0 for part in parts if part is not None]
     declared.reader.comments.take(max(declared.node.lineno, *lines, 0) + 1)
+
+
+def _last_line(reader: Reader, node: ast.FunctionDef) -> int:
+    """The last line of a function, comments behind its last statement included."""
+    last, lines = node.end_lineno or node.lineno, reader.module.source.lines
+    for number, line in enumerate(lines[last:], last + 1):
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and not (line.lstrip().startswith("#") and indent > node.col_offset):
+            break
+        last = number
+    return last
 
 
 def _prologue(

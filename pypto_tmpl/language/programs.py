@@ -38,12 +38,28 @@ def read_program(module: Module, node: ast.ClassDef, decorator: ast.expr) -> ir.
     functions = _bodies(methods, errors)
     if errors:
         raise several(errors)
-    for name, external in module.called.items():
+    for name, external in _from_outside(module).items():
         if name in methods:
             message = f"a function from outside is named {name!r}, as one of class {node.name!r} is"
             raise reader.error(ParserSyntaxError, methods[name].node, message)
         functions.append(external)
     return ir.Program(functions, node.name, reader.span(node))
+
+
+def _from_outside(module: Module) -> dict[str, ir.Function]:
+    """The functions outside of the class that its functions call, and those that these call in turn."""
+    known = {value.name: value for value in module.closure.values() if isinstance(value, ir.Function)}
+    found: dict[str, ir.Function] = {}
+    pending = list(module.called.values())
+    while pending:
+        function = pending.pop(0)
+        if function.name in found:
+            continue
+        found[function.name] = function
+        calls = (node for node in ir.walk(function.body) if isinstance(node, (ir.Call, ir.Submit)))
+        names = {call.op.name for call in calls if isinstance(call.op, ir.GlobalVar)}
+        pending += [known[name] for name in sorted(names) if name in known]
+    return found
 
 
 def _strict(reader: Reader, decorator: ast.expr) -> bool:

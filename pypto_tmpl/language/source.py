@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,8 +99,10 @@ class Source:
 class Comments:
     """The comments of a source in their order, each of which is taken once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, warns: bool = False) -> None:
         self._comments = source.comments
+        self._filename = source.filename
+        self._warns = warns  # of comments that no statement carries
         self._next = 0
 
     @property
@@ -120,7 +123,21 @@ class Comments:
             self._next += 1
             if column is None or comment.column <= column:
                 found.append(comment.text)
+            elif self._warns:
+                self._warn(comment)
         return found
+
+    def drop(self, last_line: int) -> None:
+        """Warn of the comments up to a line: nothing follows that could carry them."""
+        while self.remain and self._comments[self._next].line <= last_line:
+            if self._warns:
+                self._warn(self._comments[self._next])
+            self._next += 1
+
+    def _warn(self, comment: Comment) -> None:
+        place = f"{self._filename}:{comment.line}:{comment.column + 1}"
+        message = f"{place}: no statement follows the comment {comment.text!r}, which is dropped"
+        warnings.warn(message, UserWarning, stacklevel=2)
 
 
 def _characters_at_bytes(text: str) -> list[int]:

@@ -314,3 +314,47 @@ def test_nothing_is_warned_of_without_cause() -> None:
         read('pl.func_attr({"a": 1})\ny = x[0]\nreturn y')
     with pytest.warns(DeprecationWarning, match="attrs= of pl.function is deprecated"):
         read("return n", "@pl.function(attrs={'a': 1})")
+
+
+def test_a_comment_that_nothing_follows_is_told() -> None:
+    text = "for i in pl.range(4):\n    y = n\n    # of the loop\nreturn n\n# of the end"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read(text)
+    assert [str(warning.message) for warning in caught] == [
+        "<string>:9:13: no statement follows the comment 'of the loop', which is dropped",
+        "<string>:11:9: no statement follows the comment 'of the end', which is dropped",
+    ]
+
+
+@pl.function
+def innermost(a: pl.Tensor[[4], pl.FP32]) -> pl.Tensor[[4], pl.FP32]:
+    return pl.neg(a)
+
+
+@pl.function
+def middle(a: pl.Tensor[[4], pl.FP32]) -> pl.Tensor[[4], pl.FP32]:
+    return innermost(a)
+
+
+def test_functions_that_functions_from_outside_call_join_the_program_too() -> None:
+    @pl.program
+    class Q:
+        @pl.function
+        def f(self, a: pl.Tensor[[4], pl.FP32]):
+            return middle(a)
+
+    assert sorted(f.name for f in Q.functions.values()) == ["f", "innermost", "middle"]
+    with pytest.raises(pl.ParserSyntaxError, match="a function from outside is named 'middle'"):
+
+        @pl.program
+        class R:
+            @pl.function
+            def middle(self, a: pl.Tensor[[4], pl.FP32]):
+                return middle(a)
+
+
+def test_a_path_without_a_file_is_one_clear_error(tmp_path: Path) -> None:
+    for path, what in (("", "'' is a folder"), (tmp_path, "is a folder"), (tmp_path / "no.py", "does not exist")):
+        with pytest.raises(FileNotFoundError, match=what):
+            pl.loads(path)
