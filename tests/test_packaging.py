@@ -72,6 +72,8 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert "pypto_tmpl/py.typed" in names
     modules = {p.relative_to(CHECKOUT).as_posix() for p in (CHECKOUT / "pypto_tmpl").rglob("*.py")}
     assert {name for name in names if name.endswith(".py") and "/templates/" not in name} == modules
+    stubs = {p.relative_to(CHECKOUT).as_posix() for p in (CHECKOUT / "pypto_tmpl").rglob("*.pyi")}
+    assert {name for name in names if name.endswith(".pyi")} == stubs
 
 
 def test_templates_of_the_wheel_are_those_of_the_checkout(environment: Path) -> None:

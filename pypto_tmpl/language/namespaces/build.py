@@ -90,6 +90,7 @@ def _type(
         raise NoRuleOpCallError(f"{entry.name}: {error}") from None
 
 
+_SHAPED = frozenset({"tensor", "tile"})
 _OPS: dict[str, ir.Op] = {}
 
 
@@ -124,12 +125,16 @@ def _operand(form: Form, name: str, value: Argument, bound: Mapping[str, Argumen
         return operand_of(value, span)
     dtype = _literal_dtype(form, source, bound)
     operand = operand_of(value, span, dtype)
-    spec = form.operand_spec(source)
-    is_element = spec is not None and not {"tensor", "tile"}.isdisjoint(spec.kinds)
-    if is_element and dtype != ir.DataType.INDEX and _is_index_variable(operand):
+    if dtype != ir.DataType.INDEX and _is_index_variable(operand) and _computes_with(form, source):
         message = f"the operand {name!r} is an INDEX scalar, and the elements of {source!r} are not"
         raise OpCallError(message, "pl.cast gives it the dtype of the elements")
     return operand
+
+
+def _computes_with(form: Form, source: str) -> bool:
+    """Whether the op computes with the elements of an operand; a write only converts to their dtype."""
+    spec = form.operand_spec(source)
+    return spec is not None and source not in form.entry.writes and not _SHAPED.isdisjoint(spec.kinds)
 
 
 def _is_index_variable(value: ir.Expr) -> bool:

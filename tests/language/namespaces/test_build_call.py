@@ -135,6 +135,7 @@ WINDOW = ir.Var("w", ir.DistributedTensorType([16, 64], D.FP32), S)
         ("pl.fillpad", (T,), {"pad_value": float("-inf")}, "pl.tile.fillpad(t, pad_value=pl.PadValue.min)"),
         ("pl.read", (tensor(64), N), {}, "pl.tensor.read(x, [n])"),
         ("pl.write", (T, [0, N], 1), {}, "pl.tile.write(t, [0, n], pl.const(1, pl.FP32))"),
+        ("pl.write", (INTS, [0, N], N), {}, "pl.tensor.write(i, [0, n], n)"),
         # one name, several ops by their keywords
         ("pl.gather", (X,), {"dim": -1, "index": INTS}, "pl.tensor.gather(x, i, dim=-1)"),
         ("pl.gather", (X,), {"mask_pattern": "P0101"}, "pl.tensor.gather_mask(x, mask_pattern=1)"),
