@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pypto_tmpl.cli.ops_text import region, sample_texts, signature, state
 from pypto_tmpl.ops import OpEntry, OpTable
+from pypto_tmpl.ops.signatures import call_of
 
 _HEAD = """\
 <!-- Generated from templates/ops/ by `pypto-tmpl ops docs --write`; changes made here are lost. -->
@@ -38,6 +39,7 @@ def _order(entry: OpEntry) -> tuple[str, str]:
 def _section(table: OpTable, entry: OpEntry, template_dirs: Sequence[Path] | None) -> Iterator[str]:
     mark = "" if entry.is_executable else f" ({state(entry)})"
     yield f"### {entry.name}{mark}\n\n`{signature(entry)}`\n\n{_one_line(entry.summary)}\n"
+    call = call_of(entry)
     facts = {
         "Refused": entry.refused,
         "Dtypes": ", ".join(entry.dtypes) if entry.is_executable else None,
@@ -46,6 +48,8 @@ def _section(table: OpTable, entry: OpEntry, template_dirs: Sequence[Path] | Non
         "Is operand": entry.returns,
         "Workspace": ", ".join(operand.name for operand in entry.operands if operand.scratch),
         "Written": ", ".join(f"`{name}`" for name in entry.dsl),
+        "Called with": " or ".join(f"`({text})`" for text in call.signature) if entry.dsl else None,
+        "Must hold": ", ".join(f"`{requirement}`" for requirement in call.requires),
         "Becomes": ", ".join(f"`{name}`" for name in entry.lowers_to),
         "Formerly": ", ".join(f"`{name}`" for name in entry.aliases),
         "Notes": entry.notes,
