@@ -192,3 +192,27 @@ def blocks():
         return z
 """,
     )
+
+
+def rows_in_a_loop(kind):
+    """y = -(x + 1) row by row in a loop of that kind, two scopes a row, then z = 2 * y; FP32[3, 8]."""
+    tensor, row = "pl.Tensor[[3, 8], pl.FP32]", "pl.Tensor[[1, 8], pl.FP32]"
+    at = "with pl.at(level=pl.Level.CORE_GROUP, name_hint={!r}):"
+    return _program(
+        "RowsInALoop",
+        f"""
+    @pl.function
+    def main(self, x: {tensor}, y: pl.Out[{tensor}], z: pl.Out[{tensor}]) -> {tensor}:
+        p: {tensor} = pl.tensor.create([3, 8], dtype=pl.FP32, layout=pl.TensorLayout.ND)
+        for i in pl.{kind}(0, 3):
+            {at.format("grow")}
+                t: {row} = pl.tensor.slice(x, [1, 8], [i, 0])
+                p: {tensor} = pl.tensor.assemble(p, pl.tensor.adds(t, 1.0), [i, 0])
+            {at.format("negate")}
+                u: {row} = pl.tensor.slice(p, [1, 8], [i, 0])
+                y: {tensor} = pl.tensor.assemble(y, pl.tensor.neg(u), [i, 0])
+        {at.format("double")}
+            z: {tensor} = pl.tensor.assemble(z, pl.tensor.add(y, y), [0, 0])
+        return z
+""",
+    )

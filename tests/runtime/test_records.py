@@ -14,6 +14,9 @@ from runtime import kernels
 import pypto_tmpl.language as pl
 from pypto_tmpl.compile import compile_options, compile_program
 from pypto_tmpl.runtime import execute_compiled
+from pypto_tmpl.runtime.records.dependencies import Producers
+from pypto_tmpl.runtime.records.model import Arg
+from pypto_tmpl.runtime.records.tensors import Buffers
 
 FIRST = 1 << 32  # ring 1, task 0
 CORPUS = Path(__file__).resolve().parents[1] / "corpus/dumps"
@@ -301,6 +304,39 @@ def test_blocks_are_one_task_on_several_cores(record):
     assert [(row["task_id"], row["core_id"]) for row in times] == [(FIRST, 24), (FIRST, 25), (FIRST, 26)]
     work = [(row["elements"], row["bytes_moved"], row["event_type"]) for row in rows_of(folder / "pmu.csv")]
     assert work == [("16", "128", "4")] * 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "edges"),
+    [
+        # Tasks 0, 2, 4 add, 1, 3, 5 negate, 6 doubles. Each iteration is for itself ...
+        ("parallel", [(0, 1), (2, 3), (4, 5), (1, 6), (3, 6), (5, 6)]),
+        # ... or goes on with the buffers as the one before left them.
+        ("range", [(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (3, 5), (4, 5), (5, 6)]),
+    ],
+)
+def test_iterations_of_a_parallel_loop_do_not_wait_for_each_other(record, kind, edges):
+    x, y, z = torch.arange(24.0).reshape(3, 8), torch.zeros(3, 8), torch.zeros(3, 8)
+    data = read(record(kernels.rows_in_a_loop(kind), [x, y, z], enable_dep_gen=True) / "deps.json")
+    assert torch.equal(z, -2 * (x + 1))
+    assert [task["name"] for task in data["tasks"]] == ["grow", "negate"] * 3 + ["double"]
+    found = {(int(edge["pred"]) - FIRST, int(edge["succ"]) - FIRST) for edge in data["edges"]}
+    assert sorted(found) == sorted(edges)
+
+
+def test_a_parallel_loop_that_runs_again_waits_for_its_last_run():
+    """Two runs of two iterations that all write the whole of one buffer, and one reader in the end."""
+    tensor, producers, args = torch.zeros(4), Producers(), []
+    view = Buffers().view(tensor)
+    edges = []
+    places = [((0, run), ((run, iteration),)) for run in (1, 2) for iteration in (1, 2)]
+    for task, place in enumerate([*places, None]):
+        type_ = producers.type_of("Out" if place else "In", view, place)
+        args.append(type_)
+        edges += producers.submit(task, [Arg(0, "a", type_, view)], place)
+    assert args == ["OUTPUT", "OUTPUT", "INOUT", "INOUT", "INPUT"]
+    found = [(edge.pred, edge.succ) for edge in edges]
+    assert found == [(0, 2), (1, 2), (0, 3), (1, 3), (2, 4), (3, 4)]
 
 
 @pytest.mark.corpus

@@ -1,5 +1,6 @@
 """Counting tasks as they are launched, and before."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,15 @@ from runtime import kernels
 
 import pypto_tmpl.language as pl
 from pypto_tmpl.compile import compile_options, compile_program
+from pypto_tmpl.debug.modules import load_module
+from pypto_tmpl.golden.sources import JitFunction
+from pypto_tmpl.golden.values import generate
 from pypto_tmpl.runtime.execute import execute_build
 from pypto_tmpl.runtime.options import runtime_options
 from pypto_tmpl.runtime.records.task_count import expected_tasks
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def counted(program, args, folder, **flags):
@@ -86,3 +91,20 @@ class Scopes:
 )
 def test_what_is_foretold(body, tasks):
     assert expected_tasks(scopes(body), "main") == tasks
+
+
+@pytest.mark.parametrize("name", ["decoder_layer", "gemm", "int8_mlp", "spmd_rows"])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_tasks_of_kernels_that_call_inline_functions(tmp_path, name):
+    """Every task that is recorded ran, a call of an inline function being none, and all were foretold."""
+    example = load_module(EXAMPLES / f"{name}.py")
+    specs = example.specs()
+    program = JitFunction(example.KERNEL, tuple(specs)).program()
+    build = compile_program(program, tmp_path, compile_options({}))
+    options = runtime_options({"enable_dep_gen": True, "enable_l2_swimlane": 1})
+    execute_build(build.directory, build.manifest, generate(specs).arguments(), options, program)
+    folder = build.directory / "dfx_outputs"
+    tasks = [task["task_id"] for task in json.loads((folder / "deps.json").read_text())["tasks"]]
+    ran = {str(row["task_id"]) for row in json.loads((folder / "l2_perf_records.json").read_text())["tasks"]}
+    assert {*tasks} == ran
+    assert len(tasks) == expected_tasks(program, build.manifest.entry.function)

@@ -31,11 +31,15 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class LaunchLine:
-    """A statement that launches something, or an empty task that only has dependencies."""
+    """A statement that launches something, or an empty task that only has dependencies.
+
+    ``loops`` are the parallel loops that it is in, the outermost first, as far as no other loop is between.
+    """
 
     note: LaunchNote
     is_manual: bool
     is_dummy: bool
+    loops: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,8 @@ class ScopeLines:
     last: int
     note: LaunchNote
     is_manual: bool
-    names: tuple[str, ...] = ()  # variables of the script that the lines read
+    loops: tuple[int, ...]
+    names: tuple[str, ...]  # variables of the script that the lines read
     is_region: bool = False  # the lines are a loop over blocks
     is_body: bool = True  # they compute themselves: what they launch is no task of its own
 
@@ -60,6 +65,7 @@ class TaskPlan:
     kernels: Mapping[str, Kernel]  # by the names of the script
     launches: Mapping[int, LaunchLine] = field(default_factory=dict)  # by the first line
     scopes: tuple[ScopeLines, ...] = ()
+    loops: Mapping[int, int] = field(default_factory=dict)  # numbers of parallel loops, by their lines
     knows_lines: bool = True
 
 
@@ -80,24 +86,31 @@ def task_plan(program: ir.Program, script: str) -> TaskPlan:
     for line, stmt in sorted(lines.items()):
         first_lines.setdefault(id(stmt), line)
         last_lines[id(stmt)] = line
+    launched = {_DUMMY, *(f.name for f in program.functions.values() if _is_launched(f))}
     launches: dict[int, LaunchLine] = {}
     scopes: list[ScopeLines] = []
+    numbers: dict[int, int] = {}
+    for stmt in lines.values():
+        if isinstance(stmt, ir.ForStmt) and stmt.kind is ir.ForKind.Parallel:
+            numbers.setdefault(id(stmt), len(numbers))
     for function in program.functions.values():
         if ir.is_incore_type(function.func_type):
             continue
-        for stmt, is_manual in _launching(function.body, is_manual=False):
+        for stmt, is_manual, around in _launching(function.body, is_manual=False):
+            loops = tuple(numbers[loop] for loop in around if loop in numbers)
             if isinstance(stmt, ir.ScopeStmt):
                 inner = [id(node) for node in code_nodes(stmt) if id(node) in first_lines]
                 if inner:
                     first, last = min(first_lines[i] for i in inner), max(last_lines[i] for i in inner)
                     names = _names_read(tree, first, last)
                     note = marks.note_of(stmt)
-                    scopes.append(_scope_lines(function, stmt, first, last, note, is_manual, names))
-            elif id(stmt) in first_lines:
+                    scopes.append(_scope_lines(function, stmt, first, last, note, is_manual, loops, names))
+            elif id(stmt) in first_lines and _launch_of(stmt) in launched:
                 launches[first_lines[id(stmt)]] = LaunchLine(
-                    marks.note_of(stmt), is_manual, _launch_of(stmt) == _DUMMY
+                    marks.note_of(stmt), is_manual, _launch_of(stmt) == _DUMMY, loops
                 )
-    return TaskPlan(kernels, launches, tuple(scopes), bool(lines))
+    by_line = {line: numbers[id(stmt)] for line, stmt in lines.items() if id(stmt) in numbers}
+    return TaskPlan(kernels, launches, tuple(scopes), by_line, bool(lines))
 
 
 def _is_launched(function: ir.Function) -> bool:
@@ -124,7 +137,7 @@ def _core_of(body: ir.Stmt) -> CoreType:
 
 
 def _launch_of(stmt: ir.Stmt) -> str | None:
-    """Name of what a statement launches, None if it launches nothing."""
+    """Name of the function that a statement calls or submits, or of the empty task; else None."""
     launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
     if not isinstance(launch, Launch):
         return None
@@ -132,17 +145,26 @@ def _launch_of(stmt: ir.Stmt) -> str | None:
     return launch.op.name if is_launch else None
 
 
-def _launching(stmt: ir.Stmt, is_manual: bool) -> Iterator[tuple[ir.Stmt, bool]]:
-    """Statements and scopes that launch something, and whether a manual scope is around them."""
+def _launching(
+    stmt: ir.Stmt, is_manual: bool, loops: tuple[int, ...] = ()
+) -> Iterator[tuple[ir.Stmt, bool, tuple[int, ...]]]:
+    """Statements and scopes that launch something, whether a manual scope is around them, and which loops.
+
+    The loops are identities of parallel ones, up to the innermost that is not.
+    """
     if isinstance(stmt, ir.InCoreScopeStmt | ir.SpmdScopeStmt) or _launch_of(stmt) is not None:
-        yield stmt, is_manual
+        yield stmt, is_manual, loops
     if isinstance(stmt, ir.InCoreScopeStmt) or (isinstance(stmt, ir.SpmdScopeStmt) and _computes(stmt)):
         return
     if isinstance(stmt, ir.RuntimeScopeStmt):
         is_manual = stmt.manual
+    if isinstance(stmt, ir.ForStmt):
+        loops = (*loops, id(stmt)) if stmt.kind is ir.ForKind.Parallel else ()
+    elif isinstance(stmt, ir.WhileStmt):
+        loops = ()
     for child in ir.children(stmt):
         if isinstance(child, ir.Stmt):
-            yield from _launching(child, is_manual)
+            yield from _launching(child, is_manual, loops)
 
 
 def _computes(scope: ir.SpmdScopeStmt) -> bool:
@@ -170,10 +192,11 @@ def _scope_lines(
     last: int,
     note: LaunchNote,
     is_manual: bool,
+    loops: tuple[int, ...],
     names: tuple[str, ...],
 ) -> ScopeLines:
     name = scope.name_hint or f"{function.name}_incore"
     is_region = isinstance(scope, ir.SpmdScopeStmt)
     is_body = not isinstance(scope, ir.SpmdScopeStmt) or _computes(scope)
     core = _core_of(scope.body)
-    return ScopeLines(name, core, first, last, note, is_manual, names, is_region, is_body)
+    return ScopeLines(name, core, first, last, note, is_manual, loops, names, is_region, is_body)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import torch
 
 from pypto_tmpl.codegen.marks import LaunchNote
-from pypto_tmpl.runtime.records.dependencies import Producers
+from pypto_tmpl.runtime.records.dependencies import Place, Producers
 from pypto_tmpl.runtime.records.model import (
     FIRST_TASK,
     Arg,
@@ -48,6 +48,7 @@ class Asked:
 
     note: LaunchNote = LaunchNote()
     marked: tuple[torch.Tensor, ...] = ()
+    place: Place = None
 
 
 class ArgSink(Protocol):
@@ -95,6 +96,9 @@ class Recorder:
         self._buffers, self._producers = Buffers(), Producers()
         self._function_ids: dict[str, int] = {}
         self._count = 0  # of stretches on cores
+        self._rounds: dict[
+            int, tuple[int, int]
+        ] = {}  # of each parallel loop: its runs, iterations of this one
         self._pending: tuple[Task, Asked] | None = None  # of a statement that may yet decide not to launch
 
     # What the marks in the script say
@@ -105,10 +109,25 @@ class Recorder:
             return
         launch = self._plan.launches[line]
         task = self._new_task(launch.is_manual, deps)
-        self._pending = (task, Asked(launch.note, _tensors_of(sys._getframe(1), launch.note.dumps)))
+        marked = _tensors_of(sys._getframe(1), launch.note.dumps)
+        self._pending = (task, Asked(launch.note, marked, self._place(launch.loops)))
         if launch.is_dummy:
             task.is_dummy, task.name, self._pending = True, "dummy", None
             task.dispatched = task.finished = self._clock()
+
+    def loop(self, number: int) -> None:
+        """A parallel loop starts."""
+        self._rounds[number] = (self._rounds.get(number, (0, 0))[0] + 1, 0)
+
+    def iteration(self, number: int) -> None:
+        """The next iteration of a parallel loop starts."""
+        run, iteration = self._rounds[number]
+        self._rounds[number] = (run, iteration + 1)
+
+    def _place(self, loops: Sequence[int]) -> Place:
+        """Which run of parallel loops a launch is in, and which iterations of them."""
+        rounds = tuple(self._rounds[number] for number in loops)
+        return ((loops[0], rounds[0][0]), rounds) if loops else None
 
     @contextmanager
     def scope(self, number: int, deps: Iterable[Any]) -> Iterator[None]:
@@ -125,7 +144,7 @@ class Recorder:
             if isinstance(value := frame.f_locals.get(name), torch.Tensor)
         ]
         versions = [_version(value) for _, value in used]
-        asked = Asked(scope.note, _tensors_of(frame, scope.note.dumps))
+        asked = Asked(scope.note, _tensors_of(frame, scope.note.dumps), self._place(scope.loops))
         task = self._new_task(scope.is_manual, deps)
         with self._running(task, scope.name, [Given(n, "In", v) for n, v in used], asked) as bind:
             if scope.is_region:
@@ -220,7 +239,7 @@ class Recorder:
         self._on_task()
         task.name, task.dispatched = name, self._clock()
         known = [list(given)]
-        args, values = self._args(given, asked.note)
+        args, values = self._args(given, asked)
         if self._sink is not None:
             self._sink.before(task, args, values, asked.marked)
         self._here.task = task
@@ -229,19 +248,20 @@ class Recorder:
         finally:
             self._here.task = None
             task.finished = self._clock()
-            args, values = self._args(known[-1], asked.note)
+            args, values = self._args(known[-1], asked)
             task.args = args
-            task.edges += self._producers.submit(task.task_id, args)
+            task.edges += self._producers.submit(task.task_id, args, asked.place)
             if self._sink is not None:
                 self._sink.after(task, args, values, asked.marked)
 
-    def _args(self, given: Sequence[Given], note: LaunchNote) -> tuple[list[Arg], list[Any]]:
+    def _args(self, given: Sequence[Given], asked: Asked) -> tuple[list[Arg], list[Any]]:
         """The arguments as the device packs them, tensors before scalars, and their values."""
         tensors: list[tuple[Given, bool]] = []
+        free = asked.note.no_dep
         scalars: list[Given] = []
         for position, one in enumerate(given):
             if isinstance(one.value, torch.Tensor):
-                tensors.append((one, position in note.no_dep or one.name in note.no_dep))
+                tensors.append((one, position in free or one.name in free))
             else:
                 scalars.append(one)
         args: list[Arg] = []
@@ -249,7 +269,7 @@ class Recorder:
             view = self._buffers.view(one.value)
             type_: ArgType = "OUTPUT"
             if one.direction != "New":
-                type_ = "NO_DEP" if is_free else self._producers.type_of(one.direction, view)
+                type_ = "NO_DEP" if is_free else self._producers.type_of(one.direction, view, asked.place)
             args.append(Arg(len(args), one.name, type_, view))
         for one in scalars:
             args.append(Arg(len(args), one.name, "SCALAR", None, one.value))

@@ -15,7 +15,8 @@ def mark_launches(tree: ast.Module, plan: TaskPlan) -> ast.Module:
     """Add to a script, in place, what tells ``RECORDER`` of its launches.
 
     ``ask(line, deps)`` stands before a statement that launches a kernel, ``with scope(n, deps):`` around the
-    lines of the n-th scope, ``with block(n):`` around what every block of a region does.
+    lines of the n-th scope, ``with block(n):`` around what every block of a region does; ``loop(n)`` before a
+    parallel loop and ``iteration(n)`` first in its body.
     """
     marker = _Marker(plan)
     for node in tree.body:
@@ -71,12 +72,19 @@ class _Marker:
             inner = getattr(stmt, name, None)
             if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
                 setattr(stmt, name, self.block(inner))
+        loop = self._plan.loops.get(stmt.lineno) if isinstance(stmt, ast.For) else None
+        if loop is not None and isinstance(stmt, ast.For):
+            yield _call(stmt, "loop", [ast.Constant(loop)])
+            stmt.body.insert(0, _call(stmt.body[0], "iteration", [ast.Constant(loop)]))
         yield stmt
 
 
 def _asked(stmt: ast.stmt, launch: LaunchLine) -> ast.stmt:
-    call = _method("ask", [ast.Constant(stmt.lineno), _tuple(launch.note.deps)])
-    return ast.copy_location(ast.Expr(call), stmt)
+    return _call(stmt, "ask", [ast.Constant(stmt.lineno), _tuple(launch.note.deps)])
+
+
+def _call(at: ast.stmt, method: str, args: list[ast.expr]) -> ast.stmt:
+    return ast.copy_location(ast.Expr(_method(method, args)), at)
 
 
 def _with(first: ast.stmt, method: str, args: list[ast.expr], body: list[ast.stmt]) -> ast.stmt:

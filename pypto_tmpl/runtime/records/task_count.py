@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Launch
+from pypto_tmpl.codegen.facts import code_nodes
 
 _TASKS = (ir.FunctionType.Group, ir.FunctionType.Spmd)
 
@@ -36,16 +36,14 @@ class _Counter:
             return None if None in branches else max(count or 0 for count in branches)
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
             return self._of_loop(stmt)
-        launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
-        if isinstance(launch, Launch):
-            return self._of_launch(launch)
+        is_leaf = isinstance(stmt, ir.AssignStmt | ir.EvalStmt | ir.ReturnStmt | ir.YieldStmt)
+        parts = code_nodes(stmt) if is_leaf else ir.children(stmt)
         total = 0
-        for child in ir.children(stmt):
-            if isinstance(child, ir.Stmt):
-                count = self._of(child)
-                if count is None:
-                    return None
-                total += count
+        for part in parts:
+            count = self._of_launch(part) if is_leaf else self._of(part) if isinstance(part, ir.Stmt) else 0
+            if count is None:
+                return None
+            total += count
         return total
 
     def _of_loop(self, loop: ir.ForStmt | ir.WhileStmt) -> int | None:
@@ -60,8 +58,10 @@ class _Counter:
             return None
         return inside * len(range(*numbers))
 
-    def _of_launch(self, launch: Launch) -> int | None:
-        callee = self.functions.get(launch.op.name) if isinstance(launch.op, ir.GlobalVar) else None
+    def _of_launch(self, node: ir.IRNode) -> int | None:
+        callee = None
+        if isinstance(node, ir.Call | ir.Submit) and isinstance(node.op, ir.GlobalVar):
+            callee = self.functions.get(node.op.name)
         if callee is None:
             return 0
         if ir.is_incore_type(callee.func_type) or callee.func_type in _TASKS:

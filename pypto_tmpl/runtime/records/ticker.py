@@ -37,6 +37,12 @@ class TaskTicker:
     def ask(self, line: int, deps: Iterable[Any]) -> None:
         """The statement on a line is about to launch something."""
 
+    def loop(self, number: int) -> None:
+        """A parallel loop starts."""
+
+    def iteration(self, number: int) -> None:
+        """The next iteration of a parallel loop starts."""
+
     @contextmanager
     def scope(self, number: int, deps: Iterable[Any]) -> Iterator[None]:
         """The lines of a scope run."""
