@@ -21,11 +21,13 @@ def simulator_threads(namespace: dict[str, Any], large: Iterable[str], has_lanes
     over all the time: they are kept on one core, unless there are large ops.
     """
     many = torch.get_num_threads()
-    named = [name for name in large if callable(namespace.get(name))]
-    for name in named:
-        namespace[name] = _on_threads(namespace[name], many)
-    with on_one_core() if has_lanes and not named else torch_threads(1):
-        yield
+    own = {name: namespace[name] for name in large if callable(namespace.get(name))}
+    namespace.update({name: _on_threads(function, many) for name, function in own.items()})
+    try:
+        with on_one_core() if has_lanes and not own else torch_threads(1):
+            yield
+    finally:
+        namespace.update(own)
 
 
 def _on_threads(function: Callable[..., Any], number: int) -> Callable[..., Any]:

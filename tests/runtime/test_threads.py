@@ -109,3 +109,26 @@ def test_a_large_kernel_among_small_ones(tmp_path):
     with simulator_threads(namespace, ["big", "gone"], has_lanes=False):
         assert namespace["main"]() == [1, 3, 1]
     assert torch.get_num_threads() == 3
+    torch.set_num_threads(2)  # once more, from another number
+    with simulator_threads(namespace, ["big"], has_lanes=False):
+        assert namespace["main"]() == [1, 2, 1]
+
+
+def test_kernels_that_are_called_directly_run_on_one_thread(monkeypatch):
+    seen = []
+    tensor = torch.Tensor.__add__
+
+    @pl.jit
+    def one_more(x: pl.Tensor[[4], pl.FP32], y: pl.Out[pl.Tensor[[4], pl.FP32]]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            y[:] = pl.add(x, 1.0)
+        return y
+
+    def spy(*args, **kwargs):
+        seen.append(torch.get_num_threads())
+        return tensor(*args, **kwargs)
+
+    monkeypatch.setattr(torch.Tensor, "__add__", spy)
+    y = torch.zeros(4)
+    one_more(torch.ones(4), y)
+    assert (y.tolist(), seen, torch.get_num_threads()) == ([2.0] * 4, [1], 3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from pypto_tmpl.codegen.script import ScriptBuilder, generator
 from pypto_tmpl.compile.api import compile_as
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.entry import find_entry
+from pypto_tmpl.compile.large_ops import functions_with_large_ops
 from pypto_tmpl.debug.execution import load_script
 from pypto_tmpl.language.jit.cache import Specialisation
 from pypto_tmpl.language.jit.function import JITFunction
@@ -21,6 +22,7 @@ from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.execute import call_apart
 from pypto_tmpl.runtime.manifest import Entry
 from pypto_tmpl.runtime.platforms import find_platform, require_simulated
+from pypto_tmpl.runtime.threads import simulator_threads
 
 _SCRIPT = "script"
 
@@ -30,7 +32,9 @@ class Runnable:
     """A kernel's script, loaded."""
 
     entry: Entry
-    call: Callable[..., object]
+    name: str
+    namespace: dict[str, Any]
+    large: tuple[str, ...]
     has_return: bool
 
 
@@ -48,7 +52,9 @@ def run(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any], c
         return None if config.codegen_only else compiled(*values, config=config)
     runnable = _runnable(function, specialisation)
     call = complete_call(runnable.entry, runnable.has_return, values, f"{function.__name__}()")
-    call_apart(runnable.call, runnable.entry.params, bind_arguments(runnable.entry, call.arguments))
+    arguments, namespace = bind_arguments(runnable.entry, call.arguments), runnable.namespace
+    with simulator_threads(namespace, runnable.large, "_run_lanes" in namespace):
+        call_apart(namespace[runnable.name], runnable.entry.params, arguments)
     return call.value
 
 
@@ -60,10 +66,11 @@ def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable
         builder = ScriptBuilder(generator(), program, check_shapes=False)
         script = builder.build("used")
         namespace = load_script(script, f"<pypto_tmpl jit {function.__name__}>", program)
-        call = namespace[builder.function_names[entry.function]]
+        name = builder.function_names[entry.function]
+        large = tuple(builder.function_names[large] for large in functions_with_large_ops(program))
         function_ir = program.get_function(entry.function)
         has_return = function_ir is not None and bool(function_ir.return_types)
-        found = specialisation.made[_SCRIPT] = Runnable(entry, call, has_return)
+        found = specialisation.made[_SCRIPT] = Runnable(entry, name, namespace, large, has_return)
     return found
 
 
