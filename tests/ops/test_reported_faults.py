@@ -383,3 +383,26 @@ def test_a_transpose_is_one_of_cells_not_of_shapes():
         t = pl.tensor.transpose(pl.tensor.transpose(x, 0, 1), 0, 1)
         out = pl.tensor.assemble(out, t, [0, 0])"""
     assert torch.equal(ran(twice, x=x, out=nines(3, 4)), x)
+
+
+@pytest.mark.parametrize(("predicate", "number"), [("None", 8), ("True", 4), ("n > 0", 4), ("n < 0", 8)])
+@pytest.mark.parametrize("name", ["acc", "more"])
+def test_the_accumulator_of_a_tile_product_is_one_buffer(name, predicate, number):
+    body = f"""
+        l = pl.load(a, [0, 0], [16, 16], target_memory=pl.Mem.Mat)
+        left = pl.tile.move(l, target_memory=pl.Mem.Left)
+        right = pl.tile.move(l, target_memory=pl.Mem.Right)
+        acc = pl.tile.matmul(left, right)
+        more = pl.tile.matmul_acc(acc, left, right, init_cond={predicate})
+        out = pl.store({name}, [0, 0], out)"""
+    got = ran(body, a=torch.full((16, 16), 0.5), out=nines(16, 16), scalars={"n": 5})
+    assert got.eq(number).all()
+
+
+@pytest.mark.parametrize(("name", "number"), [("acc", 4), ("more", 8)])
+def test_the_accumulator_of_a_tensor_product_keeps_its_value(name, number):
+    body = f"""
+        acc = pl.tensor.matmul(a, a)
+        more = pl.tensor.matmul_acc(acc, a, a)
+        out = pl.tensor.assemble(out, {name}, [0, 0])"""
+    assert ran(body, a=torch.full((16, 16), 0.5), out=nines(16, 16)).eq(number).all()
