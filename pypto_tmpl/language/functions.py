@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -143,8 +142,8 @@ def _header(reader: Reader, decorator: ast.expr) -> _Header:
             case "attrs":
                 found.attrs += _function_attrs(reader, value)
                 if not reader.module.printed:
-                    message = f"{reader.span(value)}: attrs= of pl.function is deprecated, use pl.func_attr"
-                    warnings.warn(message, DeprecationWarning, stacklevel=2)
+                    message = "attrs= of pl.function is deprecated, use pl.func_attr"
+                    reader.warn(value, message, DeprecationWarning)
             case "strict_ssa":
                 reader.names.strict |= boolean(reader, value, "strict_ssa")
             case "external_source":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,8 +125,8 @@ def _optimizations(reader: Reader, node: ast.expr, found: ScopeOptions) -> None:
         kinds.add(kind)
         for keyword in keywords:
             if keyword.arg == "slot_num" and kind == "split" and not reader.module.printed:
-                what = "slot_num= of pl.split is deprecated, use pl.cross_core_slot"
-                warnings.warn(f"{reader.span(entry)}: {what}", DeprecationWarning, stacklevel=2)
+                message = "slot_num= of pl.split is deprecated, use pl.cross_core_slot"
+                reader.warn(entry, message, DeprecationWarning)
             if keyword.arg != "slot_num":
                 raise reader.error(ParserSyntaxError, entry, f"unknown keyword {keyword.arg!r}")
             found.slot_num = integer(reader, keyword.value, "slot_num")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -259,6 +260,11 @@ class Reader:
     def span(self, node: ast.AST) -> ir.Span:
         """Where ``node`` begins."""
         return self.module.source.span(node)
+
+    def warn(self, node: ast.AST, message: str, kind: type[Warning] = UserWarning) -> None:
+        """A warning at ``node``."""
+        span = self.span(node)
+        warnings.warn_explicit(message, kind, span.filename, span.begin_line)
 
     def error(
         self,

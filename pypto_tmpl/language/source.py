@@ -135,9 +135,8 @@ class Comments:
             self._next += 1
 
     def _warn(self, comment: Comment) -> None:
-        place = f"{self._filename}:{comment.line}:{comment.column + 1}"
-        message = f"{place}: no statement follows the comment {comment.text!r}, which is dropped"
-        warnings.warn(message, UserWarning, stacklevel=2)
+        message = f"no statement follows the comment {comment.text!r}, which is dropped"
+        warnings.warn_explicit(message, UserWarning, self._filename, comment.line)
 
 
 def _characters_at_bytes(text: str) -> list[int]:

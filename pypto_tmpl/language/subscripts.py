@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -108,8 +107,7 @@ def _axes(reader: Reader, node: ast.Subscript, type_: ir.ShapedType) -> list[Axi
         else:
             found.append(_slice(reader, node, index, extent, is_tile))
     if is_tile and sum(axis.extent is not None for axis in found) == 1:
-        message = f"{shown(node)} has fewer than two axes; as a tile it keeps two"
-        warnings.warn(f"{reader.span(node)}: {message}", stacklevel=2)
+        reader.warn(node, f"{shown(node)} has fewer than two axes; as a tile it keeps two")
     return found
 
 
