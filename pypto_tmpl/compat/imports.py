@@ -24,6 +24,8 @@ ANSWERED: Mapping[str, str] = MappingProxyType(
         "pypto.ir.printer": "pypto_tmpl.ir.printer",
         "pypto.language": "pypto_tmpl.language",
         "pypto.language.distributed": "pypto_tmpl.language.distributed",
+        "pypto.language.parser": "pypto_tmpl.language.parser",
+        "pypto.language.parser.diagnostics": "pypto_tmpl.language.diagnostics",
         "pypto.backend": "pypto_tmpl.backend",
         "pypto.debug": "pypto_tmpl.debug",
         "pypto.runtime": "pypto_tmpl.runtime",

@@ -22,6 +22,7 @@ from pypto_tmpl.ir import (
     TensorLayout,
     TileLayout,
 )
+from pypto_tmpl.language import parser
 from pypto_tmpl.language.annotations import (
     RUNTIME,
     Array,
@@ -58,7 +59,7 @@ from pypto_tmpl.language.diagnostics import (
     UnsupportedFeatureError,
 )
 from pypto_tmpl.language.jit import JITFunction, jit
-from pypto_tmpl.language.module import loads, parse
+from pypto_tmpl.language.module import loads, loads_program, parse, parse_program
 from pypto_tmpl.language.namespaces import array, prefetch, system, tensor, tile, unified
 from pypto_tmpl.language.scopes import InlineFunction
 from pypto_tmpl.language.surface import (
@@ -217,10 +218,13 @@ __all__ = [
     "inline",
     "jit",
     "loads",
+    "loads_program",
     "manual_scope",
     "no_dep",
     "parallel",
     "parse",
+    "parse_program",
+    "parser",
     "pipeline",
     "prefetch",
     "program",

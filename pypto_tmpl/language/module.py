@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -56,6 +57,23 @@ def parse(
     Raises a ParserError that shows where the text is wrong.
     """
     return _read(code, filename, source_map, closure)
+
+
+def parse_program(code: str, filename: str = "<string>") -> ir.Program:
+    """The program in ``code``; deprecated for ``parse``. Raises ValueError where it is a function."""
+    return _program_only("parse", parse(code, filename))
+
+
+def loads_program(path: str | Path) -> ir.Program:
+    """The program in a file; deprecated for ``loads``. Raises ValueError where it is a function."""
+    return _program_only("loads", loads(path))
+
+
+def _program_only(name: str, found: ir.Program | ir.Function) -> ir.Program:
+    warnings.warn(f"pl.{name}_program is deprecated, use pl.{name}", DeprecationWarning, stacklevel=3)
+    if not isinstance(found, ir.Program):
+        raise ValueError(f"the text defines the function {found.name!r}, and a program is expected")
+    return found
 
 
 def _read(

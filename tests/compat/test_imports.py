@@ -56,7 +56,8 @@ def test_a_name_that_is_not_answered_says_so():
     assert str(caught.value) == (
         "pypto_tmpl does not answer the import of 'golden.debugging'; "
         "it answers: pypto, pypto.ir, pypto.ir.compiled_program, pypto.ir.distributed_compiled_program, "
-        "pypto.ir.printer, pypto.language, pypto.language.distributed, pypto.backend, pypto.debug, "
+        "pypto.ir.printer, pypto.language, pypto.language.distributed, pypto.language.parser, "
+        "pypto.language.parser.diagnostics, pypto.backend, pypto.debug, "
         "pypto.runtime, golden, golden.runner, golden.spec, golden.validation; did you mean 'golden.runner'?"
     )
     assert caught.value.name == "golden.debugging"

@@ -222,3 +222,16 @@ def test_generated_text_points_to_where_it_comes_from(tmp_path: Path) -> None:
     with pytest.raises(pl.UndefinedVariableError) as caught:
         pl.parse(text, "<jit:f>", origins, {"K": 7})
     assert f"--> {user}:2:13\n   |\n 2 |     y = x + unknown\n   |             ^" in str(caught.value)
+
+
+def test_deprecated_names_read_programs_only(tmp_path: Path) -> None:
+    text = "@pl.program\nclass P:\n    @pl.function\n    def f(self): pass\n"
+    path = tmp_path / "p.py"
+    path.write_text(text)
+    with pytest.warns(DeprecationWarning, match="pl.parse_program is deprecated, use pl.parse"):
+        assert pl.parse_program(text).name == "P"
+    with pytest.warns(DeprecationWarning, match="pl.loads_program is deprecated, use pl.loads"):
+        assert pl.loads_program(path).name == "P"
+    with pytest.warns(DeprecationWarning), pytest.raises(ValueError, match="defines the function 'f'"):
+        pl.parse_program("@pl.function\ndef f(): pass\n")
+    assert pl.parser.diagnostics.ParserError is pl.ParserError
