@@ -155,6 +155,10 @@ def _leaves(value: ir.Expr) -> list[ir.Expr | None]:
         return []
     if isinstance(value, ir.MakeTuple):
         return [leaf for element in value.elements for leaf in _leaves(element)]
+    if isinstance(value, ir.BinaryExpr):
+        return [*_leaves(value.left), *_leaves(value.right)]
+    if isinstance(value, ir.UnaryExpr):
+        return _leaves(value.operand)
     if not isinstance(value, ir.Call):
         return [value if isinstance(value.type, ir.ScalarType | ir.ShapedType) else None]
     found: list[ir.Expr | None] = []

@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pypto_tmpl import ir
+from pypto_tmpl.debug.entry import base_name
 from pypto_tmpl.debug.trace import TraceRecord
 from pypto_tmpl.debug.trace_matching import Match, Matching
 from pypto_tmpl.debug.traced_stage import InputSeries, Place, Series, TracedStage
 from pypto_tmpl.debug.value_match import Comparable, part_of, same
 
+# What comes out of these was made by other statements.
+_DERIVED = {"call", "item", "ForStmt", "WhileStmt", "IfStmt"}
+_GLOBAL_WRITES = {"store", "assemble", "write", "mscatter", "scatter_update"}
 _PUSH_OF = {"tpop_from_aic": "tpush_to_aiv", "tpop_from_aiv": "tpush_to_aic"}
 
 
@@ -52,7 +56,7 @@ class Blame:
                 return self._blame(series, _record(match), match, [], set())
         if self.bad.trace.failure is not None:
             return None  # it ended early: what is missing says nothing
-        return self._longer_or_shorter() or self._lost_write()
+        return self._longer_or_shorter() or self._lost_write() or self._changed_call()
 
     def failing(self, place: Place) -> Suspect:
         """The statement to blame for a failure at ``place``: that one, unless a value before it is wrong."""
@@ -60,18 +64,18 @@ class Blame:
         if found is not None and not found.is_of_good:
             return found
         reason = "the script fails here, and all values before it are as in the good stage"
-        return self._unmatched_pipe(place) or Suspect(place, reasons=[reason])
+        return self._unmatched_pipe(place) or self._loop_around(place) or Suspect(place, reasons=[reason])
 
     # Wrong values
 
     def _wrong(self) -> Iterator[tuple[Series, Match]]:
         for series in self.bad.series:
             match = self.matching.match(series)
-            if series.kind == "loop" or match.length:
+            if series.kind == "loop" or series.op in _DERIVED or match.length:
                 continue
             if match.state == "differs":
                 yield series, match
-            elif series.kind == "write" and match.partner is not None:
+            if series.kind == "write" and match.partner is not None:
                 moved = self._moved_write(series, match.partner)
                 if moved is not None:
                     yield series, moved
@@ -127,8 +131,37 @@ class Blame:
                 return origin
             suspect.reasons.append(reason)
             return suspect
+        other = self._changed_memory(place)
+        if other is not None:
+            return other
         suspect.reasons.append("all that it reads is as in the good stage")
         return suspect
+
+    def _changed_memory(self, place: Place) -> Suspect | None:
+        """What is to blame if a statement reads a tensor in memory that is not as it was.
+
+        That is a call that hands over another tensor, or a write that got lost.
+        """
+        stmt = self.bad.statements[place]
+        call = stmt.value if isinstance(stmt, ir.AssignStmt) else None
+        if not isinstance(call, ir.Call) or call.op.name not in ("tile.load", "tensor.slice", "tensor.read"):
+            return None
+        return self._changed_call(place.function) or self._lost_write()
+
+    def _changed_call(self, function: str | None = None) -> Suspect | None:
+        """A call whose arguments are other variables than in the good stage."""
+        before = dict(_calls(self.good))
+        for (caller, callee, number), (place, arguments) in _calls(self.bad):
+            known = before.get((caller, callee, number))
+            if known is None or function not in (None, callee):
+                continue
+            for parameter, argument in arguments.items():
+                was = known[1].get(parameter, argument)
+                if was != argument and argument in known[1].values():
+                    reason = f"it hands over {argument} as {parameter}, not {was}"
+                    series = next(iter(self._by_place[place]), None)
+                    return Suspect(place, series, reasons=[reason])
+        return None
 
     def _changed_inputs(self, suspect: Suspect) -> Iterator[tuple[ir.Expr, TraceRecord, str]]:
         """The inputs of a statement that are not as in the good stage, in the order of the text."""
@@ -143,12 +176,12 @@ class Blame:
             value = self.bad.value(record)
             if leaf is None or value is None:
                 continue
-            if twin is not None and position in twin:
-                other = self.good.value(twin[position])
+            if twin is not None:
+                other = self.good.value(twin[position]) if position in twin else None
                 if other is not None and not self._agree(value, other, record.lane):
-                    yield leaf, record, f"operand {position} is {_short(value)}, it was {_short(other)}"
+                    yield leaf, record, f"it reads {_short(value)} as {_name(leaf, position)}, not {_short(other)}"
             elif value.tensor.dim() and not self.matching.is_known(value):
-                yield leaf, record, f"operand {position} has a value that the good stage has nowhere"
+                yield leaf, record, f"{_name(leaf, position)} has a value that the good stage has nowhere"
 
     def _twin_run(self, suspect: Suspect, inputs: InputSeries) -> dict[int, TraceRecord] | None:
         """What the statement that corresponds to a suspect read, if it is of the same form."""
@@ -159,7 +192,12 @@ class Blame:
             return None
         if len(others.leaves) != len(inputs.leaves):
             return None
-        return _run_before(self.good, others, suspect.good)
+        run = _run_before(self.good, others, suspect.good)
+        return {
+            position: run[number]
+            for position, number in _paired_leaves(inputs.leaves, others.leaves).items()
+            if number in run
+        }
 
     def _agree(self, value: Comparable, other: Comparable, lane: str) -> bool:
         if same(value, other, self.matching.closeness):
@@ -176,10 +214,7 @@ class Blame:
             return None
         if not place.path:
             return self._caller(leaf, place.function, value, seen)
-        stmt = self.bad.statements[place]
-        if isinstance(stmt, ir.ForStmt | ir.WhileStmt | ir.IfStmt):
-            return self._carried(stmt, leaf, place, value, seen)
-        return self._made(place, leaf, value, seen)
+        return self._made_or_carried(place, leaf, value, seen)
 
     def _made(self, place: Place, var: ir.Expr, value: TraceRecord, seen: set[Place]) -> Suspect | None:
         for series in self._by_place[place]:
@@ -324,21 +359,49 @@ class Blame:
             match = self.matching.match(series)
             if not match.length:
                 continue
-            parts = series.place.path.split("/")
-            for end in range(len(parts), 0, -1):
-                place = Place(series.place.function, "/".join(parts[:end]))
-                if isinstance(self.bad.statements.get(place), ir.ForStmt):
-                    found = self._loop(place, set())
-                    if found is not None:
-                        return found
+            found = self._loop_around(series.place)
+            if found is not None:
+                return found
+        return None
+
+    def _loop_around(self, place: Place) -> Suspect | None:
+        """The innermost loop around a statement whose variable takes other values than in the good stage."""
+        parts = place.path.split("/")
+        for end in range(len(parts), 0, -1):
+            outer = Place(place.function, "/".join(parts[:end]))
+            if isinstance(self.bad.statements.get(outer), ir.ForStmt):
+                found = self._loop(outer, set())
+                if found is not None:
+                    return found
         return None
 
     def _lost_write(self) -> Suspect | None:
         for series in self.matching.lost():
-            if series.kind == "write":
+            if series.kind == "write" or series.op in _GLOBAL_WRITES:
                 reason = "no statement of the bad stage writes this"
                 return Suspect(series.place, None, None, series, series.first, True, [reason])
         return None
+
+
+_Call = tuple[tuple[str, str, int], tuple[Place, dict[str, str]]]
+
+
+def _calls(stage: TracedStage) -> Iterator[_Call]:
+    """Calls by caller, callee and number, each with its arguments: names of variables by that of a parameter."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for place, stmt in stage.statements.items():
+        call = getattr(stmt, "value", getattr(stmt, "expr", None))
+        callee = stage.functions.get(call.op.name) if isinstance(call, ir.Call | ir.Submit) else None
+        if callee is None:
+            continue
+        pair = (place.function, callee.name)
+        names = {
+            base_name(param.name_hint): base_name(arg.name_hint)
+            for param, arg in zip(callee.params, call.args, strict=False)
+            if isinstance(arg, ir.Var)
+        }
+        yield (*pair, counts[pair]), (place, names)
+        counts[pair] += 1
 
 
 def _record(match: Match) -> TraceRecord:
@@ -354,6 +417,30 @@ def _run_before(stage: TracedStage, inputs: InputSeries, record: TraceRecord) ->
             break
         found = run
     return found
+
+
+def _paired_leaves(leaves: list[ir.Expr | None], others: list[ir.Expr | None]) -> dict[int, int]:
+    """Inputs of two statements that correspond: those of one name, then those at the same position."""
+
+    def named(found: list[ir.Expr | None]) -> list[tuple[int, str]]:
+        return [(i, base_name(leaf.name_hint)) for i, leaf in enumerate(found) if isinstance(leaf, ir.Var)]
+
+    pairs: dict[int, int] = {}
+    free = dict(enumerate(others))
+    for position, name in named(leaves):
+        number = next((i for i, other in named(others) if other == name and i in free), None)
+        if number is not None:
+            pairs[position] = number
+            del free[number]
+    for position, leaf in enumerate(leaves):
+        if position not in pairs and position in free and leaf is not None:
+            pairs[position] = position
+            del free[position]
+    return pairs
+
+
+def _name(leaf: ir.Expr, position: int) -> str:
+    return leaf.name_hint if isinstance(leaf, ir.Var) else f"operand {position}"
 
 
 def _last_before(stage: TracedStage, series: Series, record: TraceRecord) -> TraceRecord | None:

@@ -1,8 +1,8 @@
 """Which values of two stages correspond, and which of them agree.
 
-Statements are paired in steps. First those of the same name and op, then those whose values are all the same
-(a pass may have renamed them), then loops that a pass has unrolled, where several statements together give
-what one gave. What is left on both sides is paired by likeness: op, name, settings. Those pairs differ. What
+Statements are paired in steps. First those that a pass has left as they were, whatever their values, then those
+of the same name and op, or of any name, whose values are all the same, then loops that a pass has unrolled,
+where several statements together give what one gave. What is left on both sides is paired by likeness: op, name, settings. Those pairs differ. What
 has no partner is looked for among all values of the other stage, also as a part of one, since passes split
 and tile.
 """
@@ -20,6 +20,7 @@ from pypto_tmpl.debug.value_match import ROUNDED, Closeness, Comparable, part_of
 
 State = Literal["same", "differs", "found", "unknown"]
 _LIKE_ENOUGH = 4
+_TEMPORARIES = {"", "t", "tmp", "ret", "_tuple_tmp"}
 _COMPOUND = {"ForStmt", "WhileStmt", "IfStmt"}
 _VECTOR_LANES = ("aiv0", "aiv1")
 
@@ -45,6 +46,7 @@ class Matching:
         self.good, self.bad, self.closeness = good, bad, closeness
         self.of: dict[int, Match] = {}  # by identity of a series of the bad stage
         self._taken: set[int] = set()
+        self._by_wording()
         self._by_name()
         self._by_values()
         self._by_merging()
@@ -90,6 +92,17 @@ class Matching:
         self.of[id(series)] = match
         self._taken.add(id(partner))
 
+    def _by_wording(self) -> None:
+        def key(series: Series) -> Any:
+            return series.place.function, series.kind, series.op, series.name, series.wording
+
+        for left, right in _grouped(self._left(), self._free(), key):
+            if len(left) == len(right):
+                for series, partner in zip(left, right, strict=True):
+                    match = self.compare(series, partner) if series.wording else None
+                    if match is not None:
+                        self._accept(series, partner, match)
+
     def _by_name(self) -> None:
         def key(series: Series) -> Any:
             return series.kind, series.op, series.name
@@ -106,6 +119,8 @@ class Matching:
             if not _is_tensor(self.bad, series):
                 continue
             free = [p for p in self._free() if len(p) == len(series) and _is_tensor(self.good, p)]
+            if not _is_temporary(series) and any(p.stem == series.stem and p.op == series.op for p in free):
+                free = [p for p in free if p.stem == series.stem or _is_temporary(p)]
             free.sort(key=lambda p: -_likeness(series, p))
             for partner in free:
                 match = self.compare(series, partner)
@@ -230,6 +245,11 @@ def _lane_of(series: Series, lane: str) -> list[TraceRecord] | None:
 def _is_tensor(stage: TracedStage, series: Series) -> bool:
     value = stage.value(series.first)
     return value is not None and value.tensor.dim() > 0
+
+
+def _is_temporary(series: Series) -> bool:
+    """Whether a name is none of the user's: passes number such names anew."""
+    return series.stem in _TEMPORARIES
 
 
 def _grouped(

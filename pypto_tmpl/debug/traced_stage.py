@@ -28,7 +28,10 @@ class Place:
 
 @dataclass(slots=True, eq=False)
 class Series:
-    """The values that one statement gave for one name, in the order of the run, lane by lane."""
+    """The values that one statement gave for one name, in the order of the run, lane by lane.
+
+    ``wording`` are the names and numbers in the statement, in order.
+    """
 
     site: int
     part: int | None
@@ -37,6 +40,7 @@ class Series:
     op: str
     name: str
     settings: str
+    wording: tuple[str, ...] = ()
     by_lane: dict[str, list[TraceRecord]] = field(default_factory=dict)
 
     @property
@@ -101,7 +105,8 @@ class TracedStage:
                 place = Place(site.function, site.path)
                 op, settings = self._op(place, site.kind, site.target)
                 name = base_name(self.trace.variable(record))
-                series = found[key] = Series(*key, site.kind, place, op, name, settings)
+                wording = tuple(self._wording(place))
+                series = found[key] = Series(*key, site.kind, place, op, name, settings, wording)
             series.by_lane.setdefault(record.lane, []).append(record)
         yield from found.values()
 
@@ -118,7 +123,20 @@ class TracedStage:
             return value.op.name.rpartition(".")[2], repr(settings)
         if isinstance(value, ir.Call | ir.Submit):
             return "call", ""
+        if isinstance(value, ir.TupleGetItemExpr):
+            return "item", ""
         return ("scalar" if isinstance(stmt, ir.AssignStmt) else type(stmt).__name__), ""
+
+    def _wording(self, place: Place) -> Iterator[str]:
+        stmt = self.statements.get(place)
+        value = getattr(stmt, "value", getattr(stmt, "expr", None))
+        for node in ir.walk(value) if isinstance(value, ir.Expr) else ():
+            if isinstance(node, ir.Var):
+                yield base_name(node.name_hint)
+            elif isinstance(node, ir.ConstInt | ir.ConstFloat | ir.ConstBool):
+                yield str(node.value)
+            elif isinstance(node, ir.Call | ir.Submit):
+                yield node.op.name
 
     def _found_inputs(self) -> Iterator[InputSeries]:
         found: dict[Place, InputSeries] = {}

@@ -11,7 +11,7 @@ import torch
 from pypto_tmpl.debug.trace import Value
 
 _COARSE = (torch.bfloat16, torch.float16)
-_MAX_PLACES = 4096  # parts of a value that are tried
+_MAX_PLACES = 64  # parts of a value that are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,27 +83,38 @@ def part_of(part: Comparable, whole: Comparable, closeness: Closeness = ROUNDED)
     Offsets that are multiples of the part's extents are tried, and its place at the end of an axis.
     """
     small, large = part.tensor, whole.tensor
-    if small.dim() != large.dim() or not small.numel():
+    if small.dim() != large.dim() or not small.dim() or not small.numel():
         return None
     if any(a > b for a, b in zip(small.shape, large.shape, strict=True)):
         return None
-    for offsets in _places(small, large):
+    for offsets in _places(small, large, closeness):
         window = large[tuple(slice(o, o + n) for o, n in zip(offsets, small.shape, strict=True))]
         if bool(_agree(small, window, closeness).all()):
             return offsets
     return None
 
 
-def _places(small: torch.Tensor, large: torch.Tensor) -> Iterator[tuple[int, ...]]:
+def _places(small: torch.Tensor, large: torch.Tensor, closeness: Closeness) -> Iterator[tuple[int, ...]]:
+    """Offsets at which the first and the last cell of ``small`` may stand."""
     steps = [
-        sorted({*range(0, n_large - n_small + 1, n_small), n_large - n_small})
+        torch.tensor(sorted({*range(0, n_large - n_small + 1, n_small), n_large - n_small}))
         for n_small, n_large in zip(small.shape, large.shape, strict=True)
     ]
-    if math.prod(map(len, steps)) > _MAX_PLACES:
-        return
-    grids = torch.cartesian_prod(*[torch.tensor(step) for step in steps]).reshape(-1, len(steps))
-    for row in grids.tolist():
-        yield tuple(row)
+    grid = torch.meshgrid(*steps, indexing="ij")
+    ends = tuple(axis + extent - 1 for axis, extent in zip(grid, small.shape, strict=True))
+    first, last = small.reshape(-1)[0], small.reshape(-1)[-1]
+    likely = _near(large[grid], first, large, closeness) & _near(large[ends], last, large, closeness)
+    for found in torch.nonzero(likely)[:_MAX_PLACES].tolist():
+        yield tuple(int(step[i]) for step, i in zip(steps, found, strict=True))
+
+
+def _near(cells: torch.Tensor, cell: torch.Tensor, whole: torch.Tensor, closeness: Closeness) -> torch.Tensor:
+    """Which cells may agree with one; not less than those that do."""
+    numbers = cells.to(torch.float64)
+    slack = (closeness.atol + max(closeness.rtol, closeness.coarse)) * float(whole.abs().max())
+    if not math.isfinite(slack):
+        return torch.ones_like(cells, dtype=torch.bool)
+    return ((numbers - cell.to(torch.float64)).abs() <= slack) | (numbers == cell) | bool(cell.isnan())
 
 
 def worst_cell(one: Comparable, other: Comparable) -> tuple[int, ...] | None:
