@@ -52,9 +52,7 @@ def compile(
     options = compile_options(knobs)
     if is_backend_configured() and get_backend_type().name != options.platform.backend:
         chosen = get_backend_type().name
-        raise ValueError(
-            f"Backend type already set to {chosen}, cannot change to {options.platform.backend}"
-        )
+        raise ValueError(f"Backend type already set to {chosen}, cannot change to {options.platform.backend}")
     directory = make_build_directory(program.name, options.output_dir)
     return CompiledProgram(compile_program(program, directory, options))
 

@@ -50,7 +50,7 @@ class Blame:
 
     def suspect(self) -> Suspect | None:
         """The statement to blame; None if every value of the bad stage is as in the good one."""
-        wrong = sorted(self._wrong(), key=lambda found: self.bad.rank(_record(found[1])))
+        wrong = sorted(self._wrong(), key=lambda found: self.bad.progress(_record(found[1])))
         for series, match in wrong:
             if not self._is_harmless(series):
                 return self._blame(series, _record(match), match, [], set())
@@ -104,6 +104,14 @@ class Blame:
         states = [self.matching.match(s).state for place in readers for s in self._by_place[place]]
         return bool(states) and all(state == "same" for state in states)
 
+    def _leading_to(self, function: str) -> set[str]:
+        """A function and all that call it, in however many steps."""
+        found = {function}
+        calls = [(caller, callee) for (caller, callee, _), _ in _calls(self.bad)]
+        while more := {caller for caller, callee in calls if callee in found} - found:
+            found |= more
+        return found
+
     def _found_readers(self) -> dict[Place, list[Place]]:
         readers: dict[Place, list[Place]] = defaultdict(list)
         for place, inputs in self.bad.inputs.items():
@@ -125,7 +133,7 @@ class Blame:
         pipe = self._blame_pipe(series, record, seen)
         if pipe is not None:
             return pipe
-        for leaf, value, reason in self._changed_inputs(suspect):
+        for leaf, value, reason in [*self._handed_on(suspect), *self._changed_inputs(suspect)]:
             origin = self._origin(leaf, place, value, seen)
             if origin is not None:
                 return origin
@@ -153,7 +161,7 @@ class Blame:
         before = dict(_calls(self.good))
         for (caller, callee, number), (place, arguments) in _calls(self.bad):
             known = before.get((caller, callee, number))
-            if known is None or function not in (None, callee):
+            if known is None or (function is not None and callee not in self._leading_to(function)):
                 continue
             for parameter, argument in arguments.items():
                 was = known[1].get(parameter, argument)
@@ -162,6 +170,24 @@ class Blame:
                     series = next(iter(self._by_place[place]), None)
                     return Suspect(place, series, reasons=[reason])
         return None
+
+    def _handed_on(self, suspect: Suspect) -> Iterator[tuple[ir.Expr, TraceRecord, str]]:
+        """An input that the statement hands on as it is, so that it is just as wrong."""
+        assert suspect.bad is not None
+        inputs, own = self.bad.inputs.get(suspect.place), self.bad.value(suspect.bad)
+        if inputs is None or own is None or not own.tensor.dim() or self._has_twin(suspect):
+            return
+        for position, record in _run_before(self.bad, inputs, suspect.bad).items():
+            leaf, value = inputs.leaves[position], self.bad.value(record)
+            if isinstance(leaf, ir.Var) and value is not None and value.key() == own.key():
+                yield leaf, record, f"it hands on {leaf.name_hint}"
+
+    def _has_twin(self, suspect: Suspect) -> bool:
+        return (
+            suspect.series is not None
+            and suspect.good_series is not None
+            and suspect.series.op == suspect.good_series.op
+        )
 
     def _changed_inputs(self, suspect: Suspect) -> Iterator[tuple[ir.Expr, TraceRecord, str]]:
         """The inputs of a statement that are not as in the good stage, in the order of the text."""
@@ -179,7 +205,11 @@ class Blame:
             if twin is not None:
                 other = self.good.value(twin[position]) if position in twin else None
                 if other is not None and not self._agree(value, other, record.lane):
-                    yield leaf, record, f"it reads {_short(value)} as {_name(leaf, position)}, not {_short(other)}"
+                    yield (
+                        leaf,
+                        record,
+                        f"it reads {_short(value)} as {_name(leaf, position)}, not {_short(other)}",
+                    )
             elif value.tensor.dim() and not self.matching.is_known(value):
                 yield leaf, record, f"{_name(leaf, position)} has a value that the good stage has nowhere"
 
@@ -210,6 +240,9 @@ class Blame:
         if not isinstance(leaf, ir.Var):
             return None
         place = self.bad.definitions.get(id(leaf))
+        stmt = None if place is None else self.bad.statements.get(place)
+        if place is not None and isinstance(stmt, ir.ForStmt) and stmt.loop_var is leaf:
+            return self._loop(place, seen)
         if place is None or place in seen:
             return None
         if not place.path:
@@ -219,17 +252,25 @@ class Blame:
     def _made(self, place: Place, var: ir.Expr, value: TraceRecord, seen: set[Place]) -> Suspect | None:
         for series in self._by_place[place]:
             match = self.matching.match(series)
-            if match.state == "same" and not match.length:
+            if match.length:
+                return self._longer_or_shorter()
+            if match.state == "same":
                 return None  # it is right as it is: who reads it should read another
             record = _last_before(self.bad, series, value)
             if record is not None and series.kind in ("value", "operand"):
                 pair = match if match.bad is record else Match(match.state, match.partner, record, None)
                 if match.partner is not None and pair.good is None:
                     pair.good = _counterpart(series, match.partner, record)
+                    if pair.good is not None and self._is_same(record, pair.good):
+                        return self._loop_around(place)  # right as it is, but from another round
                 if match.state == "found" and not self._is_tensor(series):
                     return None
                 return self._blame(series, record, pair, [], seen)
         return None
+
+    def _is_same(self, bad: TraceRecord, good: TraceRecord) -> bool:
+        one, other = self.bad.value(bad), self.good.value(good)
+        return one is not None and other is not None and same(one, other, self.matching.closeness)
 
     def _is_tensor(self, series: Series) -> bool:
         value = self.bad.value(series.first)
@@ -253,8 +294,22 @@ class Blame:
                     if found is not None:
                         return found
             if isinstance(stmt, ir.ForStmt):
-                return self._loop(place, seen)
-            return self._branch(place)
+                return self._loop(place, seen) or self._lost_carry(place, number)
+            return self._branch(place, seen)
+        return None
+
+    def _lost_carry(self, place: Place, number: int) -> Suspect | None:
+        """The statement that made a carried value in the good stage, if the bad one has none like it."""
+        partner = self._partners.get(place)
+        stmt = None if partner is None else self.good.statements[partner]
+        if not isinstance(stmt, ir.ForStmt):
+            return None
+        lost = {series.place: series for series in self.matching.lost()}
+        for source in _yielded(stmt, number):
+            series = lost.get(self.good.definitions.get(id(source), place))
+            if series is not None:
+                reason = "no statement of the bad stage makes this value, which a loop carries"
+                return Suspect(series.place, None, None, series, series.first, True, [reason])
         return None
 
     def _made_or_carried(
@@ -267,7 +322,11 @@ class Blame:
         return self._made(place, var, value, seen)
 
     def _loop(self, place: Place, seen: set[Place]) -> Suspect | None:
-        """A loop whose variable takes other values than in the good stage."""
+        """A loop whose variable takes other values than in the good stage, or one around it."""
+        for outer in self._loops_around(place):
+            found = None if outer in seen else self._loop(outer, {*seen, place})
+            if found is not None:
+                return found
         for series in self._by_place[place]:
             match = self.matching.match(series)
             if series.kind == "loop" and match.state != "same":
@@ -276,12 +335,24 @@ class Blame:
                 return Suspect(place, series, match.bad, match.partner, match.good, reasons=[reason])
         return None
 
-    def _branch(self, place: Place) -> Suspect | None:
+    def _loops_around(self, place: Place) -> list[Place]:
+        """The loops around a statement and around the calls of its function."""
+        parts = place.path.split("/")
+        outer = [Place(place.function, "/".join(parts[:end])) for end in range(1, len(parts))]
+        callers = self._leading_to(place.function) - {place.function}
+        for caller, stmt in self.bad.statements.items():
+            call = getattr(stmt, "value", getattr(stmt, "expr", None))
+            if isinstance(call, ir.Call | ir.Submit) and call.op.name in {place.function, *callers}:
+                parts = caller.path.split("/")
+                outer += [Place(caller.function, "/".join(parts[:end])) for end in range(1, len(parts))]
+        return [loop for loop in outer if isinstance(self.bad.statements.get(loop), ir.ForStmt)]
+
+    def _branch(self, place: Place, seen: set[Place]) -> Suspect | None:
         for series in self._by_place[place]:
             match = self.matching.match(series)
             if series.kind == "condition" and match.state != "same":
                 reason = "its condition holds where it did not, or the other way round"
-                return Suspect(place, series, match.bad, match.partner, match.good, reasons=[reason])
+                return self._blame(series, match.bad or series.first, match, [reason], seen)
         return None
 
     def _caller(self, param: ir.Var, function: str, value: TraceRecord, seen: set[Place]) -> Suspect | None:
@@ -355,11 +426,11 @@ class Blame:
     # Statements that run more or less often, or not at all
 
     def _longer_or_shorter(self) -> Suspect | None:
-        for series in self.bad.series:
-            match = self.matching.match(series)
-            if not match.length:
-                continue
-            found = self._loop_around(series.place)
+        """The first loop that takes other rounds, if anything happens more or less often."""
+        if not any(self.matching.match(series).length for series in self.bad.series):
+            return None
+        for series in sorted(self.bad.series, key=lambda series: self.bad.rank(series.first)):
+            found = self._loop(series.place, set()) if series.kind == "loop" else None
             if found is not None:
                 return found
         return None

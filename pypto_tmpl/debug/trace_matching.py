@@ -9,7 +9,7 @@ and tile.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -115,18 +115,19 @@ class Matching:
                         self._accept(series, partner, match)
 
     def _by_values(self) -> None:
-        for series in self._left():
-            if not _is_tensor(self.bad, series):
-                continue
-            free = [p for p in self._free() if len(p) == len(series) and _is_tensor(self.good, p)]
-            if not _is_temporary(series) and any(p.stem == series.stem and p.op == series.op for p in free):
-                free = [p for p in free if p.stem == series.stem or _is_temporary(p)]
-            free.sort(key=lambda p: -_likeness(series, p))
-            for partner in free:
+        left = [series for series in self._left() if _is_tensor(self.bad, series)]
+        free = [partner for partner in self._free() if _is_tensor(self.good, partner)]
+        places = _numbered(self.bad.series) | _numbered(self.good.series)
+        found = []
+        for i, series in enumerate(left):
+            for j, partner in enumerate(_candidates(series, free)):
                 match = self.compare(series, partner)
                 if match is not None and match.state == "same":
-                    self._accept(series, partner, match)
-                    break
+                    apart = abs(places[id(series)] - places[id(partner)])
+                    found.append((-_likeness(series, partner), apart, i, j, series, partner, match))
+        for *_, series, partner, match in sorted(found, key=lambda pair: pair[:4]):
+            if id(series) not in self.of and id(partner) not in self._taken:
+                self._accept(series, partner, match)
 
     def _by_merging(self) -> None:
         def key(series: Series) -> Any:
@@ -245,6 +246,25 @@ def _lane_of(series: Series, lane: str) -> list[TraceRecord] | None:
 def _is_tensor(stage: TracedStage, series: Series) -> bool:
     value = stage.value(series.first)
     return value is not None and value.tensor.dim() > 0
+
+
+def _candidates(series: Series, free: list[Series]) -> list[Series]:
+    """Partners that may have the same values: of a user's name only that name, if it is there."""
+    found = [partner for partner in free if len(partner) == len(series)]
+    named = [partner for partner in found if partner.stem == series.stem]
+    if not _is_temporary(series) and any(partner.op == series.op for partner in named):
+        return [*named, *(partner for partner in found if _is_temporary(partner))]
+    return found
+
+
+def _numbered(many: list[Series]) -> dict[int, int]:
+    """The number of each series among those of its op."""
+    counts: Counter[str] = Counter()
+    found = {}
+    for series in many:
+        found[id(series)] = counts[series.op]
+        counts[series.op] += 1
+    return found
 
 
 def _is_temporary(series: Series) -> bool:

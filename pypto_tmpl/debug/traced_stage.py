@@ -76,6 +76,9 @@ class TracedStage:
         }
         self._values: dict[int, Comparable] = {}
         self._rank = {id(record): number for number, record in enumerate(trace.records)}
+        self._ends: dict[tuple[int, ...], int] = {}
+        for record in trace.records:
+            self._ends[record.order[:-1]] = max(record.order[-1], self._ends.get(record.order[:-1], 0))
         self.series = list(self._found_series(RESULTS))
         self.inputs = {series.place: series for series in self._found_inputs()}
 
@@ -92,6 +95,16 @@ class TracedStage:
     def rank(self, record: TraceRecord) -> int:
         """The position of a record in the order of the run."""
         return self._rank[id(record)]
+
+    def progress(self, record: TraceRecord) -> tuple[float, ...]:
+        """When a value was made, for lanes that run at the same time: by how much of its lane was done."""
+        order = record.order
+        found: list[float] = []
+        for end in range(1, len(order) + 1, 2):
+            share = self._ends.get(order[: end - 1], order[end - 1])
+            lane = float(order[end - 2]) if end > 1 else 0.0
+            found += [order[end - 1] / share if end > 1 else float(order[end - 1]), lane]
+        return tuple(found)
 
     def _found_series(self, kinds: frozenset[str]) -> Iterator[Series]:
         found: dict[tuple[int, int | None], Series] = {}

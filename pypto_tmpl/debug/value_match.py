@@ -11,6 +11,7 @@ import torch
 from pypto_tmpl.debug.trace import Value
 
 _COARSE = (torch.bfloat16, torch.float16)
+_PADDING = 1e29  # values like -3e38 stand for none, and say nothing about the size of others
 _MAX_PLACES = 64  # parts of a value that are tried
 
 
@@ -69,12 +70,13 @@ def _agree(one: torch.Tensor, other: torch.Tensor, closeness: Closeness) -> torc
         a, b = one.to(torch.float64), other.to(torch.float64)
         return (a == b) | (a.isnan() & b.isnan())
     a, b = one.to(torch.float64), other.to(torch.float64)
-    finite = b[b.isfinite()]
-    largest = float(finite.abs().max()) if finite.numel() else 0.0
+    usual = b.abs()[b.abs() < _PADDING]
+    largest = float(usual.max()) if usual.numel() else 0.0
     coarse = one.dtype in _COARSE or other.dtype in _COARSE
     rtol = closeness.coarse if coarse else closeness.rtol
-    slack = closeness.atol * largest if math.isfinite(largest) else 0.0
-    return (a == b) | ((a - b).abs() <= rtol * b.abs() + slack) | (a.isnan() & b.isnan())
+    slack = closeness.atol * largest
+    is_near = ((a - b).abs() <= rtol * b.abs() + slack) & b.isfinite()
+    return (a == b) | is_near | (a.isnan() & b.isnan())
 
 
 def part_of(part: Comparable, whole: Comparable, closeness: Closeness = ROUNDED) -> tuple[int, ...] | None:
@@ -111,7 +113,9 @@ def _places(small: torch.Tensor, large: torch.Tensor, closeness: Closeness) -> I
 def _near(cells: torch.Tensor, cell: torch.Tensor, whole: torch.Tensor, closeness: Closeness) -> torch.Tensor:
     """Which cells may agree with one; not less than those that do."""
     numbers = cells.to(torch.float64)
-    slack = (closeness.atol + max(closeness.rtol, closeness.coarse)) * float(whole.abs().max())
+    slack = (closeness.atol + max(closeness.rtol, closeness.coarse)) * float(
+        whole.to(torch.float64).abs().max()
+    )
     if not math.isfinite(slack):
         return torch.ones_like(cells, dtype=torch.bool)
     return ((numbers - cell.to(torch.float64)).abs() <= slack) | (numbers == cell) | bool(cell.isnan())

@@ -184,9 +184,7 @@ def _array_update(
     return _op(reader, node, "array.update_element", [base, _array_index(reader, node), value])
 
 
-def _fitted(
-    reader: Reader, node: ast.expr, source: ir.Expr, axes: Sequence[Axis], namespace: str
-) -> ir.Expr:
+def _fitted(reader: Reader, node: ast.expr, source: ir.Expr, axes: Sequence[Axis], namespace: str) -> ir.Expr:
     """The source with the axes that the subscript gives one index as extents of one."""
     type_ = source.type
     if not isinstance(type_, ir.ShapedType):
@@ -212,9 +210,7 @@ def _fitted(
     return _op(reader, node, f"{namespace}.reshape", operands)
 
 
-def _spread(
-    reader: Reader, node: ast.expr, extents: Sequence[ir.Expr], axes: Sequence[Axis]
-) -> ir.MakeTuple:
+def _spread(reader: Reader, node: ast.expr, extents: Sequence[ir.Expr], axes: Sequence[Axis]) -> ir.MakeTuple:
     """Extents at the axes that are kept, ones at the others."""
     rest = iter(extents)
     one = ir.ConstInt(1, ir.DataType.INDEX, reader.span(node))
