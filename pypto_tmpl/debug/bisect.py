@@ -11,13 +11,14 @@ import torch
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import TraceSelection
-from pypto_tmpl.debug.blame import Blame, Suspect
+from pypto_tmpl.debug.blame import Blame
 from pypto_tmpl.debug.comparison import TensorVerdict
 from pypto_tmpl.debug.divergence import Divergence, Kind, StatementPlace, ValueSummary
 from pypto_tmpl.debug.entry import base_name
 from pypto_tmpl.debug.preparation import Request
 from pypto_tmpl.debug.schedule import StageResult
 from pypto_tmpl.debug.stages import Stage
+from pypto_tmpl.debug.suspects import Suspect
 from pypto_tmpl.debug.trace import TraceRecord, statement_text
 from pypto_tmpl.debug.trace_matching import Matching
 from pypto_tmpl.debug.trace_run import trace_stage

@@ -1,10 +1,10 @@
 """Which values of two stages correspond, and which of them agree.
 
-Statements are paired in steps. First those that a pass has left as they were, whatever their values, then those
-of the same name and op, or of any name, whose values are all the same, then loops that a pass has unrolled,
-where several statements together give what one gave. What is left on both sides is paired by likeness: op, name, settings. Those pairs differ. What
-has no partner is looked for among all values of the other stage, also as a part of one, since passes split
-and tile.
+Statements are paired in steps. First those that a pass has left as they were, whatever their values, then
+those of the same name and op, or of any name, whose values are all the same, then loops that a pass has
+unrolled, where several statements together give what one gave. What is left on both sides is paired by
+likeness: op, name, settings. Those pairs differ. What has no partner is looked for among all values of the
+other stage, also as a part of one, since passes split and tile.
 """
 
 from __future__ import annotations
