@@ -9,7 +9,6 @@ import re
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -23,6 +22,7 @@ from pypto_tmpl.debug.cores import on_one_core
 from pypto_tmpl.debug.entry import Entry, base_name
 from pypto_tmpl.debug.origins import LazySourceLines, source_lines
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
+from pypto_tmpl.threads import threads_for
 
 LANES = "def _run_lanes("  # the helper that starts the threads of a mixed kernel
 KEPT_SCRIPTS = 64  # compiled scripts that a process keeps, since neighbouring stages often share one
@@ -164,7 +164,7 @@ def run_entry(
     binding = bind_arguments(entry, inputs, expected)
     namespace: dict[str, Any] = {}
     try:
-        with on_one_core() if LANES in script else nullcontext():
+        with on_one_core() if LANES in script else threads_for(binding.tensors.values()):
             namespace = load_script(script, name, source, template_dirs=template_dirs)
             result = namespace[entry.script_name](*binding.arguments)
     except Exception as error:

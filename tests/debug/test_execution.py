@@ -177,3 +177,17 @@ def test_an_error_that_was_raised_again_shows_where_it_began():
         f'  File "{NAME}", line 3, in main\n    inner(x)\n'
         f"  File \"{NAME}\", line 9, in inner\n    raise ValueError('no row')"
     )
+
+
+@pytest.mark.parametrize(("cells", "threads"), [(2**18 - 1, 1), (2**18, 3)])
+def test_a_program_on_small_tensors_runs_on_one_thread(cells, threads):
+    script = "import torch\n\n\ndef main(x):\n    return x[:1] * 0 + torch.get_num_threads()\n"
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        found = run_entry(
+            script, NAME, entry("x", returned=("y",)), {"x": torch.zeros(cells)}, {"y": torch.zeros(1)}
+        )
+        assert (found["y"].tolist(), torch.get_num_threads()) == ([threads], 3)
+    finally:
+        torch.set_num_threads(before)
