@@ -1,4 +1,4 @@
-"""docs/jit.md: its script runs and prints what the text shows."""
+"""The scripts of docs/language.md and docs/jit.md run and print what the text shows."""
 
 import contextlib
 import io
@@ -6,21 +6,25 @@ import linecache
 import re
 from pathlib import Path
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs/jit.md"
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_the_script_of_the_document_prints_what_it_shows():
-    namespace, printed, shown = {"__name__": "document"}, "", 0
-    for kind, text in BLOCK.findall(DOCUMENT.read_text()):
+@pytest.mark.parametrize(("page", "count"), [("jit.md", 3), ("language.md", 4)])
+def test_the_script_of_a_page_prints_what_it_shows(page: str, count: int) -> None:
+    namespace: dict[str, object] = {"__name__": "document"}
+    printed, shown = "", 0
+    for kind, text in BLOCK.findall((DOCS / page).read_text()):
         if kind == "text":
             assert printed.rstrip() == text.rstrip()
             shown += 1
             continue
-        name = f"<block {shown}>"
+        name = f"<{page}, block {shown}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(compile(text, name, "exec"), namespace)
         printed = out.getvalue().replace(name, "example.py")
-    assert shown == 3
+    assert shown == count
