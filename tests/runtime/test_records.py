@@ -128,6 +128,9 @@ def test_the_timeline(diamond):
 
     arrows = [(nearest(tails[n], ends), nearest(heads[n], starts)) for n in tails]
     assert tails.keys() == heads.keys()
+    spans = [(bar["ts"], bar["ts"] + bar["dur"]) for bar in bars]
+    for time in (*tails.values(), *heads.values()):  # viewers bind an end of an arrow to the bar around it
+        assert any(start <= time < end for start, end in spans)
     assert arrows == [(0, 1), (0, 2), (1, 3), (2, 3)]
     assert all(event["bp"] == "e" for event in events if event["ph"] == "f")
     names = {(e["name"], e["tid"]): e["args"] for e in events if e["ph"] == "M"}

@@ -82,7 +82,8 @@ def _arrows(records: Records) -> Iterator[dict[str, Any]]:
         for row in task.records:
             for source in before:
                 number += 1
-                yield _arrow("s", number, source, source.end, began)
+                leaving = max(source.start, source.end - 1)  # still in its bar, else viewers bind it to none
+                yield _arrow("s", number, source, leaving, began)
                 yield _arrow("f", number, row, row.start, began) | {"bp": "e"}
 
 
