@@ -216,3 +216,29 @@ def rows_in_a_loop(kind):
         return z
 """,
     )
+
+
+def conditional():
+    """y = x + 1 if n > 0, else y stays; then z = y + 1: a launch that may not happen, and one after it."""
+    tensor, tile = "pl.Tensor[[4], pl.FP32]", "pl.Tile[[4], pl.FP32, pl.Mem.Vec]"
+    result = f"pl.Tuple[{tensor}, pl.Scalar[pl.TASK_ID]]"
+    return _program(
+        "Conditional",
+        f"""
+    @pl.function(type=pl.FunctionType.InCore)
+    def grow(self, a: {tensor}, o: pl.Out[{tensor}]) -> {tensor}:
+        t: {tile} = pl.tile.load(a, [0], [4], [4], target_memory=pl.Mem.Vec)
+        u: {tile} = pl.tile.adds(t, 1.0)
+        w: {tensor} = pl.tile.store(u, [0], o)
+        return w
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(
+        self, x: {tensor}, n: pl.Tensor[[1], pl.INT32], y: pl.Out[{tensor}], z: pl.Out[{tensor}]
+    ) -> {tensor}:
+        a: {result} = pl.submit(self.grow, x, y, predicate=pl.tensor.read(n, [0]) > 0)
+        y1: {tensor} = a[0]
+        w: {tensor} = self.grow(y1, z)
+        return w
+""",
+    )

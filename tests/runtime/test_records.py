@@ -309,6 +309,20 @@ def test_blocks_are_one_task_on_several_cores(record):
     assert work == [("16", "128", "4")] * 3
 
 
+@pytest.mark.parametrize(("n", "edges"), [(1, [(0, 1)]), (0, [])])
+def test_a_launch_that_does_not_happen_is_a_task_that_ran_nothing(record, n, edges):
+    x, y, z = torch.ones(4), torch.full((4,), 5.0), torch.zeros(4)
+    args = [x, torch.tensor([n], dtype=torch.int32), y, z]
+    folder = record(kernels.conditional(), args, enable_dep_gen=True, enable_l2_swimlane=True)
+    assert z.tolist() == [3.0 if n else 6.0] * 4
+    data = read(folder / "deps.json")
+    assert [task["kernel_ids"] for task in data["tasks"]] == [[-1, 0 if n else -1, -1], [-1, 0, -1]]
+    found = [(int(edge["pred"]) - FIRST, int(edge["succ"]) - FIRST) for edge in data["edges"]]
+    assert found == edges
+    ran = [task["task_id"] - FIRST for task in read(folder / "l2_perf_records.json")["tasks"]]
+    assert ran == ([0, 1] if n else [1])
+
+
 @pytest.mark.parametrize(
     ("kind", "edges"),
     [

@@ -115,6 +115,11 @@ class Recorder:
             task.is_dummy, task.name, self._pending = True, "dummy", None
             task.dispatched = task.finished = self._clock()
 
+    def settle(self) -> None:
+        """That statement is done, whether it has launched anything or not."""
+        if self._here.task is None:
+            self._pending = None
+
     def loop(self, number: int) -> None:
         """A parallel loop starts."""
         self._rounds[number] = (self._rounds.get(number, (0, 0))[0] + 1, 0)

@@ -14,9 +14,9 @@ RECORDER = "__dfx__"  # what the added statements call the recorder
 def mark_launches(tree: ast.Module, plan: TaskPlan) -> ast.Module:
     """Add to a script, in place, what tells ``RECORDER`` of its launches.
 
-    ``ask(line, deps)`` stands before a statement that launches a kernel, ``with scope(n, deps):`` around the
-    lines of the n-th scope, ``with block(n):`` around what every block of a region does; ``loop(n)`` before a
-    parallel loop and ``iteration(n)`` first in its body.
+    ``ask(line, deps)`` stands before a statement that launches a kernel and ``settle()`` after it,
+    ``with scope(n, deps):`` around the lines of the n-th scope, ``with block(n):`` around what every block of
+    a region does, ``loop(n)`` before a parallel loop and ``iteration(n)`` first in its body.
     """
     marker = _Marker(plan)
     for node in tree.body:
@@ -77,6 +77,8 @@ class _Marker:
             yield _call(stmt, "loop", [ast.Constant(loop)])
             stmt.body.insert(0, _call(stmt.body[0], "iteration", [ast.Constant(loop)]))
         yield stmt
+        if launch is not None:
+            yield _call(stmt, "settle", [])
 
 
 def _asked(stmt: ast.stmt, launch: LaunchLine) -> ast.stmt:

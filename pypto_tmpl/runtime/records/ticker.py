@@ -37,6 +37,9 @@ class TaskTicker:
     def ask(self, line: int, deps: Iterable[Any]) -> None:
         """The statement on a line is about to launch something."""
 
+    def settle(self) -> None:
+        """That statement is done."""
+
     def loop(self, number: int) -> None:
         """A parallel loop starts."""
 
