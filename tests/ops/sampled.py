@@ -30,6 +30,7 @@ DTYPES = {
     "UINT8": torch.uint8, "UINT16": torch.uint16, "UINT32": torch.uint32, "UINT64": torch.uint64,
     "FP16": torch.float16, "BF16": torch.bfloat16, "FP32": torch.float32,
     "FP8E4M3FN": torch.float8_e4m3fn, "FP8E5M2": torch.float8_e5m2, "FP8E8M0": torch.float8_e8m0fnu,
+    "FP4": torch.float8_e4m3fn,  # of tiles
 }  # fmt: skip
 WIDTHS = {"FP32": 6, "BF16": 5, "FP16": 5, "INT64": 4, "UINT64": 4, "INT32": 3, "UINT32": 3}
 WIDTHS |= {"INT16": 2, "UINT16": 2}
@@ -86,6 +87,9 @@ def made_up(typed: Typed, seed: str, *, nonnegative: bool = False) -> Shaped:
     elif dtype.is_floating_point:
         data = (torch.randn(typed.shape, generator=generator) * 4).to(dtype)
         data = data.float().abs().to(dtype) if dtype == torch.float8_e8m0fnu else data  # powers of two
+        if typed.dtype == "FP4":
+            grid = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.5, -1, -1.5, -2, -3, -4, -6])
+            data = grid[torch.randint(0, len(grid), typed.shape, generator=generator)].to(dtype)
         data = data.abs() + 0.25 if nonnegative else data
     else:
         info = torch.iinfo(dtype)

@@ -88,13 +88,16 @@ def cast_one(number: float, source: torch.dtype, result: torch.dtype, mode: str,
         if math.isinf(number):
             return info.max if number > 0 else info.min
         return min(max(rounded(Fraction(number), mode, to_odd=False), info.min), info.max)
-    largest = torch.finfo(result).max
+    is_fp4 = target_type == "FP4"
+    largest = 6.0 if is_fp4 else torch.finfo(result).max
     beyond = largest if result.itemsize == 1 else math.inf
+    if is_fp4 and math.isnan(number):
+        return 0.0
     if math.isinf(number):
         return math.copysign(beyond, number)
     if math.isnan(number) or number == 0:
         return float(number)
-    significant, smallest = SIGNIFICANT_BITS[result]
+    significant, smallest = (2, 0) if is_fp4 else SIGNIFICANT_BITS[result]
     exponent = max(math.frexp(number)[1] - 1, smallest)
     quantum = Fraction(2) ** (exponent - significant + 1)
     mode = "rint" if mode == "none" else mode
