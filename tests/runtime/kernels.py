@@ -242,3 +242,20 @@ def conditional():
         return w
 """,
     )
+
+
+def marked_scope():
+    """t = x + 1, y = t * t in two scopes; the first marks what it makes. FP32[4]."""
+    tensor = "pl.Tensor[[4], pl.FP32]"
+    return _program(
+        "MarkedScope",
+        f"""
+    @pl.function
+    def main(self, x: {tensor}, y: pl.Out[{tensor}]) -> {tensor}:
+        with pl.at(level=pl.Level.CORE_GROUP, dumps=[y]):
+            y: {tensor} = pl.tensor.assemble(y, pl.tensor.adds(x, 1.0), [0])
+        with pl.at(level=pl.Level.CORE_GROUP):
+            y: {tensor} = pl.tensor.assemble(y, pl.tensor.mul(y, y), [0])
+        return y
+""",
+    )

@@ -279,6 +279,17 @@ def test_levels_of_the_second_generation(record):
     assert (index["total_args"], index["bin_file"], size) == (9, None, None)
 
 
+def test_a_scope_dumps_what_it_marks(record):
+    args = [torch.ones(4), torch.full((4,), 9.0)]
+    folder = record(kernels.marked_scope(), args, enable_dump_args=1) / "args_dump"
+    entries = read(folder / "args_dump.json")["args"]
+    assert [(e["task_id"][-1], e["name"], e["role"], e["stage"]) for e in entries] == [
+        ("0", "y", "inout", "before_dispatch"),
+        ("0", "y", "inout", "after_completion"),
+    ]
+    assert struct.unpack("<8f", (folder / "args.bin").read_bytes()) == (9.0,) * 4 + (2.0,) * 4
+
+
 def test_stated_dependencies(record):
     """A manual scope: an empty task waits for two, a third for that; no_dep tensors order nothing."""
     args = [torch.ones(4), ctypes.c_float(1), torch.zeros(4)]

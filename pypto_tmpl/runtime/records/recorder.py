@@ -165,7 +165,7 @@ class Recorder:
                 for name, value in made
                 if isinstance(value, torch.Tensor) and id(value) not in known
             }
-            bind([*given, *new.values()])
+            bind([*given, *new.values()], _tensors_of(frame, scope.note.dumps))
 
     @contextmanager
     def block(self, number: int) -> Iterator[None]:
@@ -239,25 +239,29 @@ class Recorder:
     @contextmanager
     def _running(
         self, task: Task, name: str, given: Sequence[Given], asked: Asked
-    ) -> Iterator[Callable[[Sequence[Given]], None]]:
-        """A task from its launch to its end; gives what binds its arguments anew, once they are known."""
+    ) -> Iterator[Callable[[Sequence[Given], tuple[torch.Tensor, ...]], None]]:
+        """A task from its launch to its end.
+
+        Gives what binds its arguments, and the marked ones, anew once they are known.
+        """
         self._on_task()
         task.name, task.dispatched = name, self._clock()
-        known = [list(given)]
+        known = [(given, asked.marked)]
         args, values = self._args(given, asked)
         if self._sink is not None:
             self._sink.before(task, args, values, asked.marked)
         self._here.task = task
         try:
-            yield lambda better: known.append(list(better))
+            yield lambda better, marked: known.append((better, marked))
         finally:
             self._here.task = None
             task.finished = self._clock()
-            args, values = self._args(known[-1], asked)
+            given, marked = known[-1]
+            args, values = self._args(given, asked)
             task.args = args
             task.edges += self._producers.submit(task.task_id, args, asked.place)
             if self._sink is not None:
-                self._sink.after(task, args, values, asked.marked)
+                self._sink.after(task, args, values, marked)
 
     def _args(self, given: Sequence[Given], asked: Asked) -> tuple[list[Arg], list[Any]]:
         """The arguments as the device packs them, tensors before scalars, and their values."""
