@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pypto_tmpl.cli.group import Settings
-from pypto_tmpl.cli.validate import TOLERANCE, load_options, rerun_command, set_script_options
+from pypto_tmpl.cli.validate import (
+    TOLERANCE,
+    checked_validation,
+    load_options,
+    rerun_command,
+    set_script_options,
+)
 
 if TYPE_CHECKING:
     from pypto_tmpl.debug.bisect import StageSearch
@@ -79,6 +85,7 @@ def bisect(context: click.Context, /, **given: Any) -> None:
     set_script_options(given["script_options"])
     inputs, expected, options = load_options(settings, given, load_tensors)
     options = replace(options, keep_for_report=for_page)
+    checked_validation(given["dumps"], inputs, expected, options)
     is_text = given["style"] == "text"
     progress = _told if is_text else None
     search = find_first_bad(given["dumps"], inputs, expected, options, scan=given["scan"], progress=progress)

@@ -153,11 +153,19 @@ def _exit_code(result: ValidationResult) -> int:
 
 def _validation(settings: Settings, given: dict[str, Any], for_page: bool) -> Validation:
     from pypto_tmpl.debug.tensors_io import load_tensors
-    from pypto_tmpl.debug.validation import Validation
 
     inputs, expected, options = load_options(settings, given, load_tensors)
+    return checked_validation(given["dumps"], inputs, expected, replace(options, keep_for_report=for_page))
+
+
+def checked_validation(
+    dumps: Path, inputs: dict[str, torch.Tensor], expected: dict[str, torch.Tensor], options: Options
+) -> Validation:
+    """The validation that a command line asks for; options that do not fit are wrong usage."""
+    from pypto_tmpl.debug.validation import Validation
+
     try:
-        return Validation(given["dumps"], inputs, expected, replace(options, keep_for_report=for_page))
+        return Validation(dumps, inputs, expected, options)
     except PyptoTmplError:
         raise
     except ValueError as error:

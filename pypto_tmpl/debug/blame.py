@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.debug.data_flow import counterpart, last_before, paired_leaves, run_before, yielded
+from pypto_tmpl.debug.entry import base_name
 from pypto_tmpl.debug.suspects import StructureSuspects, Suspect
 from pypto_tmpl.debug.trace import TraceRecord
 from pypto_tmpl.debug.trace_matching import Match, Matching
@@ -83,8 +84,8 @@ class Blame(StructureSuspects):
     def _is_harmless(self, series: Series) -> bool:
         """Whether all that reads a value is as it was: then it only looks wrong."""
         readers = self._readers.get(series.place, [])
-        states = [self.matching.match(s).state for place in readers for s in self._by_place[place]]
-        return bool(states) and all(state == "same" for state in states)
+        results = [found for place in readers for found in self._by_place[place]]
+        return bool(results) and all(map(self.matching.is_exact, results))
 
     def _found_readers(self) -> dict[Place, list[Place]]:
         readers: dict[Place, list[Place]] = defaultdict(list)
@@ -162,18 +163,17 @@ class Blame(StructureSuspects):
             if leaf is None or value is None:
                 continue
             if twin is not None:
-                other = self.good.value(twin[position]) if position in twin else None
+                before, other_leaf = twin.get(position, (None, None))
+                other = None if before is None else self.good.value(before)
                 if other is not None and not self._agree(value, other, record.lane):
-                    yield (
-                        leaf,
-                        record,
-                        f"it reads {_short(value)} as {_name(leaf, position)}, not {_short(other)}",
-                    )
+                    yield leaf, record, _changed(leaf, value, other_leaf, other, position)
             elif value.tensor.dim() and not self.matching.is_known(value):
                 yield leaf, record, f"{_name(leaf, position)} has a value that the good stage has nowhere"
 
-    def _twin_run(self, suspect: Suspect, inputs: InputSeries) -> dict[int, TraceRecord] | None:
-        """What the statement that corresponds to a suspect read, if it is of the same form."""
+    def _twin_run(
+        self, suspect: Suspect, inputs: InputSeries
+    ) -> dict[int, tuple[TraceRecord, ir.Expr | None]] | None:
+        """What the statement that corresponds to a suspect read by position, if it is of the same form."""
         if suspect.good is None or suspect.good_series is None or suspect.series is None:
             return None
         others = self.good.inputs.get(suspect.good_series.place)
@@ -183,7 +183,7 @@ class Blame(StructureSuspects):
             return None
         run = run_before(self.good, others, suspect.good)
         return {
-            position: run[number]
+            position: (run[number], others.leaves[number])
             for position, number in paired_leaves(inputs.leaves, others.leaves).items()
             if number in run
         }
@@ -323,6 +323,16 @@ class Blame(StructureSuspects):
 def _record(match: Match) -> TraceRecord:
     assert match.bad is not None
     return match.bad
+
+
+def _changed(
+    leaf: ir.Expr, value: Comparable, other_leaf: ir.Expr | None, other: Comparable, position: int
+) -> str:
+    """What is said of an input that is not as it was."""
+    names = [part.name_hint for part in (leaf, other_leaf) if isinstance(part, ir.Var)]
+    if len(set(map(base_name, names))) == 2:
+        return f"it reads {names[0]} where it read {names[1]}"
+    return f"it reads {_short(value)} as {_name(leaf, position)}, not {_short(other)}"
 
 
 def _name(leaf: ir.Expr, position: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from pypto_tmpl.debug.trace import CALLER, TraceRecord
 from pypto_tmpl.debug.traced_stage import Place, Series, TracedStage
-from pypto_tmpl.debug.value_match import ROUNDED, Closeness, Comparable, part_of, same
+from pypto_tmpl.debug.value_match import EXACT, ROUNDED, Closeness, Comparable, part_of, same
 
 State = Literal["same", "differs", "found", "unknown"]
 _LIKE_ENOUGH = 4
@@ -60,6 +60,14 @@ class Matching:
     def match(self, series: Series) -> Match:
         """What became of a series of the bad stage."""
         return self.of[id(series)]
+
+    def is_exact(self, series: Series) -> bool:
+        """Whether all values of a series are those of its partner to the last bit."""
+        match = self.match(series)
+        if match.state != "same" or match.partner is None:
+            return False
+        exact = self.compare(series, match.partner, EXACT)
+        return exact is not None and exact.state == "same"
 
     def partners(self) -> dict[Place, Place]:
         """Statements of the bad stage with those of the good one that they correspond to."""
@@ -195,8 +203,9 @@ class Matching:
 
     # Comparison of two series
 
-    def compare(self, series: Series, partner: Series) -> Match | None:
+    def compare(self, series: Series, partner: Series, closeness: Closeness | None = None) -> Match | None:
         """How two series agree, None if their lanes do not correspond."""
+        closeness = closeness or self.closeness
         worst: Match | None = None
         longer = False
         offsets: dict[int, tuple[int, ...]] = {}
@@ -206,7 +215,7 @@ class Matching:
                 return None
             is_split = lane in _VECTOR_LANES and len(series.by_lane) == 2 and len(partner.by_lane) == 1
             for number, (bad, good) in enumerate(zip(records, others, strict=False)):
-                place = self._same_place(bad, good, is_split)
+                place = self._same_place(bad, good, is_split, closeness)
                 if place is not None and is_split and offsets.setdefault(number, place) == place != ():
                     place = None if lane == "aiv1" else place
                 if place is None:
@@ -222,12 +231,14 @@ class Matching:
                 worst = Match("differs", partner, bad, good, length=True)
         return worst or Match("same", partner, length=longer)
 
-    def _same_place(self, bad: TraceRecord, good: TraceRecord, is_split: bool) -> tuple[int, ...] | None:
+    def _same_place(
+        self, bad: TraceRecord, good: TraceRecord, is_split: bool, closeness: Closeness
+    ) -> tuple[int, ...] | None:
         """Where a value stands in the other: () if they are the same, None if it does not."""
         one, other = self.bad.value(bad), self.good.value(good)
-        if one is None or other is None or same(one, other, self.closeness):
+        if one is None or other is None or same(one, other, closeness):
             return ()
-        return part_of(one, other, self.closeness) if is_split else None
+        return part_of(one, other, closeness) if is_split else None
 
 
 def _bad(match: Match) -> TraceRecord:

@@ -68,5 +68,3 @@ def check_split(reader: Reader, call: ast.Call) -> None:
     if "split" in reader.scopes:
         message = "a split region stands inside a scope with pl.split(...)"
         raise reader.error(ParserSyntaxError, call, message, "leave out the split of the scope")
-
-
