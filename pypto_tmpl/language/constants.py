@@ -103,6 +103,11 @@ def data_type(reader: Reader, node: ast.expr) -> ir.DataType:
     raise reader.error(ParserTypeError, node, f"{shown(node)} is no data type", hint)
 
 
+def attribute_name(node: ast.expr) -> str:
+    """The name behind the last dot, empty for what is no attribute."""
+    return node.attr if isinstance(node, ast.Attribute) else ""
+
+
 def shown(node: ast.AST) -> str:
     """The text of ``node`` for a message, cut where it is long or goes on in another line."""
     try:

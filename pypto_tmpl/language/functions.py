@@ -11,6 +11,7 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language import loops as _loops  # noqa: F401  (registers the readers of loops and scopes)
+from pypto_tmpl.language import simple_statements as _simple  # noqa: F401  (and those of the others)
 from pypto_tmpl.language.annotations import DynVar
 from pypto_tmpl.language.attributes import attribute_dict, stored
 from pypto_tmpl.language.constants import member, shown

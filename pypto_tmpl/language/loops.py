@@ -17,8 +17,9 @@ from pypto_tmpl.language.expressions import expression, scalar
 from pypto_tmpl.language.folding import integer
 from pypto_tmpl.language.regions import split_loop, spmd_loop
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, Results
-from pypto_tmpl.language.statements import block, define_results, emit, reads, yield_target
+from pypto_tmpl.language.statements import block, emit, reads
 from pypto_tmpl.language.types import annotation
+from pypto_tmpl.language.yields import define_results, yield_target
 
 _KINDS = {
     "range": ir.ForKind.Sequential,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.language.assignments import assign
 from pypto_tmpl.language.constants import enum_member, shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserSyntaxError
 from pypto_tmpl.language.expressions import scalar
@@ -20,7 +21,7 @@ from pypto_tmpl.language.scope_rules import (
     check_spmd,
 )
 from pypto_tmpl.language.scopes import HOST_LEVELS, Reader
-from pypto_tmpl.language.statements import assign, block, emit, reads
+from pypto_tmpl.language.statements import block, emit, reads
 
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)

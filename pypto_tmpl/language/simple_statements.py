@@ -1,0 +1,91 @@
+"""Statements without a target: expressions, returns, jumps, and branches (spec, 5.7 to 5.9)."""
+
+from __future__ import annotations
+
+import ast
+
+from pypto_tmpl import ir
+from pypto_tmpl.language.calls import call
+from pypto_tmpl.language.constants import attribute_name
+from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError
+from pypto_tmpl.language.expressions import as_constant, expression, scalar
+from pypto_tmpl.language.scopes import Reader, Results
+from pypto_tmpl.language.statements import block, emit, reads
+from pypto_tmpl.language.static_statements import STATIC_STATEMENTS
+from pypto_tmpl.language.yields import define_results, is_yield, read_yield, yields
+
+_NO_JUMPS = frozenset({"parallel", "unroll", "split_aiv", "spmd"})
+
+
+@reads(ast.Expr)
+def _expression_statement(reader: Reader, node: ast.Expr) -> None:
+    value = node.value
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        lines = [line.strip() for line in value.value.strip().splitlines()]
+        reader.pending_comments += lines
+        return
+    if is_yield(value):
+        read_yield(reader, value, [])
+        return
+    if isinstance(value, ast.Call) and (static := STATIC_STATEMENTS.get(attribute_name(value.func))):
+        static(reader, value)
+        return
+    if isinstance(value, ast.Call) and attribute_name(value.func) in ("func_attr", "cond"):
+        name = attribute_name(value.func)
+        where = "first in a function" if name == "func_attr" else "first in a pl.while_ loop"
+        raise reader.error(ParserSyntaxError, node, f"pl.{name} stands {where}")
+    reader.target, reader.root = "", value
+    found = (
+        call(reader, value, None, is_statement=True)
+        if isinstance(value, ast.Call)
+        else expression(reader, value)
+    )
+    effect = found if isinstance(found, ir.Expr) else as_constant(reader, value, found)
+    emit(reader, ir.EvalStmt(effect, reader.span(node)))
+
+
+@reads(ast.Return)
+def _return(reader: Reader, node: ast.Return) -> None:
+    if node.value is None:
+        values: list[ast.expr] = []
+    else:
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+    emit(reader, ir.ReturnStmt([expression(reader, value) for value in values], reader.span(node)))
+
+
+@reads(ast.Pass)
+def _pass(reader: Reader, node: ast.Pass) -> None:
+    pass
+
+
+@reads(ast.Break)
+@reads(ast.Continue)
+def _jump(reader: Reader, node: ast.Break | ast.Continue) -> None:
+    word = "break" if isinstance(node, ast.Break) else "continue"
+    if not reader.loops:
+        raise reader.error(InvalidOperationError, node, f"{word} outside a loop")
+    if reader.loops[-1] in _NO_JUMPS:
+        raise reader.error(InvalidOperationError, node, f"{word} in a pl.{reader.loops[-1]} loop")
+    span = reader.span(node)
+    emit(reader, ir.BreakStmt(span) if isinstance(node, ast.Break) else ir.ContinueStmt(span))
+
+
+@reads(ast.If)
+def _if(reader: Reader, node: ast.If) -> None:
+    span = reader.span(node)
+    condition = scalar(reader, node.test, "the condition of an if", ir.DataType.BOOL)
+    outer, results = reader.results, Results()
+    reader.results = results
+    try:
+        if yields(node.body) or yields(node.orelse):
+            with reader.names.scope():
+                then_body = block(reader, node.body, span)
+            results.yields = 0
+            with reader.names.scope():
+                else_body = block(reader, node.orelse, span) if node.orelse else None
+        else:
+            then_body = block(reader, node.body, span)
+            else_body = block(reader, node.orelse, span) if node.orelse else None
+    finally:
+        reader.results = outer
+    emit(reader, ir.IfStmt(condition, then_body, else_body, define_results(reader, results, span), span))
