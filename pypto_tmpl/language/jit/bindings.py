@@ -21,6 +21,7 @@ from pypto_tmpl.language.jit.liveness import (
     first_event,
     has_jump,
     is_live_after,
+    is_live_after_jump,
     straight_line,
 )
 from pypto_tmpl.language.jit.metadata import Extent, Info, TensorInfo
@@ -137,9 +138,11 @@ class Bindings:
             yield
 
     @contextmanager
-    def block(self, statements: Sequence[ast.stmt], is_loop: bool = False) -> Iterator[None]:
+    def block(
+        self, statements: Sequence[ast.stmt], is_loop: bool = False, condition: ast.expr | None = None
+    ) -> Iterator[None]:
         """Inside it the statements of a block are worked through."""
-        self._frames.append(Frame(statements, is_loop))
+        self._frames.append(Frame(statements, is_loop, condition))
         try:
             yield
         finally:
@@ -154,24 +157,41 @@ class Bindings:
         found = []
         for name in assigned_in([statement for block in blocks for statement in block]):
             is_handed_on = is_loop and any(first_event(block, name) == "read" for block in blocks)
-            if is_handed_on or is_live_after(self._frames, name):
+            leaves_by_jump = not is_loop and any(has_jump(block) for block in blocks)
+            if (
+                is_handed_on
+                or is_live_after(self._frames, name)
+                or (leaves_by_jump and is_live_after_jump(self._frames, name))
+            ):
                 found.append(name)
         return found
 
     @contextmanager
-    def branch(self, body: Sequence[ast.stmt], names: Sequence[str], is_loop: bool) -> Iterator[None]:
+    def branch(
+        self,
+        body: Sequence[ast.stmt],
+        names: Sequence[str],
+        is_loop: bool,
+        condition: ast.expr | None = None,
+    ) -> Iterator[None]:
         """Inside it the body of a loop or branch is worked through; ``names`` are those it carries."""
         exits = {name: self._exit(name) for name in names}
         region = Region(exits, keeps_names=has_jump(body))
-        with self._region(region, body, is_loop):
+        with self._region(region, body, is_loop, condition):
             yield
 
     @contextmanager
-    def _region(self, region: Region, body: Sequence[ast.stmt], is_loop: bool) -> Iterator[None]:
+    def _region(
+        self,
+        region: Region,
+        body: Sequence[ast.stmt],
+        is_loop: bool,
+        condition: ast.expr | None = None,
+    ) -> Iterator[None]:
         region.left = Counter(name for s in straight_line(body) for name in bound_by(s))
         self._regions.append(region)
         try:
-            with self.block(body, is_loop):
+            with self.block(body, is_loop, condition):
                 yield
         finally:
             self._regions.pop()

@@ -190,7 +190,7 @@ class BodyRewriter:
         names, before = self._entering([statement.body, [_as_statement(statement.test)]], is_loop=True)
         test = self._expressions.rewrite(statement.test)
         known = self._bindings.snapshot()
-        with self._bindings.branch(statement.body, names, is_loop=True):
+        with self._bindings.branch(statement.body, names, is_loop=True, condition=statement.test):
             body = self._nested(statement.body)
         self._bindings.join([self._bindings.restore(known)], names)
         made = ast.While(test, body, [copy.deepcopy(s) for s in statement.orelse])

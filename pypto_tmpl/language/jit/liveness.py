@@ -112,19 +112,40 @@ def _event(statement: ast.stmt, name: str) -> Event:
 
 @dataclass(slots=True)
 class Frame:
-    """A block that is being worked through: where it stands, and whether it is run again and again."""
+    """A block that is being worked through: where it stands, and whether it is run again and again.
+
+    ``condition`` is what a ``while`` reads before every round.
+    """
 
     statements: Sequence[ast.stmt]
     is_loop: bool
+    condition: ast.expr | None = None
     position: int = 0
+
+    def starts_with_read(self, name: str) -> bool:
+        """True if a round of the loop may read the name before it writes it."""
+        return _reads(self.condition, name) or first_event(self.statements, name) == "read"
 
 
 def is_live_after(frames: Sequence[Frame], name: str) -> bool:
     """True if the value of a name may be read after the statement at which the blocks stand."""
-    for frame in reversed(frames):
-        event = first_event(frame.statements[frame.position + 1 :], name)
-        if event is not None:
-            return event == "read"
-        if frame.is_loop and first_event(frame.statements, name) == "read":
+    for index, frame in reversed(list(enumerate(frames))):
+        for statement in frame.statements[frame.position + 1 :]:
+            event = _event(statement, name)
+            if event == "read":
+                return True
+            if has_jump([statement]) and is_live_after_jump(frames[: index + 1], name):
+                return True
+            if event == "write":
+                return False
+        if frame.is_loop and frame.starts_with_read(name):
             return True
     return False
+
+
+def is_live_after_jump(frames: Sequence[Frame], name: str) -> bool:
+    """True if the value of a name may be read after a jump out of, or to the start of, the loop around."""
+    loops = [index for index, frame in enumerate(frames) if frame.is_loop]
+    if not loops:
+        return False
+    return frames[loops[-1]].starts_with_read(name) or is_live_after(frames[: loops[-1]], name)

@@ -74,6 +74,26 @@ def test_kernels_that_call_kernels():
     torch.testing.assert_close(y, 3 * x)
 
 
+def test_a_while_loop_reads_its_condition_in_every_round():
+    @pl.jit
+    def count(n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[2], pl.INT64]]):
+        left = n
+        rounds = 0
+        while left > 0:
+            if left > 5:
+                left = left - 1
+                left = left - 2
+            else:
+                left = left - 1
+            rounds = rounds + 1
+        pl.write(out, [0], pl.cast(rounds, pl.INT64))
+        pl.write(out, [1], pl.cast(left, pl.INT64))
+
+    out = torch.zeros(2, dtype=torch.int64)
+    count(12, out)
+    assert out.tolist() == [6, 0]  # 12, 9, 6, 3, 2, 1
+
+
 def test_outputs_that_are_left_out_are_returned():
     x = torch.randn(8, 16)
     torch.testing.assert_close(twice_and_back(x), 3 * x)

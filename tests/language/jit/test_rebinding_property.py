@@ -5,7 +5,7 @@ import linecache
 from types import SimpleNamespace
 
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import pypto_tmpl.language as pl
@@ -81,6 +81,34 @@ def python_value(source):
     return written
 
 
+A_BREAK_LEAVES_OUT_A_WRITE = """\
+for i in pl.range(2):
+    a = a + 30
+    if a < 0:
+        a = 1
+    else:
+        rows = 5
+        rows = a + 6
+        if a > 40:
+            break
+    rows = 8
+"""
+A_BREAK_AFTER_AN_INNER_LOOP = """\
+for i in pl.range(3):
+    if a < 9:
+        for j in pl.range(1):
+            a = a + 50
+            b = 3
+            b = 4
+            b = 5
+        if a > 40:
+            break
+    b = 6
+"""
+
+
+@example(A_BREAK_LEAVES_OUT_A_WRITE.splitlines(), {"rows"})
+@example(A_BREAK_AFTER_AN_INNER_LOOP.splitlines(), {"b"})
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(blocks(3, False), st.sets(names, min_size=1))
 def test_a_body_computes_what_python_computes(lines, read):
