@@ -64,6 +64,11 @@ class PyptoTmplError(Exception):
     def __str__(self) -> str:
         return str(self.diagnostic)
 
+    def without_slug(self) -> str:
+        """The text of the error where the name of its class stands before it."""
+        where = [f"  --> {self.where}"] if self.where else []
+        return "\n".join([self.what, *where, *(f"   = {note}" for note in self.notes)])
+
 
 def allowed_note(title: str, allowed: Sequence[str], wrong: str = "") -> str:
     """``title: a, b, c``, and the closest of them when ``wrong`` is likely a slip of one."""

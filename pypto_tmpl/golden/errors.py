@@ -15,7 +15,7 @@ class HarnessError(PyptoTmplError, ValueError):
     slug = "harness"
 
     def __str__(self) -> str:
-        return _text(self)
+        return self.without_slug()
 
 
 class ValidationError(AssertionError):
@@ -27,7 +27,7 @@ def failed_result(
 ) -> RunResult:
     """The result of a run that an error ended in a phase."""
     kind = type(error).__name__
-    text = _text(error) if isinstance(error, PyptoTmplError) else str(error)
+    text = error.without_slug() if isinstance(error, PyptoTmplError) else str(error)
     text = "\n".join([text, *getattr(error, "__notes__", ())])
     is_told = isinstance(error, HarnessError | ValidationError)
     return RunResult(
@@ -40,8 +40,3 @@ def failed_result(
         traceback="".join(traceback.format_exception(error)),
     )
 
-
-def _text(error: PyptoTmplError) -> str:
-    """What is wrong, where and what is allowed; the class stands for the slug."""
-    where = [f"  --> {error.where}"] if error.where else []
-    return "\n".join([error.what, *where, *(f"   = {note}" for note in error.notes)])

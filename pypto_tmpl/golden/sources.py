@@ -82,10 +82,10 @@ class GivenProgram:
         if isinstance(given, ir.Function):
             given = ir.Program([given], given.name, given.span)
         if not isinstance(given, ir.Program):
-            raise HarnessError(
-                f"program is a {type(given).__name__}, not a program",
-                notes=["programs: ir.Program, an object with as_ir(), the path of a .msgpack or .py dump"],
-            )
+            notes = ["programs: ir.Program, an object with as_ir(), the path of a .msgpack or .py dump"]
+            if isinstance(given, Specializes | Lowers):
+                notes.append("a @pl.jit function is run by run_jit(fn=...)")
+            raise HarnessError(f"program is a {type(given).__name__}, not a program", notes=notes)
         return given
 
 

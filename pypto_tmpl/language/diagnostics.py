@@ -39,6 +39,10 @@ class ParserError(PyptoTmplError):
     def __str__(self) -> str:
         return "\n\n".join(self._text(error) for error in (self, *self.related))
 
+    def without_slug(self) -> str:
+        """The text of the error, source line and caret included, where its class's name stands before it."""
+        return str(self).removeprefix(f"error[{self.error_slug}]: ")
+
     @staticmethod
     def _text(error: ParserError) -> str:
         head, *rest = PyptoTmplError.__str__(error).split("\n")

@@ -1,9 +1,12 @@
 """run_jit: functions that are specialised for the specs."""
 
+import inspect
+
 import torch
 from runtime import kernels
 
-from pypto_tmpl.golden import ScalarSpec, TensorSpec, run_jit
+import pypto_tmpl.language as pl
+from pypto_tmpl.golden import ScalarSpec, TensorSpec, run, run_jit
 
 
 class Jit:
@@ -101,3 +104,37 @@ def test_golden_only_is_named_after_the_function(scale_specs):
     assert result.passed
     assert result.work_dir.name.startswith("scale_kernel_")
     assert function.args is None
+
+
+def test_a_kernel_with_an_error_shows_its_line(scale_specs):
+    @pl.jit
+    def kernel(x: pl.Tensor, n: pl.Scalar[pl.FP32], y: pl.Out[pl.Tensor]):
+        y = pl.assemble(y, pl.mul(x, m), [0, 0])  # noqa: F821
+        return y
+
+    result = run_jit(kernel, scale_specs, golden)
+    line = inspect.getsourcelines(kernel)[1] + 2
+    margin = " " * (len(str(line)) + 1)
+    assert (result.phase, result.error) == (
+        "compile",
+        "compile: UndefinedVariableError: undefined variable 'm'\n"
+        f"  --> {__file__}:{line}:38\n"
+        f" {margin}|\n"
+        f" {line} |         y = pl.assemble(y, pl.mul(x, m), [0, 0])  # noqa: F821\n"
+        f" {margin}|                                      ^",
+    )
+
+
+def test_a_kernel_of_the_language(scale_specs):
+    @pl.jit
+    def kernel(x: pl.Tensor, n: pl.Scalar[pl.FP32], y: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            y = pl.assemble(y, pl.mul(x, n), [0, 0])
+        return y
+
+    assert run_jit(kernel, scale_specs, golden).passed
+    assert run(kernel, scale_specs, golden).error == (
+        "program is a JITFunction, not a program\n"
+        "   = programs: ir.Program, an object with as_ir(), the path of a .msgpack or .py dump\n"
+        "   = a @pl.jit function is run by run_jit(fn=...)"
+    )
