@@ -7,7 +7,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.attributes import attribute_dict, stored
-from pypto_tmpl.language.constants import named_member, shown
+from pypto_tmpl.language.constants import named_member, shown, type_text
 from pypto_tmpl.language.dependencies import dependencies
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import as_constant, operand
@@ -73,7 +73,7 @@ def _check_window(reader: Reader, node: ast.Call, target: str) -> None:
 def argument(reader: Reader, node: ast.expr) -> Any:
     """The value of an argument; bare numbers stay Python numbers, for the op says what they become."""
     if isinstance(node, (ast.List, ast.Tuple)):
-        return [argument(reader, element) for element in node.elts]
+        return [_element(reader, element) for element in node.elts]
     found = named_member(reader, node)
     if found is not None:
         return found
@@ -81,6 +81,15 @@ def argument(reader: Reader, node: ast.expr) -> Any:
         return buffer
     value = operand(reader, node)
     return list(value) if isinstance(value, tuple) else value
+
+
+def _element(reader: Reader, node: ast.expr) -> Any:
+    """An element of a shape or of offsets: these hold scalars."""
+    value = argument(reader, node)
+    if isinstance(value, ir.Expr) and isinstance(value.type, ir.ShapedType):
+        message = f"a list in an op call holds scalars, and {shown(node)} is {type_text(value.type)}"
+        raise reader.error(ParserTypeError, node, message)
+    return value
 
 
 def _operand(reader: Reader, node: ast.expr) -> Any:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference, simplify
 from pypto_tmpl.ir.extents import constant_extent
-from pypto_tmpl.language import inference
 from pypto_tmpl.language.constants import shown, type_text, unsupported
-from pypto_tmpl.language.diagnostics import ParserTypeError
+from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserTypeError
 from pypto_tmpl.language.expressions import Operand, as_constant, expression, operand, reads
 from pypto_tmpl.language.folding import integer
-from pypto_tmpl.language.kernels import build_call
+from pypto_tmpl.language.namespaces import CallContext, OpCallError, build_call
 from pypto_tmpl.language.scopes import Reader
 
 
@@ -235,5 +234,8 @@ def _tuple(reader: Reader, node: ast.expr, elements: Sequence[ir.Expr]) -> ir.Ma
 
 
 def _op(reader: Reader, node: ast.expr, name: str, operands: list[ir.Expr]) -> ir.Expr:
-    type_ = inference.op_type(reader, node, name, operands, ir.AttrMap(), required=True)
-    return build_call(reader, node, ir.Op(name), operands, ir.AttrMap(), ir.AttrMap(), type_)
+    context = CallContext(reader.span(node))
+    try:
+        return build_call(("pl", *name.split(".")), operands, {}, context)
+    except OpCallError as error:
+        raise reader.error(InvalidOperationError, node, str(error), error.hint) from None

@@ -204,6 +204,8 @@ CASES: dict[str, list[Case]] = {
         Case('y = x[-1]', pl.ParserTypeError, (1, 7), 'the index -1 is negative', 'indices count from the first element'),
         Case('y = x[4:2]', pl.ParserTypeError, (1, 7), "the slice '4:2' ends before it begins"),
         Case('y = x[r]', pl.ParserTypeError, (1, 7), 'an index is an integer scalar, not pl.Scalar[pl.FP32]'),
+        Case('y = pl.full([4, x], dtype=pl.FP32, value=1.0)', pl.ParserTypeError, (1, 17), "a list in an op call holds scalars, and 'x' is pl.Tensor[[4, 8], pl.FP32]"),
+        Case('y = x[0:9, :]', pl.InvalidOperationError, (1, 5), "tensor.slice: the window ends 5 past axis 0, and 'input' is pl.Tensor[[4, 8], pl.FP32]"),
     ],
 }  # fmt: skip
 
@@ -228,7 +230,7 @@ INPUTS = {
     "static_assert": 2,
     "level and role": 1,
     "operands of ops": 3,
-    "rules of scopes, loops and launches": 30,
+    "rules of scopes, loops and launches": 32,
 }
 
 
