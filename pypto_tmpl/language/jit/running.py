@@ -47,7 +47,8 @@ def run(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any], c
     bound = function.signature().bind_partial(*args, **kwargs)
     bound.apply_defaults()
     values = [bound.arguments[name] for name in names if name in bound.arguments]
-    if config.save_kernels or config.save_kernels_dir or config.codegen_only:
+    keeps_build = config.save_kernels or config.save_kernels_dir or config.codegen_only
+    if keeps_build or config.distributed_config is not None:
         compiled = compile_for(specialisation.program, config)
         return None if config.codegen_only else compiled(*values, config=config)
     runnable = _runnable(function, specialisation)

@@ -10,7 +10,7 @@ from corpus_check import tolerance
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
-from pypto_tmpl.runtime import HardwareNeededError, RunConfig
+from pypto_tmpl.runtime import DistributedConfig, HardwareNeededError, MultiCardError, RunConfig
 
 N = pl.dynamic("N")
 
@@ -137,6 +137,18 @@ def test_a_device_is_refused():
         twice_and_back(torch.randn(8, 16), config=RunConfig(platform="a2a3"))
     with pytest.raises(TypeError, match="config is a RunConfig, got dict"):
         twice_and_back(torch.randn(8, 16), config={})
+
+
+def test_several_cards_are_refused():
+    config = RunConfig(distributed_config=DistributedConfig(device_ids=[0, 1]))
+    with pytest.raises(MultiCardError):
+        twice_and_back(torch.randn(8, 16), config=config)
+
+
+def test_diagnostic_flags_write_their_records(tmp_path):
+    config = RunConfig(save_kernels_dir=str(tmp_path / "kept"), enable_chip_swimlane=True)
+    twice_and_back(torch.randn(8, 16), config=config)
+    assert (tmp_path / "kept/dfx_outputs/chip_swimlane_records.json").is_file()
 
 
 def test_lower_and_specialize_give_programs():
