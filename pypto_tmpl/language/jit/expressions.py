@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
+from types import FunctionType
 from typing import Any, Protocol
 
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language.annotations import DynVar
-from pypto_tmpl.language.diagnostics import ParserTypeError
+from pypto_tmpl.language.diagnostics import ParserTypeError, UnsupportedFeatureError
 from pypto_tmpl.language.jit.bindings import Bindings, Constant, Local
 from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.language.jit.literals import literal, placed, prefix_of
@@ -87,7 +88,23 @@ class ExpressionRewriter(ast.NodeTransformer):
             case ast.Attribute(value=owner, attr=name):
                 value = self.outside(owner)
                 return MISSING if value is MISSING else getattr(value, name, MISSING)
+            case ast.Subscript(value=owner, slice=index):
+                return self._element(node, self.outside(owner), index)
         return MISSING
+
+    def _element(self, node: ast.expr, container: Any, index: ast.expr) -> Any:
+        """What a Python container holds at a place that the text alone tells; MISSING for anything else."""
+        if not isinstance(container, list | tuple | dict):
+            return MISSING
+        place = index.value if isinstance(index, ast.Constant) else self.infos.extent(index)
+        if place is None or not isinstance(place, int | str):
+            return MISSING
+        try:
+            items: Any = container
+            return items[place]
+        except (LookupError, TypeError):
+            message = f"{ast.unparse(node)}: there is no item {place!r}"
+            raise self._source.error(ParserTypeError, node, message) from None
 
     def _lookup(self, name: str) -> Any:
         value = self._around.lookup(name)
@@ -205,21 +222,18 @@ class ExpressionRewriter(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         if (element := self.shape_element(node)) is not None:
             return self.extent_node(*element, node)
-        index = self.infos.extent(node.slice)
-        container = self.outside(node.value)
-        if isinstance(container, list | tuple) and isinstance(index, int):
-            if not -len(container) <= index < len(container):
-                message = f"{ast.unparse(node.value)} has {len(container)} items, there is no index {index}"
-                raise self._source.error(ParserTypeError, node, message)
-            found = self.value_node(container[index], node)
-            if found is not None:
-                return found
-        return self.generic_visit(node)  # type: ignore[return-value]
+        value = self.outside(node)
+        found = None if value is MISSING else self.value_node(value, node)
+        return found or self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         function = self.outside(node.func)
         if isinstance(function, JITFunction):
             return self._kernel_call(node, function)
+        if isinstance(function, FunctionType) and self.language_call(node) is None:
+            message = f"{ast.unparse(node.func)!r} is a Python function, which a kernel cannot call"
+            hint = "call it outside of the kernel, or decorate it with @pl.jit.inline"
+            raise self._source.error(UnsupportedFeatureError, node, message, hint)
         if self.language_call(node) in _SUBMITS and node.args:
             submitted = self.outside(node.args[0])
             if isinstance(submitted, JITFunction):

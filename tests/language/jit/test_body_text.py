@@ -11,6 +11,8 @@ import pypto_tmpl.language as pl
 
 BLOCK, EPS, FLAG = 16, -1e-6, True
 SIZES = [4, 8]
+LAYERS = [("first", 2.0), ("second", 3.0)]
+TABLE = {"wide": 128, "sizes": SIZES}
 DTYPE = pl.BF16
 OFF = None
 
@@ -45,6 +47,22 @@ def test_module_constants_are_written_out():
         if True:
             pl.full([4, 8], dtype=pl.FP32, value=0.0)
         pl.mul(pl.recip(t), [BLOCK for BLOCK in [4, 8]])
+        """
+    )
+
+
+def test_items_of_python_containers_are_written_out():
+    @pl.jit
+    def kernel(x: pl.Tensor):
+        pl.mul(x, LAYERS[-1][1])
+        pl.mul(x, TABLE["wide"])
+        pl.slice(x, TABLE["sizes"], [x.shape[0] - SIZES[0], 0])
+
+    assert body_text(kernel, empty(64, 8)) == expected(
+        """
+        pl.mul(x, 3.0)
+        pl.mul(x, 128)
+        pl.slice(x, [4, 8], [64 - 4, 0])
         """
     )
 

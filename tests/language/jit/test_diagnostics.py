@@ -109,6 +109,24 @@ def test_calls_and_shapes(kernel, call, what, column):
     assert found.startswith(head + " " * (column - 1) + "^")
 
 
+def test_a_python_function_and_an_item_that_is_not_there(kernel):
+    text = (
+        "def cdiv(a, b):\n    return -(-a // b)\n\n\nSIZES = [1, 2]\n\n\n"
+        "@pl.jit\ndef kernel(x: pl.Tensor):\n    pl.add(x, {})\n"
+    )
+    found = message(kernel, text.format("cdiv(8, 3)"), empty(4, 8))
+    assert found == (
+        "error[E301]: 'cdiv' is a Python function, which a kernel cannot call\n"
+        "  --> kernel.py:15:15\n"
+        "    |\n"
+        " 15 |     pl.add(x, cdiv(8, 3))\n"
+        "    |               ^\n"
+        "   = hint: call it outside of the kernel, or decorate it with @pl.jit.inline"
+    )
+    found = message(kernel, text.format("SIZES[2]"), empty(4, 8))
+    assert found.startswith("error[E101]: SIZES[2]: there is no item 2\n  --> kernel.py:15:15\n")
+
+
 def test_errors_of_several_functions_are_told_together(kernel):
     text = (
         "@pl.jit.inline\ndef helper(x: pl.Tensor):\n    return pl.exp(nothing)\n\n\n"
