@@ -1,6 +1,7 @@
 """Imports of the harness under upstream's names."""
 
 import importlib
+import subprocess
 import sys
 import types
 
@@ -137,6 +138,16 @@ def test_an_attribute_that_does_not_exist_is_named():
 
         with pytest.raises(AttributeError, match="module 'pypto_tmpl.ir' has no attribute 'nonsense'"):
             ir.nonsense  # noqa: B018
+
+
+def test_packages_are_attributes_of_their_parent():
+    code = (
+        "from pypto_tmpl import compat; compat.install(); import pypto\n"
+        "assert pypto.language.jit and pypto.ir.DataType is pypto.DataType and pypto.debug.torch_codegen\n"
+        "pypto.passes"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "AttributeError: module 'pypto_tmpl' has no attribute 'passes'"
 
 
 def test_the_names_are_listed():
