@@ -14,7 +14,7 @@ _PACKAGES = frozenset({"backend", "debug", "ir", "language", "runtime"})
 
 
 def __getattr__(name: str) -> Any:
-    """The public packages, and ``DataType``, which upstream has here too; imported when they are asked for."""
+    """The public packages and ``DataType``, as upstream has them here; imported when they are asked for."""
     if name in _PACKAGES:
         return import_module(f"pypto_tmpl.{name}")
     if name == "DataType":
