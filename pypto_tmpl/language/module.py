@@ -20,7 +20,7 @@ from pypto_tmpl.language.folding import integer, python_value, string
 from pypto_tmpl.language.functions import decorator_of
 from pypto_tmpl.language.limits import as_parser_error, decode, parse_source, without_collector
 from pypto_tmpl.language.programs import read_alone, read_program
-from pypto_tmpl.language.scopes import Module, Reader, Variables
+from pypto_tmpl.language.scopes import InlineFunction, Module, Reader, Variables
 from pypto_tmpl.language.source import Comments, Source, SourceMap
 
 _HEADER = "# pypto.program:"
@@ -124,6 +124,9 @@ def _statement(reader: Reader, node: ast.stmt) -> Callable[[], ir.Program | ir.F
         case ast.ClassDef() if (decorator := decorator_of(node, "program")) is not None:
             program_decorator = decorator
             return lambda: read_program(reader.module, node, program_decorator)
+        case ast.FunctionDef(name=name) if decorator_of(node, "inline") is not None:
+            closure = reader.module.closure
+            closure[name] = InlineFunction(name, reader.module.source, node, closure)
         case ast.FunctionDef() if (decorator := decorator_of(node, "function")) is not None:
             return lambda: read_alone(reader.module, node, decorator)
         case _:

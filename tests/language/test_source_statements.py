@@ -358,3 +358,17 @@ def test_a_path_without_a_file_is_one_clear_error(tmp_path: Path) -> None:
     for path, what in (("", "'' is a folder"), (tmp_path, "is a folder"), (tmp_path / "no.py", "does not exist")):
         with pytest.raises(FileNotFoundError, match=what):
             pl.loads(path)
+
+
+def test_inline_functions_of_a_text() -> None:
+    head = "K = 3.0\n@pl.inline\ndef tripled(a):\n    return pl.mul(a, K)\n"
+    assert printed(read("return tripled(tripled(v))", head=head)) == "return pl.tensor.muls(pl.tensor.muls(v, 3.0), 3.0)"
+    for call, kind, message in [
+        ("tripled(v, v)", pl.ParserTypeError, "'tripled' takes 1 argument\\(s\\), and 2 are given"),
+        ("tripled(a=v)", pl.ParserTypeError, "'tripled' is inline and takes no keywords"),
+        ("looped(v)", pl.ParserTypeError, "the inline function 'looped' calls itself"),
+        ("silent(v)", pl.ParserTypeError, "the inline function 'silent' returns no value"),
+    ]:
+        more = "@pl.inline\ndef looped(a):\n    return looped(a)\n@pl.inline\ndef silent(a):\n    b = a\n"
+        with pytest.raises(kind, match=message):
+            read(f"return {call}", head=head + more)
