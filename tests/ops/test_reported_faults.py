@@ -162,8 +162,17 @@ def test_a_reduction_of_a_part_sees_no_padding():
 def test_a_window_over_the_edge_keeps_its_place():
     x = torch.arange(64.0).reshape(1, 64)
     read = "t = pl.load(x, [0, o], [1, 8], clamp=True)\nout = pl.store(t, [0, 0], out)"
-    got = ran(read, x=x, out=nines(1, 8), scalars={"o": 60})
-    assert got[0, :4].tolist() == [60, 61, 62, 63]
+    for at, seen in ((0, 8), (56, 8), (57, 7), (60, 4), (64, 0), (70, 0)):
+        got = ran(read, x=x, out=nines(1, 8), scalars={"o": at})
+        assert got[0].tolist() == [*range(at, at + seen), *[9] * (8 - seen)]
+    sliced = """
+        t = pl.tensor.slice(x, [1, 8], [0, o], valid_shape=[1, 6], clamp=True)
+        u = pl.tensor.neg(t)
+        out = pl.tensor.assemble(out, u, [0, 0])"""
+    got = ran(sliced, x=x, out=nines(1, 8), scalars={"o": 60})
+    assert got[0].tolist() == [-60, -61, -62, -63, 9, 9, 9, 9]
+    whole = read.replace(", clamp=True", "")  # the type takes all of it for valid, but nothing is moved
+    assert ran(whole, x=x, out=nines(1, 8), scalars={"o": 60})[0, :4].tolist() == [60, 61, 62, 63]
     write = "t = pl.load(x, [0, 0], [1, 8])\nout = pl.store(t, [0, o], out)"
     got = ran(write, x=x, out=nines(1, 64), scalars={"o": 60})
     assert got[0, 60:].tolist() == [0, 1, 2, 3]

@@ -58,7 +58,8 @@ def _window(given: Operands, words: Sequence[str]) -> Region:
         raise InferenceError("shape, offset and source have different ranks")
     if given.is_built:
         _check_window(given, offset, wanted, extents)
-    found = [_visible(*axis) for axis in zip(wanted, shape, offset, region, strict=True)]
+    clamps = bool(given.keyword("clamp"))
+    found = [_visible(*axis, clamps) for axis in zip(wanted, shape, offset, region, strict=True)]
     return kept_axes(given, found)
 
 
@@ -68,8 +69,11 @@ def _offsets(given: Operands) -> Extents:
     return given.elements("offset", "offsets")
 
 
-def _visible(wanted: ir.Expr, extent: ir.Expr, offset: ir.Expr, valid: ir.Expr) -> ir.Expr:
-    """How much of a window lies in a region, where that is known; else as much as is asked for."""
+def _visible(wanted: ir.Expr, extent: ir.Expr, offset: ir.Expr, valid: ir.Expr, clamps: bool) -> ir.Expr:
+    """How much of a window lies in a region, where that is known; else as much as is asked for.
+
+    A window that is clamped may overrun the region: how much is left there is told by its offset.
+    """
     asked, size, start, end = (constant_value(value) for value in (wanted, extent, offset, valid))
     if asked is not None and size is not None and start is not None and end is not None:
         return as_extent(min(asked, max(min(end - start, size), 0)))
@@ -78,6 +82,9 @@ def _visible(wanted: ir.Expr, extent: ir.Expr, offset: ir.Expr, valid: ir.Expr) 
     left = _past(offset, wanted, valid)
     if left is not None and left > 0 and asked is not None:
         return as_extent(max(asked - left, 0))
+    if clamps and left is None:
+        rest = ir.max_(ir.sub(valid, offset), ir.ConstInt(0, ir.DataType.INDEX, offset.span))
+        return simplify(ir.min_(wanted, rest))
     return wanted
 
 
