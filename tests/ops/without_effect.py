@@ -6,7 +6,7 @@ _LAYOUT = "says how the result lies in memory, which no value depends on"
 _PRECISION = "chooses a more exact instruction; the script computes as exactly as FP32 allows in any case"
 _PHASE = "a hint about partial sums"
 _BUFFER = "an address on the device"
-_CLAMP = "tells the type how much of the window there is; the cells that are read keep their place in any case"
+_CLAMP = "tells the type how much of the window there is; cells keep their place in any case"
 _PAD = "is recorded for a later fillpad"
 
 WITHOUT_EFFECT: dict[tuple[str, str], str] = {
