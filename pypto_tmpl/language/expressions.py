@@ -172,18 +172,36 @@ def _module_name(reader: Reader, node: ast.Name) -> Operand:
     name, module = node.id, reader.module
     if name in module.closure:
         return closure_operand(reader, node, module.closure[name])
+    if reader.in_type and not module.executed and (named := reader.names.find_anywhere(name)) is not None:
+        return named
+    if name in module.undeclared:
+        return module.dimension(name)
     if reader.in_type and not module.executed:
-        return reader.names.find_anywhere(name) or reader.names.dimension(name)
+        return _undeclared_dimension(reader, name)
     if name in _NON_FINITE:
         return _NON_FINITE[name]
     if name.endswith(FREE_SUFFIX):
         return reader.names.free(name)
+    if (unbound := reader.names.unbound(name)) is not None:
+        return unbound
     guess = closest(name, [*reader.names.names(), *module.closure])
     hint = f"did you mean {guess!r}?" if guess else None
     note = None
     if reader.names.find_anywhere(name) is not None:
         note = f"{name!r} is defined in a scope that ends before this line"
     raise reader.error(UndefinedVariableError, node, f"undefined variable {name!r}", hint, note)
+
+
+def _undeclared_dimension(reader: Reader, name: str) -> ir.Var:
+    """What a type names without a definition: in a signature a dimension that all functions share.
+
+    Where the function binds the name itself, further on, it is that variable.
+    """
+    function = reader.signature
+    if function is None or name.endswith(FREE_SUFFIX) or name in reader.bound_names(function):
+        return reader.names.dimension(name)
+    reader.module.undeclared.add(name)
+    return reader.module.dimension(name)
 
 
 def closure_operand(reader: Reader, node: ast.expr, value: object) -> Operand:

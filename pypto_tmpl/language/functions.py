@@ -92,6 +92,7 @@ def _declared(reader: Reader, node: ast.FunctionDef, decorator: ast.expr) -> Dec
     reader.function_type, reader.level = header.type, header.level
     reader.auto_scope = ("auto_scope", False) not in header.attrs
     params, directions = [], []
+    reader.signature = node
     for index, arg in enumerate([*node.args.posonlyargs, *node.args.args]):
         if index == 0 and arg.arg == "self":
             continue
@@ -100,6 +101,7 @@ def _declared(reader: Reader, node: ast.FunctionDef, decorator: ast.expr) -> Dec
         directions.append(direction)
     reader.params = params
     returned = return_annotation(reader, node.returns)
+    reader.signature = None
     signature = Signature(node.name, params, directions, returned, _role(header))
     return Declared(node, reader, header, signature)
 

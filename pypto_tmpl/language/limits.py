@@ -44,24 +44,31 @@ def decode(data: bytes, filename: str) -> str:
             warnings.simplefilter("ignore")
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
-        raise syntax_error(str(error), filename, 1, 1) from None
+        raise _undecodable(data, 0, str(error), filename) from None
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        before = data[: error.start]
-        line = before.count(b"\n") + 1
-        column = error.start - (before.rfind(b"\n") + 1) + 1
         what = f"the byte 0x{data[error.start]:02x} is no {encoding} text"
-        raise syntax_error(what, filename, line, column, hint="save the file as UTF-8") from None
+        raise _undecodable(data, error.start, what, filename) from None
     except (LookupError, ValueError) as error:
-        raise syntax_error(str(error), filename, 1, 1) from None
+        raise _undecodable(data, 0, str(error), filename) from None
+
+
+def _undecodable(data: bytes, at: int, what: str, filename: str) -> PythonSyntaxError:
+    """The error at a byte, with the lines as far as they are UTF-8."""
+    before = _one_line_end(data[:at].decode("utf-8", "replace")).split("\n")
+    lines = _one_line_end(data.decode("utf-8", "replace")).split("\n")
+    hint = "save the file as UTF-8"
+    return syntax_error(what, filename, len(before), len(before[-1]) + 1, lines, hint)
+
+
+def _one_line_end(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def parse_source(text: str, filename: str, source_map: SourceMap | None = None) -> Source:
     """The syntax tree of ``text`` with its lines; CR LF and CR end lines, a byte order mark is dropped."""
-    text = text.removeprefix("\ufeff")
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _one_line_end(text.removeprefix("\ufeff"))
     lines = text.split("\n")
     if "\0" in text:
         raise _at_character(text, text.index("\0"), "a null byte", filename, lines)

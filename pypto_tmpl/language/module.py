@@ -37,7 +37,8 @@ def loads(path: str | Path) -> ir.Program | ir.Function:
     """
     file = Path(path)
     if not file.is_file():
-        what = "is a folder, not a file" if file.is_dir() else "does not exist"
+        what = "is no ordinary file" if file.exists() else "does not exist"
+        what = "is a folder" if file.is_dir() else what
         raise FileNotFoundError(f"no program can be read: {str(path)!r} {what}")
     return _read(decode(file.read_bytes(), str(path)), str(path))
 

@@ -84,6 +84,10 @@ class Variables:
             return found
         return self._interned(name, _POINTER)
 
+    def unbound(self, name: str) -> ir.Var | None:
+        """The variable of that name in printed text if types have named it and nothing has defined it yet."""
+        return self._unbound.get(name) if self._printed else None
+
     def free(self, name: str, type_: ir.Type | None = None) -> ir.Var:
         """The variable that the printer marked as free; text rarely tells its type."""
         return self._interned(name, type_ or ir.UnknownType())
@@ -207,6 +211,7 @@ class Module:
     distributed: set[str] = field(default_factory=lambda: {"pld"})
     closure: dict[str, object] = field(default_factory=dict)  # what names stand for outside of functions
     dimensions: dict[str, ir.Var] = field(default_factory=dict)  # by the names of the dimensions
+    undeclared: set[str] = field(default_factory=set)  # dimensions that only signatures name
     buffers: dict[str, object] = field(default_factory=dict)  # declared memory, by name
     functions: dict[str, Signature] = field(default_factory=dict)
     windows: set[str] = field(default_factory=set)  # names of window buffers, one each in a program
@@ -247,6 +252,8 @@ class Reader:
     splits: list[ir.SplitMode] = field(default_factory=list)  # of the split_aiv regions around
     kernel_depth: int = 0  # InCore scopes around
     in_type: bool = False  # inside an annotation
+    signature: ast.FunctionDef | None = None  # whose parameters and results are being read
+    _bound: frozenset[str] | None = None
     target: str = ""  # name that the statement binds
     root: ast.expr | None = None  # the whole value of the statement
     pending_comments: list[str] = field(default_factory=list)
@@ -260,6 +267,15 @@ class Reader:
     def span(self, node: ast.AST) -> ir.Span:
         """Where ``node`` begins."""
         return self.module.source.span(node)
+
+    def bound_names(self, function: ast.FunctionDef) -> frozenset[str]:
+        """The names that the parameters and statements of the function bind."""
+        if self._bound is None:
+            nodes = list(ast.walk(function))
+            names = [node for node in nodes if isinstance(node, ast.Name)]
+            stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+            self._bound = frozenset(stored.union(node.arg for node in nodes if isinstance(node, ast.arg)))
+        return self._bound
 
     def warn(self, node: ast.AST, message: str, kind: type[Warning] = UserWarning) -> None:
         """A warning at ``node``."""

@@ -39,6 +39,15 @@ def test_wrong_bytes(tmp_path: Path, data: bytes, message: str, place: tuple[int
     assert (caught.value.lineno, caught.value.offset) == place
 
 
+def test_wrong_bytes_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "d.py"
+    path.write_bytes("a = 1\r\n# ä ".encode() + b"\xff!\r\n")
+    with pytest.raises(pl.PythonSyntaxError) as caught:
+        pl.loads(path)
+    assert (caught.value.lineno, caught.value.offset) == (2, 5)
+    assert "   |\n 2 | # ä \ufffd!\n   |     ^\n" in str(caught.value)
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252"])
 def test_declared_encodings(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "d.py"

@@ -201,6 +201,48 @@ def f(x: pl.Tensor[[later, 4], pl.FP32], n: pl.Scalar[pl.INDEX]):
     assert ir.python_print(y.var.type, format=False) == "pl.Tensor[[w, unbound], pl.FP32]"
 
 
+UNDECLARED = """@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(rows: pl.Scalar[pl.INDEX], x: pl.Tensor[[N, rows], pl.FP32], y: pl.Tensor[[later, 4], pl.FP32]):
+        later: pl.Scalar[pl.INDEX] = N + rows
+        return x
+    @pl.function
+    def main(self, z: pl.Tensor[[N, 64], pl.FP32], later: pl.Scalar[pl.INDEX]) -> pl.Tensor[[M, 64], pl.FP32]:
+        for i in pl.range(0, N, 32):
+            t: pl.Tensor[[N, M], pl.FP32] = pl.tensor.create([N, M], dtype=pl.FP32, layout=pl.TensorLayout.ND)
+        return z
+"""
+
+
+@pytest.mark.parametrize("header", ["# pypto.program: P\n", ""])
+def test_dimensions_that_nothing_declares_are_those_of_the_whole_program(header: str) -> None:
+    program = pl.parse(header + UNDECLARED)
+    kernel, main = program["kernel"], program["main"]
+    rows, x, y = kernel.params
+    symbol = main.params[0].type.shape[0]
+    assert symbol.name_hint == "N"
+    assert symbol is x.type.shape[0] is main.body.stmts[0].stop
+    assert x.type.shape[1] is rows
+    assert y.type.shape[0] is kernel.body.stmts[0].var is not main.params[1]
+    assert main.body.stmts[0].body.value.args[0].elements[1] is main.return_types[0].shape[0]
+    declared = 'M = pl.dynamic("M")\nN = pl.dynamic("N")\n'
+    assert ir.structural_equal(program, pl.parse(header + declared + UNDECLARED), enable_auto_mapping=True)
+    assert ir.structural_equal(program, pl.parse(ir.python_print(program)), enable_auto_mapping=True)
+
+
+def test_the_text_of_one_function_names_its_dimensions_alone() -> None:
+    main = pl.parse("# pypto.program: P\n" + UNDECLARED)["main"]
+    assert ir.structural_equal(main, pl.parse(ir.python_print(main)), enable_auto_mapping=True)
+
+
+def test_a_body_may_read_what_only_its_types_name_in_printed_text() -> None:
+    body = "    y: pl.Tensor[[m, 4], pl.FP32] = pl.tensor.exp(x)\n    z: pl.Scalar[pl.INDEX] = m + 1\n    return y\n"
+    text = "@pl.function\ndef f(x: pl.Tensor[[4, 4], pl.FP32]):\n" + body
+    y, z, _ = pl.parse("# pypto.program: P\n" + text).body.stmts
+    assert z.value.left is y.var.type.shape[0]
+
+
 @pytest.mark.parametrize("direction", [("pl.Out[{}]", "Out"), ("pl.InOut[{}]", "InOut"), ("{}", "In")])
 def test_directions(direction: tuple[str, str]) -> None:
     form, name = direction

@@ -1,6 +1,7 @@
 # ruff: noqa: E501, F821 (calls stand on one line; names of inline functions stay visible)
 """What kernels as users write them become, by the text that their IR prints as."""
 
+import os
 import warnings
 from pathlib import Path
 
@@ -355,7 +356,10 @@ def test_functions_that_functions_from_outside_call_join_the_program_too() -> No
 
 
 def test_a_path_without_a_file_is_one_clear_error(tmp_path: Path) -> None:
-    for path, what in (("", "'' is a folder"), (tmp_path, "is a folder"), (tmp_path / "no.py", "does not exist")):
+    pipe = tmp_path / "pipe.py"
+    os.mkfifo(pipe)
+    paths = {"": "'' is a folder", tmp_path: "is a folder", pipe: "no ordinary", tmp_path / "no.py": "does not exist"}
+    for path, what in paths.items():
         with pytest.raises(FileNotFoundError, match=what):
             pl.loads(path)
 
