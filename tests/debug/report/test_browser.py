@@ -199,9 +199,11 @@ def test_the_theme_follows_the_system_until_it_is_chosen(open_page, report, sche
     brightness = "sum = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
     assert (page.evaluate(brightness) > 128) == (scheme == "light")
     press(page, "t")
-    assert page.evaluate(brightness) > 128 and page.locator("#theme").inner_text() == "theme: light"
+    page.wait_for_function(f"{brightness} > 128")
+    assert page.locator("#theme").inner_text() == "theme: light"
     press(page, "t")
-    assert page.evaluate(brightness) < 128 and page.locator("#theme").inner_text() == "theme: dark"
+    page.wait_for_function(f"{brightness} < 128")
+    assert page.locator("#theme").inner_text() == "theme: dark"
     page.reload()
     page.wait_for_selector("html[data-ready=yes]")
     assert page.evaluate(brightness) < 128
