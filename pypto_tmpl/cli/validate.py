@@ -50,6 +50,12 @@ Exit codes: 0 every stage is as expected; 1 a stage computes something else, or 
 @click.option(
     "--expected", required=True, metavar="PATH", type=click.Path(path_type=Path), help="Golden outputs."
 )
+@click.option(
+    "--checkpoints",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Expected intermediates, by the names of variables.",
+)
 @click.option("--entry", metavar="NAME", help="The function to run, where it is not clear.")
 @click.option("--rtol", type=float, default=TOLERANCE, show_default=True, help="Relative, for floats.")
 @click.option("--atol", type=float, default=TOLERANCE, show_default=True, help="Absolute, for floats.")
@@ -93,6 +99,7 @@ def validate(context: click.Context, /, **given: Any) -> None:
     from pypto_tmpl.debug.report.explaining import write_explained
     from pypto_tmpl.debug.report.writing import is_page, write_report
     from pypto_tmpl.debug.results import ValidationResult
+    from pypto_tmpl.debug.validation import require_checkpoints
 
     settings = context.obj if isinstance(context.obj, Settings) else Settings()
     report: Path | None = given["report"]
@@ -125,6 +132,8 @@ def validate(context: click.Context, /, **given: Any) -> None:
         except KeyboardInterrupt:
             interrupted = True
     click.echo(output.finish(result, interrupted))
+    if not interrupted and not result.bad:
+        require_checkpoints(validation, result)
     context.exit(INTERRUPTED if interrupted else _exit_code(result))
 
 
@@ -175,7 +184,7 @@ def checked_validation(
 def load_options(
     settings: Settings, given: dict[str, Any], load_tensors: Callable[[Path], dict[str, torch.Tensor]]
 ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor], Options]:
-    """The tensors and options that a command line names."""
+    """The tensors and options that a command line names; ``given`` gets the names of its checkpoints."""
     from pypto_tmpl.debug.validation import Options
 
     inputs, expected = load_tensors(given["inputs"]), load_tensors(given["expected"])
@@ -201,6 +210,9 @@ def load_options(
         raise
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    if given.get("checkpoints") is not None:
+        options = replace(options, checkpoints=load_tensors(given["checkpoints"]))
+        given["checkpoint_names"] = frozenset(options.checkpoints)
     return inputs, expected, options
 
 
@@ -220,7 +232,10 @@ def rerun_command(settings: Settings, given: dict[str, Any], stage: Stage, tenso
         words += ["--template-dir", str(folder)]
     words += ["validate", str(stage.path), "--inputs", str(given["inputs"]), "--expected"]
     words.append(str(given["expected"]))
-    for name in [tensor] if tensor else given["only"]:
+    checkpoint_names = given.get("checkpoint_names", ())
+    if checkpoint_names and (not tensor or tensor in checkpoint_names):
+        words += ["--checkpoints", str(given["checkpoints"])]
+    for name in [tensor] if tensor and tensor not in checkpoint_names else given["only"]:
         words += ["--only", name]
     if given["entry"] is not None:
         words += ["--entry", given["entry"]]

@@ -39,7 +39,7 @@ class Blame(StructureSuspects):
                 return self._blame(series, _record(match), match, [], set())
         if self.bad.trace.failure is not None:
             return None  # it ended early: what is missing says nothing
-        return self.longer_or_shorter() or self.lost_write() or self.changed_call()
+        return self.longer_or_shorter() or self.lost_write() or self.changed_call() or self.crossed_call()
 
     def failing(self, place: Place) -> Suspect:
         """The statement to blame for a failure at ``place``: that one, unless a value before it is wrong."""
@@ -145,6 +145,7 @@ class Blame(StructureSuspects):
     def _has_twin(self, suspect: Suspect) -> bool:
         return (
             suspect.series is not None
+            and suspect.series.kind != "write"
             and suspect.good_series is not None
             and suspect.series.op == suspect.good_series.op
         )
@@ -215,7 +216,7 @@ class Blame(StructureSuspects):
                 return self.longer_or_shorter()
             if series.op in _UNDEFINED:
                 return None
-            if match.state == "same":
+            if match.state == "same" and not self._stands_for_another(series, match):
                 return None  # it is right as it is: who reads it should read another
             record = last_before(self.bad, series, value)
             if record is not None and series.kind in ("value", "operand"):
@@ -228,6 +229,12 @@ class Blame(StructureSuspects):
                     return None
                 return self._blame(series, record, pair, [], seen)
         return None
+
+    def _stands_for_another(self, series: Series, match: Match) -> bool:
+        """Whether a value is that of another variable, while the good stage has one of its own name."""
+        if match.partner is None or match.partner.name == series.name:
+            return False
+        return any(other.name == series.name and other.op == series.op for other in self.good.series)
 
     def _is_same(self, bad: TraceRecord, good: TraceRecord) -> bool:
         one, other = self.bad.value(bad), self.good.value(good)

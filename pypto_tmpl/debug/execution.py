@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.debug.cores import on_one_core
 from pypto_tmpl.debug.entry import Entry, base_name
 from pypto_tmpl.debug.origins import LazySourceLines, source_lines
@@ -57,26 +58,30 @@ def load_script(
     rewrite: Callable[[ast.Module], ast.Module] | None = None,
     *,
     template_dirs: Sequence[Path] = (),
+    trace: TraceSelection | None = None,
 ) -> dict[str, Any]:
     """Execute a script under ``name`` and return its namespace; its lines are registered for tracebacks.
 
-    With the ``source`` that it was emitted for, with these ``template_dirs``, or what finds that when it is
-    needed, reports of the script itself name source lines too. ``rewrite`` may change what is executed, if
+    With the ``source`` that it was emitted for, with these ``template_dirs`` and ``trace``, or what finds
+    that when it is needed, reports of the script itself name source lines too. ``rewrite`` may change what is executed, if
     the lines stay.
     """
     namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
     if source is not None:
-        namespace["_SOURCE_MAP"] = LazySourceLines(lambda: _lines_of(source, script, template_dirs))
+        namespace["_SOURCE_MAP"] = LazySourceLines(lambda: _lines_of(source, script, template_dirs, trace))
     code = _code(script, name)
     exec(code if rewrite is None else compile(rewrite(ast.parse(script)), name, "exec"), namespace)
     return namespace
 
 
 def _lines_of(
-    source: Node | Callable[[], Node | None], script: str, template_dirs: Sequence[Path]
+    source: Node | Callable[[], Node | None],
+    script: str,
+    template_dirs: Sequence[Path],
+    trace: TraceSelection | None,
 ) -> Mapping[str, str]:
     node = source if isinstance(source, ir.Program | ir.Function) else source()
-    return {} if node is None else source_lines(node, script, template_dirs=template_dirs)
+    return {} if node is None else source_lines(node, script, template_dirs=template_dirs, trace=trace)
 
 
 def _code(script: str, name: str) -> CodeType:
@@ -155,20 +160,25 @@ def run_entry(
     source: Callable[[], Node | None] | None = None,
     *,
     template_dirs: Sequence[Path] = (),
+    trace: TraceSelection | None = None,
+    after: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> dict[str, torch.Tensor]:
     """Run a script's entry on copies of the inputs; return what it computed for the expected names.
 
-    Errors name the lines of the ``source``, which is only asked for then.
+    Errors name the lines of the ``source``, which is only asked for then; ``trace`` is what the script was
+    emitted with. ``after`` gets the script's names when it has run.
     Raises MissingTensorError, and ScriptError for whatever the script raises.
     """
     binding = bind_arguments(entry, inputs, expected)
     namespace: dict[str, Any] = {}
     try:
         with on_one_core() if LANES in script else threads_for(binding.tensors.values()):
-            namespace = load_script(script, name, source, template_dirs=template_dirs)
+            namespace = load_script(script, name, source, template_dirs=template_dirs, trace=trace)
             result = namespace[entry.script_name](*binding.arguments)
     except Exception as error:
         raise ScriptError(described(error, name, namespace.get("_SOURCE_MAP", {}))) from error
+    if after is not None:
+        after(namespace)
     found = binding.tensors | _returned(entry, result, binding.tensors)
     return {wanted: _output(found, entry, wanted) for wanted in expected}
 

@@ -72,7 +72,8 @@ class Job:
     def run_request(self) -> RunRequest:
         """What is asked of every run; comparators may be closures, so they are called here."""
         here = frozenset(self.comparators)
-        return RunRequest(self.rules, here, self.keep_tensors or bool(here), self.request.template_dirs)
+        send_back = self.keep_tensors or bool(here)
+        return RunRequest(self.rules, here, send_back, self.request.template_dirs, self.request.trace)
 
 
 @dataclass(slots=True)
@@ -233,7 +234,8 @@ class Schedule:
         given = {name: tensor for name, tensor in inputs.items() if name not in expected}
         for name, comparator in self.job.comparators.items():
             made[name] = compare_by(comparator, name, outcome.tensors, expected, given, self.job.rules)
-        return tuple(made[name] for name in expected)
+        names = dict.fromkeys([*expected, *made])  # what is left are checkpoints
+        return tuple(made[name] for name in names)
 
 
 def _found(future: Future[Any], kind: Literal["script", "unreadable"]) -> Any:

@@ -10,9 +10,7 @@ from pypto_tmpl.debug.data_flow import calls_of, yielded
 from pypto_tmpl.debug.entry import base_name
 from pypto_tmpl.debug.trace import TraceRecord
 from pypto_tmpl.debug.trace_matching import Matching
-from pypto_tmpl.debug.traced_stage import Place, Series
-
-_GLOBAL_WRITES = {"store", "assemble", "write", "mscatter", "scatter_update"}
+from pypto_tmpl.debug.traced_stage import GLOBAL_WRITES, Place, Series
 
 
 @dataclass(slots=True)
@@ -60,6 +58,19 @@ class StructureSuspects:
                     reason = f"it hands over {argument} as {parameter}, not {was}"
                     series = next(iter(self._by_place[place]), None)
                     return Suspect(place, series, reasons=[reason])
+        return None
+
+    def crossed_call(self) -> Suspect | None:
+        """A call without one like it in the good stage that hands over two variables as each other.
+
+        Parameters of a function that a pass has cut out of another are named as what they stand for.
+        """
+        known = {callee for (_, callee, _), _ in calls_of(self.good)}
+        for (_, callee, _), (place, arguments) in calls_of(self.bad):
+            for parameter, argument in arguments.items():
+                if callee not in known and parameter != argument and argument in arguments:
+                    series = next(iter(self._by_place[place]), None)
+                    return Suspect(place, series, reasons=[f"it hands over {argument} as {parameter}"])
         return None
 
     def unmatched_pipe(self, place: Place) -> Suspect | None:
@@ -136,7 +147,7 @@ class StructureSuspects:
 
     def lost_write(self) -> Suspect | None:
         for series in self.matching.lost():
-            if series.kind == "write" or series.op in _GLOBAL_WRITES:
+            if series.kind == "write" or series.op in GLOBAL_WRITES:
                 reason = "no statement of the bad stage writes this"
                 return Suspect(series.place, None, None, series, series.first, True, [reason])
         return None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from pypto_tmpl.codegen.tracing import TraceSelection
+from pypto_tmpl.debug.checkpoints import checkpoint_verdicts
 from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors
 from pypto_tmpl.debug.entry import EntryError
 from pypto_tmpl.debug.execution import MissingTensorError, ScriptError, run_entry
@@ -53,6 +56,7 @@ class RunRequest:
     elsewhere: frozenset[str] = frozenset()
     send_back: bool = False
     template_dirs: tuple[Path, ...] = ()
+    trace: TraceSelection | None = None
 
 
 def run_task(
@@ -61,6 +65,11 @@ def run_task(
     """Run a script and compare what it computed; errors name lines of the files it was made from."""
     began = time.perf_counter()
     inputs, expected = tensors.load()
+    verdicts: list[TensorVerdict] = []
+
+    def check(namespace: Mapping[str, Any]) -> None:
+        verdicts.extend(checkpoint_verdicts(namespace, tensors.checkpoints(), request.rules))
+
     try:
         actual = run_entry(
             prepared.script,
@@ -70,14 +79,16 @@ def run_task(
             expected,
             partial(read_again, prepared, content),
             template_dirs=request.template_dirs,
+            trace=request.trace,
+            after=check if request.trace is not None else None,
         )
     except MissingTensorError as error:
         return Failure("request", str(error), error)
     except ScriptError as error:
         return Failure("script", error.what)
     compared = [name for name in expected if name not in request.elsewhere]
-    verdicts = tuple(compare_tensors(name, actual[name], expected[name], request.rules) for name in compared)
-    return Outcome(verdicts, actual if request.send_back else {}, time.perf_counter() - began)
+    verdicts += [compare_tensors(name, actual[name], expected[name], request.rules) for name in compared]
+    return Outcome(tuple(verdicts), actual if request.send_back else {}, time.perf_counter() - began)
 
 
 def prepare_worker() -> None:

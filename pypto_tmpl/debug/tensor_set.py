@@ -15,26 +15,40 @@ import torch
 
 Tensors = dict[str, torch.Tensor]
 LOADED_SETS = 2  # sets of other processes that a process keeps loaded
-_loaded: OrderedDict[str, tuple[Tensors, Tensors]] = OrderedDict()
+_loaded: OrderedDict[str, tuple[Tensors, Tensors, Tensors]] = OrderedDict()
 _loading = Lock()
 
 
 class TensorSet:
-    """Inputs and expected tensors, which no task may change.
+    """Inputs, expected tensors and expected intermediates, which no task may change.
 
     Tasks of the same process get the tensors themselves. When a set is pickled, a file is written once and
     sent by name; with ``by_value``, for other machines, its bytes are sent each time.
     """
 
-    def __init__(self, inputs: Tensors, expected: Tensors, *, by_value: bool = False) -> None:
+    def __init__(
+        self,
+        inputs: Tensors,
+        expected: Tensors,
+        checkpoints: Tensors | None = None,
+        *,
+        by_value: bool = False,
+    ) -> None:
         self.key = uuid.uuid4().hex
         self.by_value = by_value
-        self._tensors: tuple[Tensors, Tensors] | None = (inputs, expected)
+        self._tensors: tuple[Tensors, Tensors, Tensors] | None = (inputs, expected, checkpoints or {})
         self._sent: Path | bytes | None = None
         self._lock = Lock()
 
     def load(self) -> tuple[Tensors, Tensors]:
         """Inputs and expected tensors."""
+        return self._all()[:2]
+
+    def checkpoints(self) -> Tensors:
+        """Expected intermediates."""
+        return self._all()[2]
+
+    def _all(self) -> tuple[Tensors, Tensors, Tensors]:
         if self._tensors is not None:
             return self._tensors
         with _loading:

@@ -106,7 +106,7 @@ class Trace:
         known = _Statements(node, script, selection, template_dirs)
         used = {found["site"] for found in recorder.records()}
         statements = {number: known.at(sites[number]) for number in sorted(used)}
-        records = [_record(found) for found in recorder.records()]
+        records = [record_of(found) for found in recorder.records()]
         return cls(node.name, stage, script, sites, records, statements, recorder.limit)
 
     @property
@@ -151,7 +151,8 @@ class Trace:
         )
 
 
-def _record(found: Mapping[str, Any]) -> TraceRecord:
+def record_of(found: Mapping[str, Any]) -> TraceRecord:
+    """A record as a script keeps it, in the form of this package."""
     valid, window = (None if found[key] is None else tuple(found[key]) for key in ("valid", "window"))
     return TraceRecord(
         site=found["site"],

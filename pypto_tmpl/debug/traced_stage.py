@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pypto_tmpl import ir
@@ -15,7 +14,7 @@ from pypto_tmpl.debug.trace import Trace, TraceRecord
 from pypto_tmpl.debug.value_match import Comparable
 
 RESULTS = frozenset({"value", "operand", "argument", "loop", "condition", "write", "push"})
-_NUMBER = re.compile(r"_\d+$")
+GLOBAL_WRITES = frozenset({"store", "assemble", "write", "mscatter", "scatter_update"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class TracedStage:
         self._ends: dict[tuple[int, ...], int] = {}
         for record in trace.records:
             self._ends[record.order[:-1]] = max(record.order[-1], self._ends.get(record.order[:-1], 0))
-        self.series = list(self._found_series(RESULTS))
+        self.series = list(_with_nested_writes(list(self._found_series(RESULTS))))
         self.inputs = {series.place: series for series in self._found_inputs()}
 
     def value(self, record: TraceRecord) -> Comparable | None:
@@ -181,6 +180,17 @@ class TracedStage:
             for param in function.params:
                 found.setdefault(id(param), Place(function.name, ""))
         return found
+
+
+def _with_nested_writes(many: list[Series]) -> Iterator[Series]:
+    """Writes of a value without a name are told by the whole tensor: take what is written instead."""
+    operands = {series.place: series for series in many if series.kind == "operand"}  # the outermost is last
+    for series in many:
+        source = operands.get(series.place)
+        if series.kind == "value" and series.op in GLOBAL_WRITES and source is not None:
+            yield replace(series, kind="write", by_lane=source.by_lane)
+        else:
+            yield series
 
 
 @dataclass(slots=True, eq=False)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+from pypto_tmpl.debug.checkpoints import CheckpointError, checkpoint_selection
 from pypto_tmpl.debug.comparison import Rules
 from pypto_tmpl.debug.cores import usable_cores
 from pypto_tmpl.debug.preparation import Request
@@ -51,6 +52,8 @@ class Options:
     ``concurrent.futures`` serves instead. Templates in ``template_dirs`` come before the project's own.
     Reading a stage, and running it, may each take ``time_limit`` seconds: the stage is bad after that. With
     a limit stages always run in worker processes, which can be ended, or in ``executor``, which may go on.
+    ``checkpoints`` are expected intermediates by the names of variables: they are compared in each stage that
+    has such a variable, tiles of all rounds, lanes and blocks as one tensor.
     With ``keep_tensors`` the results hold what was computed, with ``keep_for_report`` what a page shows.
     """
 
@@ -65,6 +68,7 @@ class Options:
     executor: Executor | None = None
     time_limit: float | None = None
     template_dirs: tuple[Path, ...] = ()
+    checkpoints: Mapping[str, torch.Tensor] = field(default_factory=dict)
     keep_tensors: bool = False
     keep_for_report: bool = False
 
@@ -105,11 +109,17 @@ class Validation:
         self.rules = options.rules()
         self.inputs = {name: _copied(name, value, "tensors") for name, value in tensors.items()}
         self.expected = {name: _copied(name, value, "expected").cpu() for name, value in expected.items()}
+        self.checkpoints = {
+            name: _copied(name, value, "checkpoints").cpu() for name, value in options.checkpoints.items()
+        }
+        for name in self.checkpoints.keys() & self.expected.keys():
+            raise ValueError(f"{name!r} is among the expected tensors: it cannot be a checkpoint, too")
         if not self.expected:
             raise ValueError("expected is empty: there is nothing to compare")
         for title, names in (("tolerances", options.tolerances), ("comparators", options.comparators)):
             for name in names:
-                if name not in self.expected:
+                is_checkpoint = title == "tolerances" and name in self.checkpoints
+                if name not in self.expected and not is_checkpoint:
                     note = allowed_note("expected", list(self.expected), name)
                     raise ValueError(f"{title} has {name!r}, which is not among the expected tensors; {note}")
         if options.jobs is not None and options.jobs < 1:
@@ -123,9 +133,15 @@ class Validation:
         options, given = self.options, self.options.executor
         executor = given or _own_executor(options.jobs, options.time_limit)
         is_local = isinstance(executor, (PatientPool, WorkerPool, ThreadPoolExecutor, ProcessPoolExecutor))
-        tensors = TensorSet(self.inputs, self.expected, by_value=not is_local)
+        tensors = TensorSet(self.inputs, self.expected, self.checkpoints, by_value=not is_local)
         job = Job(
-            Request(frozenset(self.inputs), options.entry, options.template_dirs, options.keep_for_report),
+            Request(
+                frozenset(self.inputs),
+                options.entry,
+                options.template_dirs,
+                options.keep_for_report,
+                checkpoint_selection(list(self.checkpoints)),
+            ),
             tensors,
             self.rules,
             options.comparators,
@@ -183,6 +199,7 @@ def validate_pass_ir_codegen_results(
     executor: Executor | None = None,
     time_limit: float | None = None,
     report: str | PathLike[str] | None = None,
+    checkpoints: Mapping[str, torch.Tensor] | None = None,
 ) -> ValidationResult:
     """Run every stage of a pass dump, or one dump, on ``tensors`` and compare with ``expected``.
 
@@ -203,6 +220,7 @@ def validate_pass_ir_codegen_results(
         jobs=jobs,
         executor=executor,
         time_limit=time_limit,
+        checkpoints=checkpoints or {},
         keep_for_report=report is not None and is_page(Path(report)),
     )
     validation = Validation(ir_dir, tensors, expected, options)
@@ -232,12 +250,25 @@ def check_stages(validation: Validation, stop_at_first: bool, report: Path | Non
             raise stage.failure.error
     if result.bad:
         raise result.error(rerun)
+    require_checkpoints(validation, result)
     return result
+
+
+def require_checkpoints(validation: Validation, result: ValidationResult) -> None:
+    """Refuse checkpoints of which no stage had a value.   Raises: CheckpointError."""
+    if any(stage.failure is not None for stage in result.stages):
+        return
+    met = {verdict.name for stage in result.stages for verdict in stage.verdicts}
+    for name in validation.checkpoints:
+        if name not in met:
+            what = f"no variable of the {len(result.stages)} stages is named {name!r}, as a checkpoint is"
+            raise CheckpointError(what, notes=["names are those of the source, without what passes add"])
 
 
 def _call_text(options: Options, stage: Stage, tensor: str) -> str:
     """The Python call that checks one tensor at one stage again."""
-    expected = f"{{{tensor!r}: expected[{tensor!r}]}}" if tensor else "expected"
+    is_output = bool(tensor) and tensor not in options.checkpoints
+    expected = f"{{{tensor!r}: expected[{tensor!r}]}}" if is_output else "expected"
     arguments = [repr(str(stage.path)), "tensors", expected]
     tolerance = {"rtol": (options.rtol, RTOL), "atol": (options.atol, ATOL)}
     arguments += [f"{name}={value:g}" for name, (value, default) in tolerance.items() if value != default]
@@ -246,6 +277,8 @@ def _call_text(options: Options, stage: Stage, tensor: str) -> str:
         arguments.append(f"tolerances={{{tensor!r}: ({per_tensor.rtol:g}, {per_tensor.atol:g})}}")
     if tensor in options.comparators:
         arguments.append(f"comparators={{{tensor!r}: comparators[{tensor!r}]}}")
+    if options.checkpoints and not is_output:
+        arguments.append("checkpoints=checkpoints")
     if options.entry is not None:
         arguments.append(f"entry={options.entry!r}")
     arguments += [f"{name}=True" for name in ("equal_nan", "widen_dtypes") if getattr(options, name)]
