@@ -63,8 +63,8 @@ def load_script(
     """Execute a script under ``name`` and return its namespace; its lines are registered for tracebacks.
 
     With the ``source`` that it was emitted for, with these ``template_dirs`` and ``trace``, or what finds
-    that when it is needed, reports of the script itself name source lines too. ``rewrite`` may change what is executed, if
-    the lines stay.
+    that when it is needed, reports of the script itself name source lines too. ``rewrite`` may change what
+    is executed, if the lines stay.
     """
     namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
     if source is not None:
