@@ -10,9 +10,9 @@ from types import FrameType
 from typing import Any, TypeVar, overload
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError
 from pypto_tmpl.language.functions import decorator_of
-from pypto_tmpl.language.limits import without_collector
 from pypto_tmpl.language.programs import read_alone, read_program
 from pypto_tmpl.language.retrieval import closure_of, executed_module, source_of_class, source_of_function
 from pypto_tmpl.language.scopes import InlineFunction
@@ -81,7 +81,7 @@ def _function(func: Callable[..., Any], frame: FrameType) -> Any:
 def _without_frames(read: Callable[[], Definition]) -> Definition:
     """Let an error point into the user's text only, not at how it was read; PTO_BACKTRACE=1 shows both."""
     try:
-        with without_collector():
+        with collector_paused():
             return read()
     except ParserError as error:
         if os.environ.get("PTO_BACKTRACE") == "1":

@@ -6,12 +6,10 @@ Whatever is wrong with the text ends as one PythonSyntaxError with file, line an
 from __future__ import annotations
 
 import ast
-import gc
 import io
 import tokenize
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from pypto_tmpl.ir import Span
 from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError, PythonSyntaxError
@@ -19,22 +17,6 @@ from pypto_tmpl.language.source import Source, SourceMap
 
 _TOO_DEEP = "the text is nested too deeply"
 _DEEP_HINT = "bind parts of the expression to names of their own"
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Hold the garbage collector back while a tree is built.
-
-    Nothing of the tree is garbage before it is complete, and a collector that walks it again and again
-    as it grows makes reading a large text several times slower.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def decode(data: bytes, filename: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.language.annotations import DynVar, MemRef
 from pypto_tmpl.language.constants import member, shown
 from pypto_tmpl.language.diagnostics import (
@@ -18,7 +19,7 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.folding import integer, python_value, string
 from pypto_tmpl.language.functions import decorator_of
-from pypto_tmpl.language.limits import as_parser_error, decode, parse_source, without_collector
+from pypto_tmpl.language.limits import as_parser_error, decode, parse_source
 from pypto_tmpl.language.programs import read_alone, read_program
 from pypto_tmpl.language.scopes import InlineFunction, Module, Reader, Variables
 from pypto_tmpl.language.source import Comments, Source, SourceMap
@@ -83,7 +84,7 @@ def _read(
     source_map: SourceMap | None = None,
     closure: Mapping[str, object] | None = None,
 ) -> ir.Program | ir.Function:
-    with without_collector():
+    with collector_paused():
         return _definition(parse_source(text, filename, source_map), dict(closure or {}))
 
 

@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Expr, IRNode, Stmt, Type
+from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.ir.enums import FunctionType, ParamDirection, SplitMode
 from pypto_tmpl.ir.enums import Role as FunctionRole
 from pypto_tmpl.ir.printer.calls import function_name
@@ -199,7 +200,8 @@ def python_print(
     if not prefix.isidentifier():
         raise ValueError(f"prefix {prefix!r} is no identifier")
     printer = Printer(prefix, concise, explicit_layout, in_program=isinstance(node, Program))
-    text = printer.node_text(node)
+    with collector_paused():
+        text = printer.node_text(node)
     return _formatted(text) if format else text
 
 
