@@ -368,6 +368,8 @@ class Writer:
         for _ in range(self.count(3)):
             var = self.variable(self.type())
             is_scalar = isinstance(var.type, ir.ScalarType)
+            if is_scalar and var.name_hint == "M":
+                var = ir.Var("N", var.type, S)  # an INDEX parameter called M is the dimension M
             directions = [d for d in ir.ParamDirection if d is not ir.ParamDirection.InOut or not is_scalar]
             params.append((var, self.pick(directions)))
             self.show(var)
