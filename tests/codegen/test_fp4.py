@@ -4,7 +4,21 @@ import itertools
 
 import pytest
 import torch
-from codegen.builders import U, assign, function, load, op, program, ret, run, script, store, tensor, tile
+from codegen.builders import (
+    U,
+    assign,
+    function,
+    load,
+    op,
+    program,
+    ret,
+    run,
+    scalar,
+    script,
+    store,
+    tensor,
+    tile,
+)
 
 from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
@@ -126,6 +140,87 @@ def test_moved_and_sliced_numbers_stay_what_they_are():
         [*range(8, 16)],
         [*range(7, -1, -1)],
     ]
+
+
+def made(call, type_, *params, kind=InCore):
+    """A function that returns what a call of an op on its parameters yields."""
+    value = ir.Var("value", type_, U)
+    return script(
+        function("kernel", list(params), assign(value, call), ret(value), type=kind), check_shapes=True
+    )["kernel"]
+
+
+@pytest.mark.parametrize("mode", ["rint", "floor"])
+def test_tensors_are_converted_from_numbers_and_to_numbers(mode):
+    numbers = [0.0, 0.3, -0.75, 1.25, 2.5, -5.0, 1e9, float("nan")]
+    wide, narrow = tensor("x", [1, 8], D.BF16), tensor("y", [1, 8], D.FP4)
+    call = op("tensor.cast", [wide], narrow.type, target_type=D.FP4, mode=MODES[mode])
+    x = torch.tensor([numbers]).bfloat16()
+    codes = codes_of(made(call, narrow.type, wide)(x))
+    assert codes == [[rounded(number, mode) for number in x[0].tolist()]]
+    call = op("tensor.cast", [narrow], wide.type, target_type=D.BF16, mode=MODES[mode])
+    assert made(call, wide.type, narrow)(packed(codes))[0].tolist() == [NUMBERS[code] for code in codes[0]]
+
+
+@pytest.mark.parametrize("offset", [[1, 4], [0, 5], [3, 12]])
+def test_a_slice_of_a_tensor_is_a_copy_in_kernels(offset):
+    x, part = tensor("x", [4, 16], D.FP4), tensor("part", [2, 6], D.FP4)
+    source = [[(5 * row + column) % 16 for column in range(16)] for row in range(4)]
+    given = packed(source)
+    got = made(op("tensor.slice", [x, [2, 6], offset], part.type), part.type, x)(given)
+    given.view(torch.uint8).zero_()
+    down, right = offset
+    expected = [[*row[right : right + 6], *[0] * 6][:6] for row in [*source[down:], [0] * 16][:2]]
+    assert codes_of(got) == expected
+
+
+def test_a_slice_of_a_tensor_is_a_view_in_orchestration():
+    x, part = tensor("x", [4, 16], D.FP4), tensor("part", [2, 6], D.FP4)
+    given, place = packed([[1] * 16] * 4), scalar("place")
+    call = op("tensor.slice", [x, [2, 6], [1, place]], part.type)
+    window = made(call, part.type, x, place, kind=ir.FunctionType.Orchestration)
+    window(given, 4).view(torch.uint8).fill_(0x32)
+    assert codes_of(given) == [[1] * 16, *[[1] * 4 + [2, 3] * 3 + [1] * 6] * 2, [1] * 16]
+    with pytest.raises(ValueError, match="begins at an even number, not at 5"):
+        window(given, 5)
+
+
+def test_a_tensor_is_put_into_another():
+    x, out = tensor("x", [2, 4], D.FP4), tensor("out", [3, 8], D.FP4)
+    target = packed([[9] * 8] * 3)
+    got = made(op("tensor.assemble", [out, x, [1, 3]], out.type), out.type, x, out)(
+        packed([[1, 2, 3, 4]] * 2), target
+    )
+    assert got is target
+    assert codes_of(target) == [[9] * 8, *[[9, 9, 9, 1, 2, 3, 4, 9]] * 2]
+
+
+def test_a_tensor_is_created_and_reshaped():
+    flat, made_type = tensor("flat", [4, 4], D.FP4), tensor("made", [2, 8], D.FP4).type
+    for fill, code in (({}, 0), ({"init_value": 1.4}, 3)):
+        got = made(op("tensor.create", [[2, 8]], made_type, dtype=D.FP4, **fill), made_type)()
+        assert codes_of(got) == [[code] * 8] * 2
+    call = op("tensor.reshape", [flat, [2, 8]], made_type)
+    rows = [[4 * row + column for column in range(4)] for row in range(4)]
+    assert codes_of(made(call, made_type, flat)(packed(rows))) == [[*range(8)], [*range(8, 16)]]
+
+
+@pytest.mark.parametrize("created", [False, True])
+def test_a_tile_is_put_into_another(created):
+    x, out = tensor("x", [2, 8], D.FP4), tensor("out", [2, 8], D.FP4)
+    whole, half, joined = (
+        tile(name, [2, 4 if name == "half" else 8], D.FP4) for name in ("t", "half", "joined")
+    )
+    new = op("tile.create", [[2, 8]], whole.type, dtype=D.FP4)
+    body = [
+        assign(whole, new if created else load(x, [0, 0], [2, 8])),
+        assign(half, load(x, [0, 0], [2, 4])),
+        assign(joined, op("tile.assemble", [whole, half, [0, 4]], joined.type)),
+        ret(store(joined, [0, 0], out)),
+    ]
+    kernel = script(function("kernel", [x, out], *body, type=InCore), check_shapes=True)["kernel"]
+    got = codes_of(kernel(packed([[*range(8)]] * 2), packed([[9] * 8] * 2)))
+    assert got == [[*([0] * 4 if created else range(4)), *range(4)]] * 2
 
 
 def test_a_tensor_of_the_wrong_width_is_refused():

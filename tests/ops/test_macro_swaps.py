@@ -19,6 +19,7 @@ SAME_MEANING = {
     ("tile.maximums", "tensor.maximum"): _SCALARS_ONLY,
     ("tile.minimums", "tensor.minimum"): _SCALARS_ONLY,
     ("tile.transpose", "tensor.transpose"): "in a kernel the tensor op is the tile op",
+    ("tensor.reshape", "tile.reshape"): "only packed FP4 has another shape, see codegen/test_fp4.py",
     (
         "tile.lrelu",
         "tile.prelu",
