@@ -118,6 +118,8 @@ def callee(reader: Reader, function: ast.expr) -> tuple[str, Signature | None]:
                 return name, None  # a function that is printed alone calls functions of its program
         case _:
             raise unsupported(reader, function, f"a call of {shown(function)}")
+    if name in reader.module.unread:
+        raise reader.error(PassedOverError, function, f"the signature of {name!r} has an error")
     guess = closest(name, [*reader.methods, *reader.module.functions])
     hint = f"did you mean 'self.{guess}'?" if guess in reader.methods else None
     raise reader.error(UndefinedVariableError, function, f"undefined function {name!r}", hint)

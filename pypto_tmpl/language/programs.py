@@ -32,6 +32,7 @@ def read_program(module: Module, node: ast.ClassDef, decorator: ast.expr) -> ir.
             signatures[declared.name] = declared.signature
         except ParserError as error:
             errors.append(error)
+            reader.module.unread.add(inner.name)
     if not methods and not errors:
         message = f"class {node.name!r} has no function"
         raise reader.error(ParserSyntaxError, node, message, "decorate its functions with @pl.function")

@@ -214,6 +214,7 @@ class Module:
     undeclared: set[str] = field(default_factory=set)  # dimensions that only signatures name
     buffers: dict[str, object] = field(default_factory=dict)  # declared memory, by name
     functions: dict[str, Signature] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)  # names of functions whose signatures have errors
     windows: set[str] = field(default_factory=set)  # names of window buffers, one each in a program
     called: dict[str, ir.Function] = field(default_factory=dict)  # functions from outside that bodies call
 

@@ -199,3 +199,26 @@ SCOPES = [
 )
 def test_errors(case) -> None:
     check(*case)
+
+
+def test_calls_of_a_function_whose_signature_has_an_error_are_passed_over() -> None:
+    text = """@pl.program
+class P:
+    @pl.function
+    def callee(self, x: pl.Tensor[[4], pl.FP31]) -> pl.Tensor[[4], pl.FP32]:
+        return x
+    @pl.function
+    def caller(self, x: pl.Tensor[[4], pl.FP32]):
+        y = self.callee(x)
+        z = pl.tensor.exp(y)
+        self.calle(z, unknown)
+        return missing
+"""
+    with pytest.raises(pl.ParserError) as caught:
+        pl.parse(text)
+    found = [(error.span["line"], error.message) for error in (caught.value, *caught.value.related)]
+    assert found == [
+        (4, "'pl.FP31' is no data type"),
+        (10, "undefined function 'calle'"),
+        (11, "undefined variable 'missing'"),
+    ]
