@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from pypto_tmpl.golden.overrides import FinishedRun, Overrides
+    from pypto_tmpl.golden.overrides import Overrides
 
 
 @click.command(
@@ -51,7 +50,7 @@ Exit codes: 0 every run passed; 1 a run failed, or the script did; 2 wrong usage
     "--report",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Where a run fails, check every stage of its pass dump and write here what was found.",
+    help="Write a report on the run (.html, .json), on the first that failed if there are several.",
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
@@ -65,17 +64,17 @@ def run(
     report: Path | None,
 ) -> None:
     """Run the kernel of FILE: compile it, compute its golden, execute it, compare."""
+    from pypto_tmpl.debug.report.writing import is_page
     from pypto_tmpl.golden.overrides import Overrides
 
-    if report is not None and save_data is False:
-        raise click.UsageError("--report reads the saved data: leave --no-save-data out")
-    wanted = True if report is not None and golden_data is None else save_data
-    overrides = Overrides(platform, golden_data, wanted, seed)
+    if report is not None:
+        is_page(report)  # refuses a name that tells no form, before anything runs
+    overrides = Overrides(platform, golden_data, save_data, seed, report)
     status = _run(file, args, overrides)
-    failed = [finished for finished in overrides.runs if not finished.result.passed]
-    if report is not None and failed:
-        _write_report(failed[0], golden_data, report)
-    sys.exit(status or bool(failed))
+    if report is not None and overrides.runs:
+        click.echo(f"report: {report}")
+    has_failed = any(not result.passed for result in overrides.runs)
+    sys.exit(status or int(has_failed))
 
 
 def _run(file: Path, args: tuple[str, ...], overrides: Overrides) -> int:
@@ -95,29 +94,3 @@ def _run(file: Path, args: tuple[str, ...], overrides: Overrides) -> int:
             click.echo(describe_failure(error, file), err=True)
             return 1
     return status
-
-
-def _write_report(failed: FinishedRun, golden_data: Path | None, report: Path) -> None:
-    """Check every stage of the failed run's build."""
-    from pypto_tmpl.debug import ValidationError, validate_pass_ir_codegen_results
-    from pypto_tmpl.debug.tensors_io import load_tensors
-
-    work_dir = failed.result.work_dir
-    data = golden_data or (work_dir / "data" if work_dir is not None else None)
-    if work_dir is None or data is None or not (data / "out").is_dir():
-        click.echo("no report: the run failed before there was anything to compare", err=True)
-        return
-    if not (work_dir / "passes_dump").is_dir():
-        click.echo("no report: the run wrote no pass dump (dump_passes is off)", err=True)
-        return
-    with suppress(ValidationError):  # the lines and the report tell
-        validate_pass_ir_codegen_results(
-            work_dir / "passes_dump",
-            load_tensors(data / "in"),
-            load_tensors(data / "out"),
-            rtol=failed.rtol,
-            atol=failed.atol,
-            stop_at_first=False,
-            report=report,
-        )
-    click.echo(f"report: {report}")

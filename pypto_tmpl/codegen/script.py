@@ -32,7 +32,8 @@ class Generator:
 
     def __init__(self, template_dirs: Sequence[Path]) -> None:
         self.environment = create_environment(template_dirs)
-        self.table: OpTable = load_table(template_dirs)
+        own_only = tuple(template_dirs) == (template_root(),)  # the front end has read that one already
+        self.table: OpTable = load_table(None if own_only else template_dirs)
         self.preamble: Preamble = load_preamble(template_dirs)
         self.ops = OpEmitter(self.table, OpMacros(self.table, self.environment))
         self.expressions: Any = TemplateMacros(self.environment, "script/expressions.py.jinja")

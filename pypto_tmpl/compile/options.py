@@ -9,8 +9,8 @@ from typing import Any
 
 from pypto_tmpl.compile.levels import PassDumpLevel, dump_level
 from pypto_tmpl.runtime.config import RunConfig
-from pypto_tmpl.runtime.dfx import OLD_DFX_FLAGS
-from pypto_tmpl.runtime.options import MultiCardError, refuse_unknown
+from pypto_tmpl.runtime.dfx import OLD_DFX_FLAGS, current_name
+from pypto_tmpl.runtime.options import RUNTIME_KNOBS, KnobError, MultiCardError, refuse_unknown
 from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, find_platform
 
 # Knobs of the passes and of the assembler are taken as they are: those streams look at them.
@@ -36,19 +36,24 @@ COMPILE_KNOBS = (
 )
 # What RunConfig calls otherwise.
 _RUN_CONFIG_NAMES = {"save_kernels_dir": "output_dir", "compile_profiling": "profiling"}
-JIT_COMPILE_KNOBS = tuple(
-    dict.fromkeys((*COMPILE_KNOBS, *(field.name for field in fields(RunConfig)), *OLD_DFX_FLAGS))
-)
+_ARGUMENTS = {"rtol": "rtol", "atol": "atol", "golden_data_dir": "golden_data"}  # of run_jit itself
+_RUN_CONFIG_KNOBS = (*(f.name for f in fields(RunConfig) if f.name not in _ARGUMENTS), *OLD_DFX_FLAGS)
+JIT_COMPILE_KNOBS = tuple(dict.fromkeys((*COMPILE_KNOBS, *_RUN_CONFIG_KNOBS)))
+_RUN_FIELDS = tuple(name for name in _RUN_CONFIG_KNOBS if name in RUNTIME_KNOBS)
 
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """Checked ``compile_cfg``; ``passes`` are the knobs that only passes and later streams look at."""
+    """Checked ``compile_cfg``; ``passes`` are the knobs that only passes and later streams look at.
+
+    ``codegen_only``: the build is all that is wanted.
+    """
 
     platform: Platform
     output_dir: Path | None
     dump_passes: PassDumpLevel
     profiling: bool
+    codegen_only: bool
     passes: Mapping[str, Any]
 
 
@@ -63,6 +68,12 @@ def compile_options(
     a knob does not take.
     """
     found = dict(cfg or {})
+    for name in _ARGUMENTS if is_jit else ():
+        if name in found:
+            raise KnobError(
+                f"compile_cfg has {name!r}, which decides nothing there: give run_jit the argument "
+                f"{_ARGUMENTS[name]}"
+            )
     refuse_unknown("compile_cfg", found, JIT_COMPILE_KNOBS if is_jit else COMPILE_KNOBS)
     for theirs, ours in _RUN_CONFIG_NAMES.items():
         value = found.pop(theirs, None)
@@ -80,8 +91,24 @@ def compile_options(
         output_dir=None if output_dir is None else Path(output_dir),
         dump_passes=dump_level(found.get("dump_passes", True)),
         profiling=bool(found.get("profiling", False)),
+        codegen_only=bool(found.get("codegen_only", False)),
         passes={name: found[name] for name in COMPILE_KNOBS if name in found},
     )
+
+
+def with_run_fields(
+    runtime_cfg: Mapping[str, object] | None, compile_cfg: Mapping[str, object] | None
+) -> dict[str, object]:
+    """A ``runtime_cfg`` with the fields of RunConfig in a ``compile_cfg`` that say how to run.
+
+    What ``runtime_cfg`` has, under whatever name, goes before them.
+    """
+    own = dict(runtime_cfg or {})
+    names = {current_name(name) for name in own}
+    found = {
+        n: v for n, v in dict(compile_cfg or {}).items() if n in _RUN_FIELDS and current_name(n) not in names
+    }
+    return {**found, **own}
 
 
 def _platform(cfg: Mapping[str, object], run_platform: object, is_jit: bool) -> Platform:

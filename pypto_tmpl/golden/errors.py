@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sysconfig
 import traceback
 from pathlib import Path
 
+import pypto_tmpl
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.golden.result import RunResult
+
+_PACKAGES = (
+    f"{Path(pypto_tmpl.__file__).parent}{os.sep}",
+    *(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+)
 
 
 class HarnessError(PyptoTmplError, ValueError):
@@ -29,6 +37,8 @@ def failed_result(
     kind = type(error).__name__
     text = error.without_slug() if isinstance(error, PyptoTmplError) else str(error)
     text = "\n".join([text, *getattr(error, "__notes__", ())])
+    if not isinstance(error, PyptoTmplError | ValidationError) and (place := place_in_script(error)):
+        text += f"\n  at {place}"
     is_told = isinstance(error, HarnessError | ValidationError)
     return RunResult(
         False,
@@ -40,3 +50,10 @@ def failed_result(
         traceback="".join(traceback.format_exception(error)),
     )
 
+
+def place_in_script(error: BaseException) -> str:
+    """File and line of the user's code that raised it, or "" where only packages and this project did."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith(("<", *_PACKAGES)):
+            return f"{frame.filename}:{frame.lineno}, in {frame.name}"
+    return ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pypto_tmpl.compile.build import DATA, REPORT, Build, compile_program
 from pypto_tmpl.compile.directory import make_build_directory
-from pypto_tmpl.compile.options import CompileOptions, compile_options
+from pypto_tmpl.compile.options import CompileOptions, compile_options, with_run_fields
 from pypto_tmpl.compile.reuse import reuse_build
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.golden.console import Console
@@ -90,17 +90,19 @@ class Harness:
         """All phases; returns what the last line says beside the time."""
         knobs = self._knobs
         knobs.check_specs()
-        options = runtime_options(knobs.runtime_cfg)
+        is_jit = self._source.is_jit
+        options = runtime_options(with_run_fields(knobs.runtime_cfg, knobs.compile_cfg if is_jit else None))
         compile_opts = compile_options(
-            knobs.compile_cfg, (knobs.runtime_cfg or {}).get("platform"), is_jit=self._source.is_jit
+            knobs.compile_cfg, (knobs.runtime_cfg or {}).get("platform"), is_jit=is_jit
         )
         if knobs.golden_only:
             return self._only_goldens(compile_opts)
-        if not knobs.compile_only:
+        compile_only = knobs.compile_only or (compile_opts.codegen_only and knobs.runtime_dir is None)
+        if not compile_only:
             require_simulated(options.platform)
         build = self._compile(compile_opts) if knobs.runtime_dir is None else self._reuse(knobs.runtime_dir)
         self._finished.build = build
-        if knobs.compile_only:
+        if compile_only:
             return ""
         self._console.phase = "arguments"
         check_names(

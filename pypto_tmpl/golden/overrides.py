@@ -12,27 +12,20 @@ from typing import Any
 from pypto_tmpl.golden.result import RunResult
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedRun:
-    """A run and the tolerances that it had."""
-
-    result: RunResult
-    rtol: float
-    atol: float
-
-
 @dataclass(slots=True)
 class Overrides:
     """What goes before the arguments of ``run`` and ``run_jit``, where it is not None.
 
-    ``seed`` is given to torch's default generator before the inputs are made. ``runs`` collects the results.
+    ``seed`` is given to torch's default generator before the inputs are made. ``report`` is written for each
+    run until one has failed: it ends up about the first failure. ``runs`` collects the results.
     """
 
     platform: str | None = None
     golden_data: Path | None = None
     save_data: bool | None = None
     seed: int | None = None
-    runs: list[FinishedRun] = field(default_factory=list)
+    report: Path | None = None
+    runs: list[RunResult] = field(default_factory=list)
 
     def applied(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a run with what goes before them."""
@@ -42,6 +35,8 @@ class Overrides:
         for name in ("golden_data", "save_data"):
             if (value := getattr(self, name)) is not None:
                 found[name] = value
+        if self.report is not None and all(result.passed for result in self.runs):
+            found["report"] = self.report
         return found
 
 

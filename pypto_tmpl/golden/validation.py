@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -18,7 +17,7 @@ from pypto_tmpl.golden.comparators import (
     ratio_reldiff,
     topk_pair_compare,
 )
-from pypto_tmpl.golden.errors import ValidationError
+from pypto_tmpl.golden.errors import ValidationError, place_in_script
 
 __all__ = [
     "ValidationError",
@@ -162,5 +161,5 @@ def _unpacked(answer: object) -> Verdict:
 
 
 def _raised(error: Exception) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"    compare_fn raised {type(error).__name__}: {error}\n      at {last.filename}:{last.lineno}"
+    place = place_in_script(error)
+    return f"    compare_fn raised {type(error).__name__}: {error}" + (f"\n      at {place}" if place else "")

@@ -6,6 +6,7 @@ accepted; what is deprecated upstream warns here too (spec: runtime, 7).
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Mapping
@@ -21,7 +22,14 @@ DFX_FLAGS = (
     "enable_dep_gen",
     "enable_scope_stats",
 )
-OLD_DFX_FLAGS = ("enable_l2_swimlane", "enable_dump_tensor", "runtime_profiling")
+_CURRENT_NAMES = {
+    "enable_l2_swimlane": "enable_chip_swimlane",
+    "enable_dump_tensor": "enable_dump_args",
+    "runtime_profiling": "enable_chip_swimlane",
+}
+OLD_DFX_FLAGS = tuple(_CURRENT_NAMES)
+PMU_VARIABLE = "SIMPLER_PMU_EVENT_TYPE"
+PMU_GROUPS = (1, 2, 4, 5, 6, 7, 8)
 _PROFILING_WARNING = (
     "RunConfig.runtime_profiling is deprecated; use enable_l2_swimlane instead. It will be removed."
 )
@@ -59,7 +67,7 @@ def dfx_options(flags: Mapping[str, object]) -> DfxOptions:
     return DfxOptions(
         enable_chip_swimlane=swimlane_level(known.get("enable_chip_swimlane", 0)),
         enable_dump_args=dump_level(known.get("enable_dump_args", 0)),
-        enable_pmu=pmu_event(known.get("enable_pmu", 0)),
+        enable_pmu=_recorded_group(pmu_event(known.get("enable_pmu", 0))),
         enable_dep_gen=bool(known.get("enable_dep_gen", False)),
         enable_scope_stats=bool(known.get("enable_scope_stats", False)),
         times_as_l2_records=not flags.get("enable_chip_swimlane"),
@@ -86,6 +94,11 @@ def current_names(flags: Mapping[str, object], warn_when_off: bool) -> dict[str,
         old = found.pop("enable_dump_tensor")
         found["enable_dump_args"] = DUMP_ALL if old is True else old  # it had no levels: all tensors
     return found
+
+
+def current_name(flag: str) -> str:
+    """What a flag is called now; a name that is not old stays."""
+    return _CURRENT_NAMES.get(flag, flag)
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
@@ -118,6 +131,18 @@ def dump_level(value: object) -> int:
 def pmu_event(value: object) -> int:
     """Event group of the counters, 0 for none; True means the default group."""
     return _level("enable_pmu", value, None, PMU_DEFAULT)
+
+
+def _recorded_group(event: int) -> int:
+    """The event group that a run records: the environment's, the default one where there is none such."""
+    if not event:
+        return 0
+    given = os.environ.get(PMU_VARIABLE) or event
+    try:
+        group = int(given)
+    except ValueError:
+        raise ValueError(f"{PMU_VARIABLE} must be an event group, an int, got {given!r}") from None
+    return group if group in PMU_GROUPS else PMU_DEFAULT
 
 
 def _level(name: str, value: object, highest: int | None, when_true: int) -> int:

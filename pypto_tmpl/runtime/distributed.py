@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from pypto_tmpl.runtime.options import MultiCardError
 
 
 @dataclass
@@ -21,3 +24,20 @@ class DistributedConfig:
         ids = self.device_ids
         if not ids or len(set(ids)) != len(ids) or any(not isinstance(i, int) or i < 0 for i in ids):
             raise ValueError(f"device_ids must be distinct ints, 0 or more, at least one, got {ids!r}")
+
+
+class _NeedsCards:
+    """Can be imported and asked for in ``isinstance``, as files do that run on one card too; not made."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise MultiCardError(
+            f"{type(self).__name__} drives several cards", notes=["programs run on one simulated card"]
+        )
+
+
+class DistributedCompiledProgram(_NeedsCards):
+    """A compiled program of several cards, of which there is none here."""
+
+
+class DistributedWorker(_NeedsCards):
+    """A session on several cards, of which there is none here."""

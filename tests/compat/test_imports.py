@@ -121,7 +121,6 @@ def test_what_kernels_and_tests_import():
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("from pypto.runtime import DistributedWorker", "cannot import name 'DistributedWorker'"),
         ("from pypto import passes", "cannot import name 'passes'"),
         ("import pypto.ir.pass_manager", "does not answer the import of 'pypto.ir.pass_manager'"),
         ("from pypto.language import auto_incore", "cannot import name 'auto_incore'"),

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pypto_tmpl.compile import PassDumpLevel, compile_options
-from pypto_tmpl.compile.options import COMPILE_KNOBS, JIT_COMPILE_KNOBS
+from pypto_tmpl.compile.options import COMPILE_KNOBS, JIT_COMPILE_KNOBS, with_run_fields
 
 
 def test_defaults():
@@ -35,7 +35,6 @@ def test_jit_functions_take_the_fields_of_run_config_too():
     cfg = {
         "save_kernels_dir": "x",
         "compile_profiling": True,
-        "rtol": 1.0,
         "enable_pmu": 2,
         "skip_ptoas": True,
     }
@@ -45,6 +44,21 @@ def test_jit_functions_take_the_fields_of_run_config_too():
     assert set(COMPILE_KNOBS) < set(JIT_COMPILE_KNOBS)
     with pytest.raises(TypeError, match="has no knob 'nonsense'"):
         compile_options({"nonsense": 1}, is_jit=True)
+    with pytest.raises(TypeError, match="'golden_data_dir', .*: give run_jit the argument golden_data"):
+        compile_options({"golden_data_dir": "x"}, is_jit=True)
+
+
+def test_fields_of_run_config_that_say_how_to_run():
+    cfg = {"enable_pmu": 4, "enable_dep_gen": True, "ring_heap": 1024, "dump_passes": True, "rtol": 1.0}
+    run_fields = {"enable_pmu": 4, "enable_dep_gen": True, "ring_heap": 1024}
+    assert with_run_fields(None, cfg) == run_fields
+    own = {"enable_pmu": 0, "torch_device": "cpu"}
+    assert with_run_fields(own, cfg) == run_fields | own
+    old = {"enable_l2_swimlane": True, "enable_dump_tensor": True}
+    assert with_run_fields({"enable_chip_swimlane": 1}, old) == {
+        "enable_chip_swimlane": 1,
+        "enable_dump_tensor": True,
+    }
 
 
 @pytest.mark.parametrize(

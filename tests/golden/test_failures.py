@@ -19,10 +19,12 @@ def test_a_golden_function_that_raises(run_scale, console):
         values["y"][:] = values["missing"]
 
     result = run_scale(golden_fn=golden)
-    assert facts(result) == ("compute golden", "KeyError", "compute golden: KeyError: 'missing'")
+    line = golden.__code__.co_firstlineno + 1
+    text = f"compute golden: KeyError: 'missing'\n  at {__file__}:{line}, in golden"
+    assert facts(result) == ("compute golden", "KeyError", text)
     assert console()[-1] == "[RUN] compute golden done (T)"
     assert 'values["y"][:] = values["missing"]' in result.traceback
-    assert str(result).startswith("FAIL: compute golden: KeyError: 'missing' (")
+    assert str(result).startswith(f"FAIL: {text} (")
     assert result.work_dir.is_dir()
     assert result.execution_time > 0
 
@@ -122,11 +124,10 @@ def test_several_cards(run_scale):
 
 def test_initial_values_that_fail(run_scale, scale_specs):
     scale_specs[0].init_value = lambda: 1 / 0
-    assert facts(run_scale()) == (
-        "generate inputs",
-        "ZeroDivisionError",
-        "generate inputs: ZeroDivisionError: division by zero",
-    )
+    phase, kind, text = facts(run_scale())
+    assert (phase, kind) == ("generate inputs", "ZeroDivisionError")
+    assert text.splitlines()[0] == "generate inputs: ZeroDivisionError: division by zero"
+    assert text.splitlines()[1].startswith(f"  at {__file__}:")
     scale_specs[0].init_value = torch.zeros(8, 4)
     assert facts(run_scale()) == (
         "generate inputs",

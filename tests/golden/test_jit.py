@@ -74,7 +74,8 @@ def test_an_error_of_the_front_end(scale_specs):
             raise ValueError("kernel.py:3: no such op")
 
     result = run_jit(Broken(), scale_specs)
-    assert (result.phase, result.error) == ("compile", "compile: ValueError: kernel.py:3: no such op")
+    assert result.phase == "compile"
+    assert result.error.startswith(f"compile: ValueError: kernel.py:3: no such op\n  at {__file__}:")
 
 
 def test_reuse_of_a_build(scale_specs, console):
@@ -138,3 +139,25 @@ def test_a_kernel_of_the_language(scale_specs):
         "   = programs: ir.Program, an object with as_ir(), the path of a .msgpack or .py dump\n"
         "   = a @pl.jit function is run by run_jit(fn=...)"
     )
+
+
+def test_fields_of_run_config_that_say_how_to_run_take_effect(scale_specs):
+    cfg = {"enable_dep_gen": True, "platform": "a5sim"}
+    result = run_jit(Jit(), scale_specs, golden, compile_cfg=cfg)
+    assert result.passed, result.error  # it runs on the platform that it was compiled for
+    assert (result.work_dir / "dfx_outputs/deps.json").is_file()
+    result = run_jit(Jit(), scale_specs, golden, compile_cfg=cfg, runtime_cfg={"enable_dep_gen": False})
+    assert result.passed and not (result.work_dir / "dfx_outputs").exists()
+    result = run_jit(Jit(), scale_specs, golden, compile_cfg={"enable_chip_swimlane": 9})
+    assert (result.phase, result.error_type) == ("arguments", "ValueError")
+
+
+def test_only_generating_code_is_only_compiling(scale_specs, console):
+    assert run_jit(Jit(), scale_specs, golden, compile_cfg={"codegen_only": True}).passed
+    assert console() == ["[RUN] compile ...", "[RUN] compile done (T)", "[RUN] PASS (T)"]
+
+
+def test_fields_of_run_config_that_decide_nothing(scale_specs):
+    result = run_jit(Jit(), scale_specs, golden, compile_cfg={"rtol": 1e-2})
+    text = "compile_cfg has 'rtol', which decides nothing there: give run_jit the argument rtol"
+    assert result.error == f"arguments: KnobError: {text}"

@@ -84,7 +84,8 @@ def test_a_run_that_fails_has_its_error(run_scale, tmp_path):
     assert not run_scale(golden_fn=broken, report=tmp_path / "r.html").passed
     headline, stage = read(tmp_path / "r.html")
     assert headline == "Scale fails"
-    assert stage["failure"].startswith("compute golden: ArithmeticError: no golden today\n\nTraceback")
+    assert stage["failure"].startswith("compute golden: ArithmeticError: no golden today\n  at ")
+    assert "\n\nTraceback" in stage["failure"]
     assert stage["script"] != []
 
 

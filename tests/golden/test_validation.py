@@ -231,12 +231,13 @@ def test_a_comparator_that_raises_fails_its_output_alone():
     assert lines[0] == "Output(s) does not match golden: ['y', 'z']"
     assert lines[1] == "  'y' FAIL (broken)  shape=(1,) dtype=torch.float32"
     assert lines[2] == "    compare_fn raised KeyError: 'scale'"
-    assert re.fullmatch(rf"      at {re.escape(__file__)}:\d+", lines[3])
+    assert re.fullmatch(rf"      at {re.escape(__file__)}:\d+, in broken", lines[3])
 
 
 def test_a_comparator_that_returns_no_verdict():
     text = outcome([1.0], [1.0], compare_fn={"y": lambda actual, expected, **context: True})
     assert "compare_fn raised TypeError: a comparator returns (ok, message), this one returned True" in text
+    assert "at " not in text.splitlines()[-1]  # nothing of the user's raised it
 
 
 def test_outputs_without_golden():

@@ -93,3 +93,21 @@ def test_a_cuda_device_that_is_not_there(monkeypatch):
     assert str(caught.value) == "torch_device 'cuda:1': torch sees no CUDA device here"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert runtime_options({"torch_device": "cuda:1"}).torch_device == torch.device("cuda", 1)
+
+
+@pytest.mark.parametrize(
+    ("event", "variable", "group"),
+    [(4, "", 4), (3, "", 2), (9, "", 2), (4, "7", 7), (True, "1", 1), (4, "99", 2), (0, "4", 0)],
+)
+def test_the_event_group_that_is_recorded(monkeypatch, event, variable, group):
+    monkeypatch.setenv("SIMPLER_PMU_EVENT_TYPE", variable)
+    assert runtime_options({"enable_pmu": event}).dfx.enable_pmu == group
+
+
+def test_an_event_group_that_is_none(monkeypatch):
+    monkeypatch.setenv("SIMPLER_PMU_EVENT_TYPE", "memory")
+    assert runtime_options(None).dfx.enable_pmu == 0
+    with pytest.raises(
+        ValueError, match="SIMPLER_PMU_EVENT_TYPE must be an event group, an int, got 'memory'"
+    ):
+        runtime_options({"enable_pmu": 2})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def _attributes(keywords: Mapping[str, Any]) -> dict[str, str]:
     """The prologues that carry the options of the sources."""
     attrs: dict[str, Any] = {}
     if keywords.get("include_dirs"):
-        attrs["external_include_dirs"] = [str(path) for path in keywords["include_dirs"]]
+        attrs["external_include_dirs"] = os.pathsep.join(map(str, keywords["include_dirs"]))
     dual = {"dual_aiv_dispatch": True} if keywords.get("dual_aiv_dispatch") else {}
     return {
         core: f"pl.func_attr({found!r})"

@@ -11,6 +11,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, code_nodes
 from pypto_tmpl.codegen.marks import LaunchNote, Marks
 from pypto_tmpl.codegen.script import ScriptBuilder, generator
+from pypto_tmpl.runtime.records.script_names import names_taken
 
 CoreType = Literal["aic", "aiv"]
 _CORE_TYPES: Mapping[ir.FunctionType, CoreType] = {ir.FunctionType.AIC: "aic", ir.FunctionType.AIV: "aiv"}
@@ -102,7 +103,7 @@ def task_plan(program: ir.Program, script: str) -> TaskPlan:
                 inner = [id(node) for node in code_nodes(stmt) if id(node) in first_lines]
                 if inner:
                     first, last = min(first_lines[i] for i in inner), max(last_lines[i] for i in inner)
-                    names = _names_read(tree, first, last)
+                    names = names_taken(tree.body, first, last)
                     note = marks.note_of(stmt)
                     scopes.append(_scope_lines(function, stmt, first, last, note, is_manual, loops, names))
             elif id(stmt) in first_lines and _launch_of(stmt) in launched:
@@ -173,16 +174,6 @@ def _computes(scope: ir.SpmdScopeStmt) -> bool:
         isinstance(node, ir.InCoreScopeStmt) or (isinstance(node, ir.Stmt) and _launch_of(node) is not None)
         for node in code_nodes(scope.body)
     )
-
-
-def _names_read(tree: ast.Module, first: int, last: int) -> tuple[str, ...]:
-    """Variables that some lines of a script read, in the order of the text."""
-    names = [
-        (node.lineno, node.col_offset, node.id)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and first <= node.lineno <= last
-    ]
-    return tuple(dict.fromkeys(name for _, _, name in sorted(names)))
 
 
 def _scope_lines(

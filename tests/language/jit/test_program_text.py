@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501, F841
 
+import os
 import types
 
 import pytest
@@ -25,7 +26,9 @@ def copy(x: pl.Tensor, y: pl.Out[pl.Tensor]):
 
 
 def test_shapes_and_dtypes_come_from_the_arguments():
-    assert program_text(copy, empty(4, 8, dtype=torch.bfloat16), empty(16, 8, dtype=torch.bfloat16)) == expected(
+    assert program_text(
+        copy, empty(4, 8, dtype=torch.bfloat16), empty(16, 8, dtype=torch.bfloat16)
+    ) == expected(
         """
         @pl.program
         class _jit_copy:
@@ -157,7 +160,7 @@ def test_a_callee_is_specialised_for_each_combination_of_shapes():
 def test_functions_of_another_module_keep_its_names():
     other = types.ModuleType("other")
     other.pl, other.BLOCK = pl, 4
-    source = '''
+    source = """
 @pl.jit.inline
 def helper(x: pl.Tensor):
     return pl.slice(x, [BLOCK, 8], [0, 0])
@@ -165,7 +168,7 @@ def helper(x: pl.Tensor):
 @pl.jit.inline
 def scale(x: pl.Tensor):
     return pl.mul(helper(x), BLOCK / 8)
-'''
+"""
     import linecache
 
     linecache.cache["<other>"] = (len(source), None, source.splitlines(True), "<other>")
@@ -250,7 +253,7 @@ def test_an_external_kernel(tmp_path, core):
     source = tmp_path / "kernel.cpp"
     source.write_text("")
 
-    @pl.jit.extern(core_type=core, source=source, include_dirs=["inc"])
+    @pl.jit.extern(core_type=core, source=source, include_dirs=["inc", "/more"])
     def theirs(x: pl.Tensor, y: pl.Out[pl.Tensor]): ...
 
     @pl.jit
@@ -258,13 +261,15 @@ def test_an_external_kernel(tmp_path, core):
         y = theirs(x, y)
         return y
 
-    assert program_text(entry, empty(4), empty(4)).split("    @pl.function(type=pl.FunctionType.O")[0] == expected(
+    assert program_text(entry, empty(4), empty(4)).split("    @pl.function(type=pl.FunctionType.O")[
+        0
+    ] == expected(
         f"""
         @pl.program
         class _jit_entry:
             @pl.function(type=pl.FunctionType.{core.upper()}, external_source='{source}')
             def theirs(self, x: pl.Tensor[[4], pl.FP32], y: pl.Out[pl.Tensor[[4], pl.FP32]]) -> pl.Tensor[[4], pl.FP32]:
-                pl.func_attr({{'external_include_dirs': ['inc']}})
+                pl.func_attr({{'external_include_dirs': 'inc{os.pathsep}/more'}})
                 ...
         """
     )
