@@ -142,7 +142,16 @@ def _reduced(source: ExpressionSource, node: ir.Expr, text: str) -> str:
 
 
 def _wraps(node: ir.Expr) -> bool:
-    return type(node) in _MAY_OVERFLOW and _is_int(node) and _dtype(node) not in _UNREDUCED
+    if not _is_int(node) or _dtype(node) in _UNREDUCED:
+        return False
+    return type(node) in _MAY_OVERFLOW or _may_divide_by_minus_one(node)
+
+
+def _may_divide_by_minus_one(node: ir.Expr) -> bool:
+    """Whether a signed quotient may be that of the lowest number and -1, which alone leaves the range."""
+    if not isinstance(node, ir.FloorDiv | ir.FloatDiv) or not _dtype(node).is_signed_int():
+        return False
+    return not isinstance(node.right, ir.ConstInt) or node.right.value == -1
 
 
 def _rounds(node: ir.Expr) -> bool:

@@ -473,7 +473,11 @@ def test_trees_of_narrow_integers_wrap_at_every_operator(case):
 n32, u16, h = scalar("n32", INT32), scalar("u16", D.UINT16), scalar("h", D.BF16)
 REDUCED = [
     (n32 * n32 + n32, "_wrap_int(n32 * n32 + n32, 32, True)"),
-    ((n32 + n32) // n32, "_wrap_int(n32 + n32, 32, True) // n32"),
+    ((n32 + n32) // n32, "_wrap_int(_wrap_int(n32 + n32, 32, True) // n32, 32, True)"),
+    (ir.FloorDiv(n32, ir.ConstInt(2, INT32, U), INT32, U), "n32 // 2"),
+    (ir.FloatDiv(n32, ir.ConstInt(-3, INT32, U), INT32, U), "_int_div(n32, -3)"),
+    (ir.FloorDiv(n32, ir.ConstInt(-1, INT32, U), INT32, U), "_wrap_int(n32 // -1, 32, True)"),
+    (u16 // u16, "u16 // u16"),
     (u16 - u16 * u16, "_wrap_int(u16 - _wrap_int(u16 * u16, 16, False), 16, False)"),
     (-n32, "_wrap_int(-n32, 32, True)"),
     (n32 & n32, "n32 & n32"),
@@ -490,6 +494,19 @@ REDUCED = [
 def test_what_may_overflow_or_round_is_reduced_to_its_dtype(node, expected):
     names = {var.name_hint: var for var in variables_of(node)}
     assert text_of(node, *names.values()) == expected
+
+
+@pytest.mark.parametrize("kind", [ir.FloorDiv, ir.FloatDiv])
+@pytest.mark.parametrize("dtype", [INT32, D.INT16, D.INT8], ids=str)
+def test_the_lowest_integer_divided_by_minus_one_is_itself(kind, dtype):
+    n, d = scalar("n", dtype), scalar("d", dtype)
+    quotient = run(torch_codegen(_function(ret(kind(n, d, dtype, U)), n, d)))["f"]
+    lowest = -(2 ** (dtype.get_bit() - 1))
+    assert [quotient(lowest, -1), quotient(lowest + 1, -1), quotient(lowest, 1)] == [
+        lowest,
+        -lowest - 1,
+        lowest,
+    ]
 
 
 def variables_of(node):
