@@ -303,6 +303,19 @@ class Blame(StructureSuspects):
 
     # Pipes
 
+    def _first_wrong_in(self, function: str, seen: set[Place]) -> tuple[Series, Match] | None:
+        """The first wrong value that a function made itself, and did not get out of a pipe."""
+        found = [
+            (series, match)
+            for series, match in self._wrong()
+            if series.place.function == function
+            and series.place not in seen
+            and series.kind != "push"
+            and series.op not in _PUSH_OF
+            and not self._is_harmless(series)
+        ]
+        return min(found, key=lambda pair: self.bad.rank(_record(pair[1])), default=None)
+
     def _blame_pipe(self, series: Series, record: TraceRecord, seen: set[Place]) -> Suspect | None:
         """What is to blame for a wrong tile out of a pipe: what was pushed, or how it was cut."""
         push_op = _PUSH_OF.get(series.op)
@@ -320,6 +333,9 @@ class Blame(StructureSuspects):
                 else None
             )
             if match.state != "same" and tile is not None:
+                earlier = self._first_wrong_in(push.place.function, seen)
+                if earlier is not None:
+                    return self._blame(earlier[0], _record(earlier[1]), earlier[1], [], seen)
                 last = list(push.records())[-1]
                 found = self._origin(tile, push.place, match.bad or last, seen)
                 if found is not None:
