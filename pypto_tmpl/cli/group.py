@@ -76,7 +76,9 @@ class LazyGroup(click.Group):
         except BrokenPipeError:
             raise  # whoever reads the output has had enough of it: click ends in silence
         except OSError as error:
-            click.echo(f"error[system]: {error.strerror or error}", err=True)
+            where = str(error.filename) if error.filename is not None else ""
+            found = PyptoTmplError(error.strerror or str(error), slug="system", where=where)
+            click.echo(str(found), err=True)
             ctx.exit(2)
 
 

@@ -115,3 +115,11 @@ def test_a_prefix_that_is_no_name_is_refused():
     result = run("print", BINARY, "--prefix", "1bad")
     assert result.exit_code == 2
     assert "--prefix is a name, not '1bad'" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["print", "gen"])
+def test_a_file_that_the_system_refuses_is_named(command):
+    name = "a" * 300 + ".py"
+    result = run(command, name)
+    assert result.exit_code == 2
+    assert result.stderr == f"error[system]: File name too long\n  --> {name}\n"
