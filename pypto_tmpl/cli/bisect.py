@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pypto_tmpl.cli.comparison import comparison
 from pypto_tmpl.cli.group import Settings
 from pypto_tmpl.cli.validate import (
-    TOLERANCE,
     checked_validation,
     load_options,
     rerun_command,
@@ -38,31 +38,7 @@ Exit codes: 0 every stage is as expected; 1 a stage is wrong, and this says wher
 dump or tensor file that cannot be read.
 """
 )
-@click.argument("dumps", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--inputs", required=True, metavar="PATH", type=click.Path(path_type=Path), help="The inputs.")
-@click.option(
-    "--expected", required=True, metavar="PATH", type=click.Path(path_type=Path), help="Golden outputs."
-)
-@click.option("--entry", metavar="NAME", help="The function to run, where it is not clear.")
-@click.option("--rtol", type=float, default=TOLERANCE, show_default=True, help="Relative, for floats.")
-@click.option("--atol", type=float, default=TOLERANCE, show_default=True, help="Absolute, for floats.")
-@click.option(
-    "--tolerance",
-    "tolerances",
-    multiple=True,
-    metavar="NAME=RTOL[,ATOL]",
-    help="Tolerance of one tensor, of any dtype. May be given several times.",
-)
-@click.option("--only", multiple=True, metavar="NAME", help="Compare only this tensor, or these.")
-@click.option("--equal-nan", is_flag=True, help="Take NaN as equal to NaN.")
-@click.option("--widen-dtypes", is_flag=True, help="Compare tensors of two dtypes by value.")
-@click.option(
-    "--option",
-    "script_options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Debug option of the scripts (see `pypto-tmpl options`). May be given several times.",
-)
+@comparison
 @click.option("--scan", is_flag=True, help="Run the stages in order instead of by binary search.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
 @click.option(

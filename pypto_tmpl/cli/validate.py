@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pypto_tmpl.cli.comparison import TOLERANCE, comparison
 from pypto_tmpl.cli.group import Settings
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pypto_tmpl.debug.stages import Stage
     from pypto_tmpl.debug.validation import Options, Validation
 
-TOLERANCE = 5e-2
 INTERRUPTED = 130
 
 
@@ -45,36 +45,12 @@ Exit codes: 0 every stage is as expected; 1 a stage computes something else, or 
 2 a stage cannot be read, or wrong usage; 130 interrupted.
 """
 )
-@click.argument("dumps", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--inputs", required=True, metavar="PATH", type=click.Path(path_type=Path), help="The inputs.")
-@click.option(
-    "--expected", required=True, metavar="PATH", type=click.Path(path_type=Path), help="Golden outputs."
-)
+@comparison
 @click.option(
     "--checkpoints",
     metavar="PATH",
     type=click.Path(path_type=Path),
     help="Expected intermediates, by the names of variables.",
-)
-@click.option("--entry", metavar="NAME", help="The function to run, where it is not clear.")
-@click.option("--rtol", type=float, default=TOLERANCE, show_default=True, help="Relative, for floats.")
-@click.option("--atol", type=float, default=TOLERANCE, show_default=True, help="Absolute, for floats.")
-@click.option(
-    "--tolerance",
-    "tolerances",
-    multiple=True,
-    metavar="NAME=RTOL[,ATOL]",
-    help="Tolerance of one tensor, of any dtype. May be given several times.",
-)
-@click.option("--only", multiple=True, metavar="NAME", help="Compare only this tensor, or these.")
-@click.option("--equal-nan", is_flag=True, help="Take NaN as equal to NaN.")
-@click.option("--widen-dtypes", is_flag=True, help="Compare tensors of two dtypes by value.")
-@click.option(
-    "--option",
-    "script_options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Debug option of the scripts (see `pypto-tmpl options`). May be given several times.",
 )
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes (default: the cores).")
 @click.option("--keep-going", is_flag=True, help="Check all stages, not only up to the first bad one.")
