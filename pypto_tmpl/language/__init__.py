@@ -23,28 +23,7 @@ from pypto_tmpl.ir import (
     TileLayout,
 )
 from pypto_tmpl.language import parser
-from pypto_tmpl.language.annotations import (
-    RUNTIME,
-    Array,
-    AsyncEvent,
-    AsyncSession,
-    DynVar,
-    InOut,
-    IntLike,
-    MemRef,
-    MemRefType,
-    Out,
-    PrefetchAsyncContext,
-    Ptr,
-    Scalar,
-    TaskId,
-    Tensor,
-    TensorView,
-    Tile,
-    TileView,
-    Tuple,
-    dynamic,
-)
+from pypto_tmpl.language.annotations import RUNTIME, DynVar, IntLike, MemRef, TensorView, TileView, dynamic
 from pypto_tmpl.language.decorators import function, inline, program
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
@@ -58,6 +37,7 @@ from pypto_tmpl.language.diagnostics import (
     UndefinedVariableError,
     UnsupportedFeatureError,
 )
+from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.jit import JITFunction, jit
 from pypto_tmpl.language.module import loads, loads_program, parse, parse_program
 from pypto_tmpl.language.namespaces import array, prefetch, system, tensor, tile, unified
@@ -119,10 +99,42 @@ from pypto_tmpl.language.surface import (
 
 if TYPE_CHECKING:
     from pypto_tmpl.language.namespaces.unified import *  # noqa: F403
+
+    # No type system knows `pl.Tensor[[16, 64], pl.FP32]`: to type checkers such parameters are of any type.
+    Array: Any
+    AsyncEvent: Any
+    AsyncSession: Any
+    InOut: Any
+    MemRefType: Any
+    Out: Any
+    PrefetchAsyncContext: Any
+    Ptr: Any
+    Scalar: Any
+    TaskId: Any
+    Tensor: Any
+    Tile: Any
+    Tuple: Any
 else:
+    from pypto_tmpl.language.annotations import (
+        Array,
+        AsyncEvent,
+        AsyncSession,
+        InOut,
+        MemRefType,
+        Out,
+        PrefetchAsyncContext,
+        Ptr,
+        Scalar,
+        TaskId,
+        Tensor,
+        Tile,
+        Tuple,
+    )
 
     def __getattr__(name: str) -> Any:
         """An op under its unified name, such as ``pl.add``."""
+        if name in REPLACEMENTS:
+            raise AttributeError(f"pl has no {name!r} in this version; {REPLACEMENTS[name]}")
         return unified.__getattr__(name)
 
     def __dir__() -> list[str]:

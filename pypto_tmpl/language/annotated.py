@@ -74,7 +74,9 @@ def check_annotation(reader: Reader, node: ast.expr, spelled: ir.Type, found: ir
         return
     fits = type(spelled) is type(found)
     if fits and isinstance(spelled, ir.ScalarType) and isinstance(found, ir.ScalarType):
-        fits = spelled.dtype == found.dtype or (spelled.dtype.is_int() and found.dtype.is_int())
+        integers = spelled.dtype.is_int() and found.dtype.is_int()
+        is_index = ir.DataType.INDEX in (spelled.dtype, found.dtype)
+        fits = spelled.dtype == found.dtype or (integers and (is_index or reader.module.printed))
     if fits and isinstance(spelled, ir.ShapedType) and isinstance(found, ir.ShapedType):
         fits = spelled.dtype == found.dtype and _may_agree(spelled.shape, found.shape)
     if fits and isinstance(spelled, ir.TupleType) and isinstance(found, ir.TupleType):

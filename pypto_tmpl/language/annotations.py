@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from pypto_tmpl.ir import DataType, ParamDirection
 
@@ -113,6 +113,12 @@ class _Spelling:
 
     def __new__(cls, *parts: Any) -> Any:
         return Annotation(cls.__name__, parts)
+
+    if TYPE_CHECKING:  # in a kernel the name is a value of that type, whose parts are read and written
+
+        def __getitem__(self, index: Any) -> Any: ...
+
+        def __setitem__(self, index: Any, value: Any) -> None: ...
 
 
 class Tensor(_Spelling):

@@ -44,6 +44,11 @@ _MOVED = {
 }
 _SPECIAL = frozenset({"const", "MemRef", "submit", "spmd_submit", "yield_", "no_dep"})
 _REGION_OPS = frozenset({"tensor.aiv_shard", "tile.aiv_shard", "tensor.aic_gather", "tile.aic_gather"})
+_IN_KERNELS = {  # how kernels compute what a builtin of Python computes
+    "min": "write pl.min(...)",
+    "max": "write pl.max(...)",
+    "abs": "write pl.max(x, -x) of a scalar, pl.abs(x) of a tensor or tile",
+}
 _PADDED_LOAD = "pld.tile._remote_load_with_physical_tail_padding"
 
 # Keywords that the printer uses for operands, in the order in which they follow the positional ones.
@@ -95,10 +100,10 @@ def _named_call(reader: Reader, node: ast.Call, function: ast.Name, type_: ir.Ty
     if name not in module.functions and name not in module.closure:
         if (value := compile_time(reader, node)) is not NotImplemented:
             return closure_operand(reader, node, value)
-        if name in BUILTINS and not module.executed:
+        if name in BUILTINS and (module.printed or name == "float") and not module.executed:
             return BUILTINS[name](reader, node)
         if name in PYTHON_BUILTINS:
-            hint = f"write pl.{name}(...)" if name in ("min", "max", "abs") else None
+            hint = _IN_KERNELS.get(name)
             raise unsupported(reader, function, f"the builtin {name!r} on run-time values", hint)
     return function_call(reader, node, type_)
 

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl.ir import AtomicType, CommCtxType, NotifyOp, ReduceOp, WaitCmp
-from pypto_tmpl.language.annotations import CommCtx, DistributedTensor
 from pypto_tmpl.language.namespaces import distributed as _ops
 from pypto_tmpl.language.namespaces import distributed_system as system
 from pypto_tmpl.language.namespaces import distributed_tensor as tensor
@@ -11,7 +10,11 @@ from pypto_tmpl.language.namespaces import distributed_tile as tile
 
 if TYPE_CHECKING:
     from pypto_tmpl.language.namespaces.distributed import *  # noqa: F403
+
+    CommCtx: Any  # as in the package: such parameters are of any type to type checkers
+    DistributedTensor: Any
 else:
+    from pypto_tmpl.language.annotations import CommCtx, DistributedTensor
 
     def __getattr__(name: str) -> Any:
         """An op under its short name, such as ``pld.window``."""

@@ -41,6 +41,8 @@ _ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., ir.Expr]]] = {
     ast.BitOr: ("|", ir.bit_or),
     ast.BitXor: ("^", ir.bit_xor),
 }
+# Kernels compute these of compile-time values only; the printer writes them of others too.
+_FOLDED_ONLY = (ast.Pow, ast.BitAnd, ast.BitOr, ast.BitXor)
 _COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., ir.Expr], Callable[[Any, Any], bool]]] = {
     ast.Eq: ("==", ir.eq, operator.eq),
     ast.NotEq: ("!=", ir.ne, operator.ne),
@@ -239,6 +241,8 @@ def _attribute(reader: Reader, node: ast.Attribute) -> Operand:
     if isinstance(value, (ir.MemorySpace, int, float, tuple, DynVar, DimExpr)) and not is_code:
         return closure_operand(reader, node, value)
     hint = "only memory spaces and numbers stand for a value"
+    if node.attr == "shape" and isinstance(node.value, ast.Name) and reader.names.find(node.value.id):
+        hint = f"write pl.tensor.dim({node.value.id}, axis)"
     raise unsupported(reader, node, f"{shown(node)} as an expression", hint)
 
 
@@ -260,6 +264,8 @@ def _applied(reader: Reader, node: ast.BinOp, left: Operand, right: Operand) -> 
     try:
         if not isinstance(left, ir.Expr) and not isinstance(right, ir.Expr):
             return fold(node.op, left, right)
+        if type(node.op) in _FOLDED_ONLY and not reader.module.printed:
+            raise unsupported(reader, node, f"the operator {symbol} on run-time values")
         span = reader.span(node)
         return build(_number(reader, node.left, left), _number(reader, node.right, right), span)
     except (TypeError, ValueError, ArithmeticError) as error:
@@ -299,11 +305,19 @@ def _compare(reader: Reader, node: ast.Compare) -> Operand:
 @reads(ast.BoolOp)
 def _logical(reader: Reader, node: ast.BoolOp) -> Operand:
     build = ir.and_ if isinstance(node.op, ast.And) else ir.or_
-    values = [expression(reader, value) for value in node.values]
+    values = [_as_truth(reader, value, expression(reader, value)) for value in node.values]
     joined = values[0]
     for value in values[1:]:
         joined = build(joined, value, reader.span(node))
     return joined
+
+
+def _as_truth(reader: Reader, node: ast.expr, value: ir.Expr) -> ir.Expr:
+    """An operand of `and`, `or` and `not`, which is a scalar."""
+    if isinstance(value.type, (ir.ShapedType, ir.TupleType)):
+        message = f"{shown(node)}: a scalar is needed, got a {type(value.type).__name__}"
+        raise reader.error(ParserSyntaxError, node, message, _operator_hint(value))
+    return value
 
 
 @reads(ast.UnaryOp)
@@ -317,7 +331,7 @@ def _unary(reader: Reader, node: ast.UnaryOp) -> Operand:
             case ast.USub():
                 return ir.neg(value, span)
             case ast.Not():
-                return ir.not_(value, span)
+                return ir.not_(_as_truth(reader, node.operand, value), span)
             case ast.Invert():
                 return ir.bit_not(value, span)
     except TypeError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,11 +93,12 @@ def _declared(reader: Reader, node: ast.FunctionDef, decorator: ast.expr) -> Dec
     reader.auto_scope = ("auto_scope", False) not in header.attrs
     params, directions = [], []
     reader.signature = node
-    for index, arg in enumerate([*node.args.posonlyargs, *node.args.args]):
+    arguments = [*node.args.posonlyargs, *node.args.args]
+    for index, arg in enumerate(arguments):
         if index == 0 and arg.arg == "self":
             continue
         type_, direction = parameter(reader, arg)
-        params.append(_parameter_variable(reader, arg, type_))
+        params.append(_parameter_variable(reader, arg, type_, arguments[:index]))
         directions.append(direction)
     reader.params = params
     returned = return_annotation(reader, node.returns)
@@ -112,15 +113,24 @@ def _role(header: _Header) -> ir.Role | None:
     return ir.Role.Orchestrator if orchestrates else header.role
 
 
-def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type) -> ir.Var:
+def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type, earlier: Sequence[ast.arg]) -> ir.Var:
     """A parameter; an INDEX scalar of a dimension's name is that dimension."""
     if reader.names.find(arg.arg) is not None:
         raise reader.error(ParserSyntaxError, arg, f"two parameters are named {arg.arg!r}")
     module = reader.module
     is_dimension = isinstance(module.closure.get(arg.arg), DynVar) or arg.arg in module.dimensions
     if is_dimension and type_ == _INDEX:
+        if not module.printed and _is_named(earlier, arg.arg):
+            message = f"the dimension {arg.arg!r} is used before the parameter of that name"
+            raise reader.error(ParserTypeError, arg, message, "put the scalar first")
         return reader.names.bind(arg.arg, module.dimension(arg.arg))
     return reader.names.define(arg.arg, type_, reader.span(arg))
+
+
+def _is_named(params: Sequence[ast.arg], name: str) -> bool:
+    """Whether the annotation of a parameter spells that name."""
+    parts = (part for param in params if param.annotation for part in ast.walk(param.annotation))
+    return any(isinstance(part, ast.Name) and part.id == name for part in parts)
 
 
 def _header(reader: Reader, decorator: ast.expr) -> _Header:
@@ -153,12 +163,19 @@ def _header(reader: Reader, decorator: ast.expr) -> _Header:
                 found.attrs.append(("external_source", _external(reader, value)))
                 found.is_external = True
                 external = value
+            case None:
+                message = "keywords are written out, not unpacked with **"
+                raise reader.error(ParserSyntaxError, value, message)
             case name:
-                hint = allowed_note("keywords", _KEYWORDS, name or "")
+                hint = allowed_note("keywords", _KEYWORDS, name)
                 raise reader.error(ParserSyntaxError, value, f"pl.function takes no keyword {name!r}", hint)
     if external is not None and found.type not in (ir.FunctionType.AIC, ir.FunctionType.AIV):
         message = f"a function of type {found.type.name} has no external_source"
         raise reader.error(ParserTypeError, external, message, "only those of type AIC and AIV have one")
+    source = next((value for key, value in found.attrs if key == "external_source"), None)
+    if external is not None and source and not (reader.module.printed or Path(source).is_file()):
+        # a printed program is read elsewhere than where its kernels are
+        raise reader.error(MissingSourceError, external, f"the kernel source {source!r} does not exist")
     return found
 
 
@@ -176,11 +193,9 @@ def _optional(reader: Reader, node: ast.expr, kind: type[Any]) -> Any:
 
 
 def _external(reader: Reader, node: ast.expr) -> str:
-    """The absolute path of a kernel source; the file need not exist where a dump is read."""
+    """The absolute path of a kernel source."""
     path = Path(string(reader, node, "external_source"))
     found = path if path.is_absolute() else Path(reader.module.source.filename).absolute().parent / path
-    if reader.module.executed and not found.is_file():
-        raise MissingSourceError(f"the kernel source {str(found)!r} does not exist", reader.span(node))
     return str(found)
 
 

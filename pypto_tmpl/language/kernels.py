@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.errors import closest
+from pypto_tmpl.errors import allowed_note, closest
 from pypto_tmpl.language import inference
 from pypto_tmpl.language.attributes import attribute_dict, keyword_value, stored, variables
 from pypto_tmpl.language.constants import shown, unsupported
@@ -162,8 +162,12 @@ def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
                 launch["predicate"] = predicate(reader, keyword.value)
             case "sync_start" | "allow_early_resolve":
                 launch[keyword.arg] = boolean(reader, keyword.value, keyword.arg)
-            case _:
-                kwargs.append((keyword.arg or "", keyword_value(reader, name, keyword)))
+            case unknown if reader.module.printed:
+                kwargs.append((unknown or "", keyword_value(reader, name, keyword)))
+            case unknown:
+                message = f"a submit takes no keyword {unknown!r}"
+                hint = allowed_note("keywords", [*sorted(_DISPATCH), "attrs"], unknown or "")
+                raise reader.error(ParserSyntaxError, keyword.value, message, hint)
     _tag(reader, args, attrs)
     if not reader.module.printed:
         _check_submit(reader, node, name, signature, args, launch)
@@ -187,6 +191,8 @@ def _check_submit(
     is_spmd = isinstance(node.func, ast.Attribute) and node.func.attr == "spmd_submit"
     if is_spmd and "core_num" not in launch:
         raise reader.error(ParserSyntaxError, node, "pl.spmd_submit needs core_num=")
+    if isinstance(blocks := launch.get("core_num"), ir.ConstInt) and blocks.value <= 0:
+        raise reader.error(ParserSyntaxError, node, "the number of blocks is positive")
     for key in ("core_num", "sync_start"):
         if key in launch and not is_spmd:
             message = f"pl.submit takes no keyword {key!r}"

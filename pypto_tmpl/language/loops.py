@@ -12,7 +12,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language.attributes import attribute_dict, stored
 from pypto_tmpl.language.constants import shown
-from pypto_tmpl.language.diagnostics import ParserSyntaxError
+from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression, scalar
 from pypto_tmpl.language.folding import integer
 from pypto_tmpl.language.regions import split_loop, spmd_loop
@@ -27,8 +27,12 @@ _KINDS = {
     "unroll": ir.ForKind.Unroll,
     "pipeline": ir.ForKind.Pipeline,
 }
-_GONE = {"chunk": "leave it out: loops are not cut into chunks"}  # of other versions
-_KEYWORDS = ("init_values", "attrs", "stage")
+_GONE = {
+    "chunk": "leave it out: loops are not cut into chunks",  # of other versions
+    "stage": "pl.pipeline has stages",
+    "step": "write the bounds as pl.range(start, stop, step)",
+}
+_KEYWORDS = ("init_values", "attrs")
 
 
 @dataclass(slots=True)
@@ -103,7 +107,7 @@ def _loop(reader: Reader, kind: str, results: Results) -> Iterator[None]:
 
 
 def _header(reader: Reader, call: ast.Call, kind: str) -> _Header:
-    header = _Header([scalar(reader, bound, "the bound of a loop") for bound in call.args])
+    header = _Header([_bound(reader, bound) for bound in call.args])
     stage: list[tuple[str, Any]] = []
     for keyword in call.keywords:
         value = keyword.value
@@ -117,7 +121,8 @@ def _header(reader: Reader, call: ast.Call, kind: str) -> _Header:
             case "stage" if kind == "pipeline":
                 stage = [("pipeline_stages", integer(reader, value, "stage"))]
             case _:
-                hint = _GONE.get(keyword.arg or "") or allowed_note("keywords", _KEYWORDS, keyword.arg or "")
+                known = [*_KEYWORDS, "stage"] if kind == "pipeline" else _KEYWORDS
+                hint = _GONE.get(keyword.arg or "") or allowed_note("keywords", known, keyword.arg or "")
                 message = f"pl.{kind} takes no keyword {keyword.arg!r}"
                 raise reader.error(ParserSyntaxError, value, message, hint)
     if kind == "pipeline":
@@ -125,6 +130,15 @@ def _header(reader: Reader, call: ast.Call, kind: str) -> _Header:
             raise reader.error(ParserSyntaxError, call, "pl.pipeline needs stage=N, an integer of at least 1")
         header.attrs = stage + [entry for entry in header.attrs if entry[0] != "pipeline_stages"]
     return header
+
+
+def _bound(reader: Reader, node: ast.expr) -> ir.Expr:
+    found = scalar(reader, node, "the bound of a loop")
+    assert isinstance(found.type, ir.ScalarType)
+    if not (found.type.dtype.is_int() or reader.module.printed):
+        message = f"the bound of a loop is an integer, and {shown(node)} is {found.type.dtype.name}"
+        raise reader.error(ParserTypeError, node, message)
+    return found
 
 
 def _bounds(reader: Reader, call: ast.Call, bounds: list[ir.Expr]) -> tuple[ir.Expr, ir.Expr, ir.Expr]:

@@ -11,6 +11,7 @@ from pypto_tmpl.language.constants import named_member, shown, type_text
 from pypto_tmpl.language.dependencies import dependencies
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import as_constant, operand
+from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.namespaces import CallContext, OpCallError, build_call
 from pypto_tmpl.language.scopes import HOST_LEVELS, Reader
 
@@ -43,6 +44,9 @@ def source_call(reader: Reader, node: ast.Call, path: tuple[str, ...], is_statem
     target = reader.target if node is reader.root else ""
     if path[-1] == _WINDOW_BUFFER:
         _check_window(reader, node, target)
+        if "name" in kwargs:
+            message = "a window buffer is named by the variable it is bound to"
+            raise reader.error(ParserSyntaxError, node, message, "leave out name=")
     context = CallContext(reader.span(node), is_statement, split, target)
     try:
         found = build_call(path, args, kwargs, context)
@@ -107,6 +111,7 @@ def _buffer_base(reader: Reader, node: ast.expr) -> ir.Expr | None:
 
 def unknown_op(reader: Reader, node: ast.Call, error: OpCallError) -> InvalidOperationError:
     """The diagnostic for a name that no namespace has."""
-    found = reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}", error.hint)
+    hint = REPLACEMENTS.get(getattr(node.func, "attr", ""), error.hint)
+    found = reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}", hint)
     assert isinstance(found, InvalidOperationError)
     return found

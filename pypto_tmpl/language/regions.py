@@ -9,9 +9,10 @@ from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language.assignments import assign
 from pypto_tmpl.language.constants import enum_member, shown, unsupported
-from pypto_tmpl.language.diagnostics import ParserSyntaxError
+from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import scalar
 from pypto_tmpl.language.folding import integer
+from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.scope_options import AT, COMMON, RUNTIME, SPMD, ScopeOptions, scope_options
 from pypto_tmpl.language.scope_rules import (
     check_context,
@@ -26,12 +27,6 @@ from pypto_tmpl.language.statements import block, emit, reads
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)
 _SPMD_SUFFIX = "_spmd"
-_GONE = {  # of other versions
-    "incore": "write `with pl.at(level=pl.Level.CORE_GROUP):`",
-    "auto_incore": "write `with pl.at(level=pl.Level.CORE_GROUP):`",
-    "auto_chunk": "leave it out: loops are not cut into chunks",
-    "auto_scope": "write @pl.function(auto_scope=True), which is the default",
-}
 
 
 @reads(ast.With)
@@ -41,8 +36,8 @@ def _with(reader: Reader, node: ast.With) -> None:
     call, target = node.items[0].context_expr, node.items[0].optional_vars
     name = call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
     if not isinstance(call, ast.Call) or name not in _SCOPES:
-        gone = getattr(getattr(call, "func", None), "attr", "")
-        hint = _GONE.get(gone) or allowed_note("scopes", [f"pl.{known}" for known in _SCOPES])
+        gone = getattr(getattr(call, "func", call), "attr", "")
+        hint = REPLACEMENTS.get(gone) or allowed_note("scopes", [f"pl.{known}" for known in _SCOPES])
         raise unsupported(reader, call, f"the context manager {shown(call)}", hint)
     if target is not None and (name not in ("at", "spmd") or not isinstance(target, ast.Name)):
         raise reader.error(ParserSyntaxError, target, f"pl.{name} takes no `as` with {shown(target)}")
@@ -144,6 +139,10 @@ def _spmd_options(reader: Reader, call: ast.Call) -> tuple[ir.Expr, ScopeOptions
         raise reader.error(ParserSyntaxError, call, "pl.spmd takes the number of blocks")
     count = (call.args or named)[0]
     core_num = scalar(reader, count, "the number of blocks")
+    assert isinstance(core_num.type, ir.ScalarType)
+    if not (core_num.type.dtype.is_int() or reader.module.printed):
+        message = f"the number of blocks is an integer, and {shown(count)} is {core_num.type.dtype.name}"
+        raise reader.error(ParserTypeError, count, message)
     if isinstance(core_num, ir.ConstInt) and core_num.value <= 0 and not reader.module.printed:
         raise reader.error(ParserSyntaxError, count, "the number of blocks is positive")
     return core_num, scope_options(reader, call, SPMD, but=("core_num",))

@@ -7,7 +7,7 @@ import ast
 from pypto_tmpl import ir
 from pypto_tmpl.language.calls import call
 from pypto_tmpl.language.constants import attribute_name
-from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError
+from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, PythonSyntaxError
 from pypto_tmpl.language.expressions import as_constant, expression, scalar
 from pypto_tmpl.language.scopes import Reader, Results
 from pypto_tmpl.language.statements import block, emit, reads
@@ -63,7 +63,9 @@ def _pass(reader: Reader, node: ast.Pass) -> None:
 def _jump(reader: Reader, node: ast.Break | ast.Continue) -> None:
     word = "break" if isinstance(node, ast.Break) else "continue"
     if not reader.loops:
-        raise reader.error(InvalidOperationError, node, f"{word} outside a loop")
+        # Python itself refuses such text, so that it comes from pl.parse only.
+        message = f"Failed to compile code from {reader.module.source.filename}: {word} outside a loop"
+        raise reader.error(PythonSyntaxError, node, message)
     if reader.loops[-1] in _NO_JUMPS:
         raise reader.error(InvalidOperationError, node, f"{word} in a pl.{reader.loops[-1]} loop")
     span = reader.span(node)

@@ -18,6 +18,7 @@ from pypto_tmpl.language.constants import (
 from pypto_tmpl.language.diagnostics import ParserError, ParserTypeError
 from pypto_tmpl.language.expressions import Operand, as_constant, closure_operand, in_type, int_constant
 from pypto_tmpl.language.folding import integer, sequence
+from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.memrefs import memory_reference
 from pypto_tmpl.language.scopes import Reader
 
@@ -36,7 +37,13 @@ _MARKERS: dict[str, Callable[[], ir.Type]] = {
     "AsyncSession": ir.AsyncSessionType,
     "AsyncSessionType": ir.AsyncSessionType,
 }
-_GONE = {"In": "a parameter is an input unless it is pl.Out[...] or pl.InOut[...]"}  # of other versions
+_FORMS = {
+    "Tensor": "[[extents], dtype]",
+    "Tile": "[[extents], dtype]",
+    "DistributedTensor": "[[extents], dtype]",
+    "Scalar": "[dtype]",
+    "Array": "[extent, dtype]",
+}
 DIRECTIONS = {"Out": ir.ParamDirection.Out, "InOut": ir.ParamDirection.InOut}
 
 
@@ -58,7 +65,8 @@ def annotation(reader: Reader, node: ast.expr) -> ir.Type:
             kind, parts = "", []
     read = _KINDS.get(kind)
     if read is None or (not parts and kind != "Tuple"):
-        hint = _GONE.get(kind) or allowed_note("types", [*_KINDS, *_MARKERS], kind)
+        hint = REPLACEMENTS.get(kind) or allowed_note("types", [*_KINDS, *_MARKERS], kind)
+        hint = f"write what it holds: pl.{kind}{_FORMS[kind]}" if kind in _FORMS else hint
         raise reader.error(ParserTypeError, node, f"{shown(node)} is no type", hint)
     try:
         return read(reader, node, parts)
@@ -257,6 +265,8 @@ def extent(reader: Reader, node: ast.expr) -> ir.Expr:
 
 def _extent(reader: Reader, node: ast.expr, value: Operand) -> ir.Expr:
     found = value if isinstance(value, ir.Expr) else as_constant(reader, node, value)
+    if isinstance(found, ir.ConstInt) and found.value < 0 and not reader.module.printed:
+        raise reader.error(ParserTypeError, node, f"an extent is not negative, as {shown(node)} is")
     if isinstance(found.type, ir.ScalarType) and found.type.dtype.is_int():
         return found
     raise reader.error(ParserTypeError, node, f"an extent is an integer, not {shown(node)}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 import pypto_tmpl.language as pl
+from pypto_tmpl.language.diagnostics import MissingSourceError
 
 FRAME = """import pypto.language as pl
 
@@ -63,7 +64,8 @@ class Case:
 CASES: dict[str, list[Case]] = {
     "text that Python cannot compile": [
         Case('@pl.function\ndef f(:\n    pass\n', pl.PythonSyntaxError, (2, 7), 'Failed to compile code from d.py: invalid syntax', module=True),
-        Case('break', pl.InvalidOperationError, (1, 1), 'break outside a loop'),
+        Case('break', pl.PythonSyntaxError, (1, 1), 'Failed to compile code from d.py: break outside a loop'),
+        Case('if p:\n    continue', pl.PythonSyntaxError, (2, 5), 'Failed to compile code from d.py: continue outside a loop'),
     ],
     "no function or program, or several": [
         Case('X = 1\n', pl.ProgramCountError, None, 'found no @pl.function or @pl.program in d.py, where one is expected', module=True),
@@ -165,6 +167,9 @@ CASES: dict[str, list[Case]] = {
         Case("pl.static_assert(1 > 2, 'two is more')", pl.ParserError, (1, 1), 'static_assert failed: two is more'),
         Case('pl.static_assert(n > 2)', pl.ParserError, (1, 18), "'n > 2' is no compile-time value"),
     ],
+    "kernel source": [
+        Case("@pl.function(type=pl.FunctionType.AIV, external_source='/gone.cpp')\ndef f(): ...\n", MissingSourceError, (1, 56), "the kernel source '/gone.cpp' does not exist", module=True),
+    ],
     "level and role": [
         Case('@pl.function(type=pl.FunctionType.AIV, level=pl.Level.HOST)\ndef f(): pass\n', pl.ParserSyntaxError, (2, 1), "Failed to parse function 'f': f: a function of type AIV has level AIV, not Level.HOST", module=True),
     ],
@@ -200,6 +205,24 @@ CASES: dict[str, list[Case]] = {
         Case('y = pl.exp(pl.no_dep(x))', pl.ParserSyntaxError, (1, 12), 'pl.no_dep stands around an argument of a kernel call'),
         Case('pl.dump_tag(x)', pl.ParserSyntaxError, (1, 1), 'pl.dump_tag stands in Orchestration and Inline functions'),
         Case('@pl.function(level=pl.Level.HOST, role=pl.Role.SubWorker)\ndef f(self, n: pl.Scalar[pl.INDEX]):\n    self.x = n\n', pl.ParserSyntaxError, (3, 5), 'a host sub-worker does not use `self`', module=True),
+        Case('y = n ** 2', pl.UnsupportedFeatureError, (1, 5), 'the operator ** on run-time values is not supported'),
+        Case('y = abs(n)', pl.UnsupportedFeatureError, (1, 5), "the builtin 'abs' on run-time values is not supported", 'write pl.max(x, -x) of a scalar, pl.abs(x) of a tensor or tile'),
+        Case('y = p and x', pl.ParserSyntaxError, (1, 11), "'x': a scalar is needed, got a TensorType", 'operators take scalars; tensors and tiles are computed with ops, such as pl.tensor.add'),
+        Case('y = not t', pl.ParserSyntaxError, (1, 9), "'t': a scalar is needed, got a TileType", 'operators take scalars; tensors and tiles are computed with ops, such as pl.tensor.add'),
+        Case('y = x.shape[0]', pl.UnsupportedFeatureError, (1, 5), "'x.shape' as an expression is not supported", 'write pl.tensor.dim(x, axis)'),
+        Case('for i in pl.range(r):\n    pass', pl.ParserTypeError, (1, 19), "the bound of a loop is an integer, and 'r' is FP32"),
+        Case('for i in pl.range(4, step=2):\n    pass', pl.ParserSyntaxError, (1, 27), "pl.range takes no keyword 'step'", 'write the bounds as pl.range(start, stop, step)'),
+        Case('with pl.spmd(r):\n    y = self.k(x, x)', pl.ParserTypeError, (1, 14), "the number of blocks is an integer, and 'r' is FP32"),
+        Case('a, b = pl.submit(self.k, x, x, device=0)', pl.ParserSyntaxError, (1, 39), "a submit takes no keyword 'device'", 'keywords: allow_early_resolve, core_num, deps, dumps, predicate, sync_start, attrs'),
+        Case('a, b = pl.spmd_submit(self.k, x, x, core_num=0)', pl.ParserSyntaxError, (1, 8), 'the number of blocks is positive'),
+        Case('y: pl.Scalar[pl.INT32] = pl.const(3, pl.INT64)', pl.ParserTypeError, (1, 4), "the annotation 'pl.Scalar[pl.INT32]' contradicts the value's type pl.Scalar[pl.INT64]"),
+        Case('with pl.auto_chunk:\n    pass', pl.UnsupportedFeatureError, (1, 6), "the context manager 'pl.auto_chunk' is not supported", 'leave it out: loops are not cut into chunks'),
+        Case('y = pl.incore(x)', pl.InvalidOperationError, (1, 5), "unknown op 'pl.incore'", 'write `with pl.at(level=pl.Level.CORE_GROUP):`'),
+        Case('@pl.function\ndef f(x: pl.Tensor): pass\n', pl.ParserTypeError, (2, 10), "'pl.Tensor' is no type", 'write what it holds: pl.Tensor[[extents], dtype]', module=True),
+        Case('@pl.function\ndef f(x: pl.Tensor[[-1], pl.FP32]): pass\n', pl.ParserTypeError, (2, 21), "an extent is not negative, as '-1' is", module=True),
+        Case('N = pl.dynamic("N")\n@pl.function\ndef f(x: pl.Tensor[[N], pl.FP32], N: pl.Scalar[pl.INDEX]): pass\n', pl.ParserTypeError, (3, 35), "the dimension 'N' is used before the parameter of that name", 'put the scalar first', module=True),
+        Case('@pl.function(**KEYWORDS)\ndef f(): pass\n', pl.ParserSyntaxError, (1, 16), 'keywords are written out, not unpacked with **', module=True),
+        Case('@pl.function(level=pl.Level.HOST)\ndef f():\n    w = pld.alloc_window_buffer(64, name="v")\n', pl.ParserSyntaxError, (3, 9), 'a window buffer is named by the variable it is bound to', 'leave out name=', module=True),
         Case("@pl.function(external_source='/a.cpp')\ndef f(): ...\n", pl.ParserTypeError, (1, 30), 'a function of type Opaque has no external_source', 'only those of type AIC and AIV have one', module=True),
         Case('y = x[-1]', pl.ParserTypeError, (1, 7), 'the index -1 is negative', 'indices count from the first element'),
         Case('y = x[4:2]', pl.ParserTypeError, (1, 7), "the slice '4:2' ends before it begins"),
@@ -211,7 +234,7 @@ CASES: dict[str, list[Case]] = {
 
 # How many inputs the contract names for each kind of mistake.
 INPUTS = {
-    "text that Python cannot compile": 2,
+    "text that Python cannot compile": 3,
     "no function or program, or several": 2,
     "class or decorator": 3,
     "annotation": 7,
@@ -228,14 +251,17 @@ INPUTS = {
     "strict_ssa": 1,
     "strict_ssa, subscript": 1,
     "static_assert": 2,
+    "kernel source": 1,
     "level and role": 1,
     "operands of ops": 3,
-    "rules of scopes, loops and launches": 32,
+    "rules of scopes, loops and launches": 50,
 }
 
 
 @pytest.mark.parametrize(
-    "case", [case for cases in CASES.values() for case in cases], ids=lambda case: case.text.replace("\n", "|")
+    "case",
+    [case for cases in CASES.values() for case in cases],
+    ids=lambda case: case.text.replace("\n", "|"),
 )
 def test_a_mistake_is_told_with_its_place(case: Case) -> None:
     with pytest.raises(pl.ParserError) as caught:
@@ -254,7 +280,11 @@ def test_every_input_of_the_contract_is_there() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "builtin"),
-    [(pl.PythonSyntaxError, SyntaxError), (pl.ProgramCountError, ValueError), (pl.InvalidOperationError, ValueError)],
+    [
+        (pl.PythonSyntaxError, SyntaxError),
+        (pl.ProgramCountError, ValueError),
+        (pl.InvalidOperationError, ValueError),
+    ],
 )
 def test_errors_are_those_that_upstream_raises_too(kind: type, builtin: type) -> None:
     assert issubclass(kind, builtin)

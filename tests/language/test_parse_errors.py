@@ -18,6 +18,7 @@ class P:
 INDENT = 8
 CODES = {
     pl.ParserSyntaxError: "E001",
+    pl.PythonSyntaxError: "E001",
     pl.ParserTypeError: "E101",
     pl.UndefinedVariableError: "E200",
     pl.SSAViolationError: "E201",
@@ -116,7 +117,7 @@ LOOPS = [
     ('if n:\n    pass', pl.ParserTypeError, (1, 4), "the condition of an if is a BOOL scalar, and 'n' is INDEX"),
     ('while n:\n    pass', pl.ParserTypeError, (1, 7), "the condition of a while is a BOOL scalar, and 'n' is INDEX"),
     ('if x:\n    pass', pl.ParserTypeError, (1, 4), "the condition of an if is a scalar, and 'x' is a TensorType"),
-    ('break', pl.InvalidOperationError, (1, 1), 'break outside a loop'),
+    ('break', pl.PythonSyntaxError, (1, 1), 'Failed to compile code from d.py: break outside a loop'),
     ('for i in pl.parallel(4):\n    continue', pl.InvalidOperationError, (2, 5), 'continue in a pl.parallel loop'),
 ]  # fmt: skip
 

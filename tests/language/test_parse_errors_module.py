@@ -71,7 +71,7 @@ SIGNATURES = [
     ("@pl.function(type=pl.FunctionType.AIV, level=pl.Level.HOST)\ndef f(): pass", pl.ParserSyntaxError, (2, 1), "Failed to parse function 'f': f: a function of type AIV has level AIV, not Level.HOST"),
     ("@pl.function(auto_scope=1)\ndef f(): pass", pl.ParserTypeError, (1, 25), "auto_scope is True or False, not '1'"),
     ("@pl.function(attrs=[1])\ndef f(): pass", pl.ParserSyntaxError, (1, 20), "function attributes is a dict literal, not '[1]'"),
-    ("@pl.function(type=pl.FunctionType.AIV, external_source='/a.cpp')\ndef f():\n    return 1", pl.ParserSyntaxError, (3, 5), "the body of an external function is `...`, `pass` or a docstring"),
+    (f"@pl.function(type=pl.FunctionType.AIV, external_source={__file__!r})\ndef f():\n    return 1", pl.ParserSyntaxError, (3, 5), "the body of an external function is `...`, `pass` or a docstring"),
     ("@pl.function(strict_ssa=True)\ndef f(n: pl.Scalar[pl.INDEX]):\n    y = n\n    y = n", pl.SSAViolationError, (4, 5), "'y' is assigned twice, which strict_ssa forbids"),
     ("@pl.program\nclass P:\n    @pl.function\n    def f(): pass\n    @pl.function\n    def f(): pass", pl.ParserSyntaxError, (6, 5), "two functions are named 'f'"),
     ("@pl.program\nclass P:\n    pass", pl.ParserSyntaxError, (2, 1), "class 'P' has no function", "decorate its functions with @pl.function"),

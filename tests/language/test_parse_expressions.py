@@ -1,6 +1,7 @@
 """Expressions, constants and names of scalars."""
 
 import math
+import re
 
 import pytest
 
@@ -14,20 +15,20 @@ INDEX, INT32, INT64, FP32, BOOL = (
 VARIABLES = {"n": INDEX, "k": INT32, "j": INT64, "r": FP32, "p": BOOL, "q": BOOL}
 
 
-def read(text: str, head: str = "") -> tuple[ir.Expr, dict[str, ir.Var]]:
+def read(text: str, head: str = "", printed: bool = False) -> tuple[ir.Expr, dict[str, ir.Var]]:
     """The expression and the variables it may name."""
     params = ", ".join(f"{name}: pl.Scalar[pl.{dtype.name}]" for name, dtype in VARIABLES.items())
     code = f"import pypto.language as pl\n{head}\n@pl.function\ndef f({params}):\n    return {text}\n"
-    function = pl.parse(code)
+    function = pl.parse(f"# pypto.program: P\n{code}" if printed else code)
     assert isinstance(function, ir.Function)
     assert isinstance(function.body, ir.ReturnStmt)
     (value,) = function.body.value
     return value, {var.name_hint: var for var in function.params}
 
 
-def check(text: str, build, head: str = "") -> None:
+def check(text: str, build, head: str = "", printed: bool = False) -> None:
     """``text`` reads as what ``build`` makes of the variables."""
-    value, variables = read(text, head)
+    value, variables = read(text, head, printed)
     assert ir.structural_diff(value, build(**variables)) is None
 
 
@@ -59,12 +60,9 @@ TASK = ir.ScalarType(ir.DataType.TASK_ID)
         ("r / 2.0", lambda r, **_: op(ir.FloatDiv, r, ir.ConstFloat(2.0, FP32, S), to=FP32)),
         ("n // 4 % 3", lambda n, **_: op(ir.FloorMod, op(ir.FloorDiv, n, 4), 3)),
         ("n << 1 >> 2", lambda n, **_: op(ir.BitShiftRight, op(ir.BitShiftLeft, n, 1), 2)),
-        ("n & 1 | 2 ^ n", lambda n, **_: op(ir.BitOr, op(ir.BitAnd, n, 1), op(ir.BitXor, 2, n))),
-        ("n ** 2", lambda n, **_: op(ir.Pow, n, 2)),
         ("-n", lambda n, **_: op(ir.Neg, n)),
         ("~k", lambda k, **_: op(ir.BitNot, k, to=INT32)),
         ("not p", lambda p, **_: op(ir.Not, p, to=BOOL)),
-        ("abs(k)", lambda k, **_: op(ir.Abs, k, to=INT32)),
         ("n == 1", lambda n, **_: op(ir.Eq, n, 1, to=BOOL)),
         ("n != 1", lambda n, **_: op(ir.Ne, n, 1, to=BOOL)),
         ("k < pl.const(1, pl.INT32)", lambda k, **_: op(ir.Lt, k, ir.ConstInt(1, INT32, S), to=BOOL)),
@@ -86,6 +84,22 @@ TASK = ir.ScalarType(ir.DataType.TASK_ID)
 )
 def test_operators(text, build) -> None:
     check(text, build)
+
+
+@pytest.mark.parametrize(
+    ("text", "build", "refused"),
+    [
+        ("n & 1", lambda n, **_: op(ir.BitAnd, n, 1), "the operator & on run-time values"),
+        ("n | 1", lambda n, **_: op(ir.BitOr, n, 1), "the operator | on run-time values"),
+        ("2 ^ n", lambda n, **_: op(ir.BitXor, 2, n), "the operator ^ on run-time values"),
+        ("n ** 2", lambda n, **_: op(ir.Pow, n, 2), "the operator ** on run-time values"),
+        ("abs(k)", lambda k, **_: op(ir.Abs, k, to=INT32), "the builtin 'abs' on run-time values"),
+    ],
+)
+def test_what_the_printer_writes_and_users_may_not(text, build, refused) -> None:
+    check(text, build, printed=True)
+    with pytest.raises(pl.UnsupportedFeatureError, match=re.escape(f"{refused} is not supported")):
+        read(text)
 
 
 @pytest.mark.parametrize(

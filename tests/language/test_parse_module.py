@@ -73,6 +73,8 @@ def test_no_split_and_automatic_scopes_are_not_stored() -> None:
 
 
 def test_external_functions_have_no_body_and_an_absolute_path(tmp_path: Path) -> None:
+    (tmp_path / "k").mkdir()
+    (tmp_path / "k" / "a.cpp").write_text("")
     for body in ("...", "pass", '"""doc"""'):
         found = function(
             '@pl.function(type=pl.FunctionType.AIV, external_source="k/a.cpp")',
@@ -82,12 +84,11 @@ def test_external_functions_have_no_body_and_an_absolute_path(tmp_path: Path) ->
         assert found.attrs["external_source"] == str(tmp_path / "k" / "a.cpp")
         assert found.body.stmts == ()
         assert not found.requires_runtime_binding
-    assert (
-        function('@pl.function(type=pl.FunctionType.AIV, external_source="/a.cpp")', "pass").attrs[
-            "external_source"
-        ]
-        == "/a.cpp"
-    )
+    text = '@pl.function(type=pl.FunctionType.AIV, external_source="/gone.cpp")\ndef k(): pass\n'
+    with pytest.raises(ValueError, match="the kernel source '/gone.cpp' does not exist"):
+        pl.parse(text)
+    dump = pl.parse(f"# pypto.program: P\n{text}")  # is read elsewhere than the kernel was compiled
+    assert dump.attrs["external_source"] == "/gone.cpp"
 
 
 def test_host_workers_keep_their_text() -> None:

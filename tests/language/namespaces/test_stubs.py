@@ -18,11 +18,15 @@ KERNEL = """\
 import pypto_tmpl.language as pl
 import pypto_tmpl.language.distributed as pld
 
+N = pl.dynamic("N")
+
 
 @pl.jit
-def softmax(x: pl.Tensor, table: pl.Tensor, out: pl.Tensor) -> pl.Tensor:
-    for r in pl.parallel(0, 128, 32):
+def softmax(x: pl.Tensor[[N, 96], pl.FP32], table: pl.Tensor, out: pl.Out[pl.Tensor]) -> pl.Tensor:
+    rows, columns = x.shape
+    for r in pl.parallel(0, rows, 32):
         block = pl.slice(x, [32, 96], [r, 0])
+        out[r : r + 16, :] = pl.exp(block)[0:16, :]
         shifted = pl.row_expand_sub(block, pl.row_max(block))
         total = pl.add(pl.row_sum(pl.exp(shifted)), 1e-6)
         scaled = pl.mul(pl.cast(total, target_type=pl.BF16, mode="rint"), 0.5)
@@ -34,7 +38,13 @@ def softmax(x: pl.Tensor, table: pl.Tensor, out: pl.Tensor) -> pl.Tensor:
 
 
 @pl.function(type=pl.FunctionType.InCore)
-def copy(x: pl.Tensor, out: pl.Tensor, window: pld.DistributedTensor) -> pl.Tensor:
+def copy(
+    x: pl.Tensor[[16, 64], pl.FP32],
+    n: pl.Scalar[pl.INT32],
+    out: pl.Out[pl.Tensor[[16, 64], pl.FP32, pl.NZ]],
+    window: pld.DistributedTensor[[16, 64], pl.FP32],
+) -> pl.Tensor[[16, 64], pl.FP32]:
+    i: pl.Scalar[pl.INT32] = n + 1
     t = pl.tile.load(x, [0, 0], [16, 64], target_memory=pl.Mem.Vec)
     masked = pl.tile.gather_mask(t, mask_pattern=pl.tile.MaskPattern.P0101)
     pld.remote_store(masked, window, 0, [0, 0])
