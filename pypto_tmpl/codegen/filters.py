@@ -15,8 +15,8 @@ TORCH_NAMES: Mapping[str, str] = MappingProxyType(
         "INT32": "int32", "INT64": "int64",
         "INDEX": "int64", "TASK_ID": "int64", "UINT8": "uint8", "UINT16": "uint16", "UINT32": "uint32",
         "UINT64": "uint64", "FP8E4M3FN": "float8_e4m3fn", "FP8E5M2": "float8_e5m2",
-        "FP8E8M0": "float8_e8m0fnu", "FP4": "float4_e2m1fn_x2", "FP16": "float16", "BF16": "bfloat16",
-        "FP32": "float32",
+        "FP8E8M0": "float8_e8m0fnu", "HF8": "uint8", "FP4": "float4_e2m1fn_x2", "FP16": "float16",
+        "BF16": "bfloat16", "FP32": "float32",
     }
 )  # fmt: skip
 

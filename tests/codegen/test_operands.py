@@ -47,8 +47,8 @@ def test_an_operand_without_elements_has_no_dtype() -> None:
 
 
 def test_a_dtype_that_torch_lacks() -> None:
-    with pytest.raises(FilterError, match="torch has no dtype for 'HF8'"):
-        _ = Operand("t", dtype_name="HF8").dtype
+    with pytest.raises(FilterError, match="torch has no dtype for 'HF4'"):
+        _ = Operand("t", dtype_name="HF4").dtype
 
 
 def test_unknown_facts_are_no_attribute_errors() -> None:

@@ -105,13 +105,13 @@ def test_every_place_of_an_op_is_listed():
 
 
 def test_a_dtype_that_torch_lacks_is_named_where_it_first_stands():
-    t, u = tile("t", [4, 4], ir.DataType.HF8), tile("u", [4, 4], ir.DataType.HF8)
+    t, u = tile("t", [4, 4], ir.DataType.HF4), tile("u", [4, 4], ir.DataType.HF4)
     body = [
         assign(t, load(x, [0, 0], [4, 4])),
         assign(t, op("tile.cast", [t], t.type)),
         assign(u, op("tile.add", [t, t], u.type)),
     ]
-    assert notes(*body) == ("dtype HF8 (code 66) (function 'f', variable 't', no source line)",)
+    assert notes(*body) == ("dtype HF4 (code 65) (function 'f', variable 't', no source line)",)
 
 
 def test_a_dtype_that_the_op_does_not_take():
@@ -134,10 +134,10 @@ def test_a_scalar_of_an_unknown_dtype():
 
 
 def test_a_scalar_operand_of_a_dtype_that_torch_lacks():
-    half = ir.ConstFloat(0.5, ir.DataType.HF8, U)
+    half = ir.ConstFloat(0.5, ir.DataType.HF4, U)
     strange = ir.ConstFloat(0.5, FP64, U)
     assert notes(evaluate(op("tensor.adds", [x, half], x.type))) == (
-        "operator 'tensor.adds' on dtype HF8 (function 'f', no source line)",
+        "operator 'tensor.adds' on dtype HF4 (function 'f', no source line)",
     )
     assert notes(evaluate(op("tensor.adds", [x, strange], x.type))) == (
         "dtype UNKNOWN (code 53) (function 'f', no source line)",
