@@ -42,6 +42,8 @@ def describe_failure(error: BaseException, path: str | os.PathLike[str]) -> str:
     origin = error.__traceback__
     while origin is not None and origin.tb_frame.f_code.co_filename != os.fspath(path):
         origin = origin.tb_next
+    if origin is None and isinstance(error, SyntaxError):  # nothing of the script was run
+        return "".join(traceback.format_exception_only(error)).rstrip()
     found = traceback.TracebackException(type(error), error, origin or error.__traceback__)
     return "".join(found.format()).rstrip()
 

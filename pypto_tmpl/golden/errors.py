@@ -38,7 +38,8 @@ def failed_result(
     text = error.without_slug() if isinstance(error, PyptoTmplError) else str(error)
     text = "\n".join([text, *getattr(error, "__notes__", ())])
     if not isinstance(error, PyptoTmplError | ValidationError) and (place := place_in_script(error)):
-        text += f"\n  at {place}"
+        is_known = place.partition(",")[0] in text
+        text += "" if is_known else f"\n  at {place}"
     is_told = isinstance(error, HarnessError | ValidationError)
     return RunResult(
         False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from pypto_tmpl.compile.build import DATA, REPORT, Build, compile_program
@@ -22,9 +23,9 @@ from pypto_tmpl.golden.result import RunResult
 from pypto_tmpl.golden.sources import ProgramSource
 from pypto_tmpl.golden.validation import check_outputs, raise_for
 from pypto_tmpl.golden.values import RunValues, from_data, generate
-from pypto_tmpl.runtime.execute import execute_build
+from pypto_tmpl.runtime.execute import execute_build, require_backend
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options
-from pypto_tmpl.runtime.platforms import require_simulated
+from pypto_tmpl.runtime.platforms import require_simulated, simulator_of
 from pypto_tmpl.runtime.records.task_count import expected_tasks
 
 _NOT_SET = ("", "0", "false", "False")
@@ -91,7 +92,8 @@ class Harness:
         knobs = self._knobs
         knobs.check_specs()
         is_jit = self._source.is_jit
-        options = runtime_options(with_run_fields(knobs.runtime_cfg, knobs.compile_cfg if is_jit else None))
+        runtime_cfg = with_run_fields(knobs.runtime_cfg, knobs.compile_cfg if is_jit else None)
+        options = runtime_options(runtime_cfg)
         compile_opts = compile_options(
             knobs.compile_cfg, (knobs.runtime_cfg or {}).get("platform"), is_jit=is_jit
         )
@@ -105,6 +107,9 @@ class Harness:
         if compile_only:
             return ""
         self._console.phase = "arguments"
+        if runtime_cfg.get("platform") is None:
+            options = replace(options, platform=simulator_of(build.manifest.backend))
+        require_backend(build.manifest, options.platform)
         check_names(
             knobs.specs,
             [param.name for param in build.manifest.entry.params],
@@ -224,6 +229,9 @@ class Harness:
             return _SKIPPED
         knobs = self._knobs
         with self._console.stage("validate"):
+            unused = sorted(set(knobs.compare_fn or ()) - set(values.outputs()))
+            if unused:
+                self._console.detail(f"compare_fn has comparators of what is no output: {', '.join(unused)}")
             values.assert_apart()
             self._finished.checks = check_outputs(
                 values.outputs(),

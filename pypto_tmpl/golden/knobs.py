@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import torch
+
 from pypto_tmpl.debug.report.writing import is_page
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.golden.comparators import Comparator
@@ -79,6 +81,8 @@ class Knobs:
                 raise HarnessError(f"two specs are named {spec.name!r}")
             if spec.name in ("", ".", "..") or Path(spec.name).name != spec.name:
                 raise HarnessError(f"spec name {spec.name!r} is no name of a parameter")
+            if isinstance(spec, TensorSpec):
+                _check_tensor(spec)
             seen.add(spec.name)
 
     def data_decision(self) -> tuple[bool, str]:
@@ -89,6 +93,14 @@ class Knobs:
         if size <= SAVE_LIMIT:
             return True, ""
         return False, f"data not saved: {size / 2**30:.2f} GiB is above 1 GiB; save_data=True saves it"
+
+
+def _check_tensor(spec: TensorSpec) -> None:
+    if not isinstance(spec.dtype, torch.dtype):
+        raise HarnessError(f"spec {spec.name!r}: dtype must be a torch.dtype, got {spec.dtype!r}")
+    extents = spec.extents
+    if any(not isinstance(n, int) or isinstance(n, bool) or n < 0 for n in extents):
+        raise HarnessError(f"spec {spec.name!r}: the shape must hold ints, 0 or more, got {list(extents)}")
 
 
 def check_names(specs: Sequence[Spec], params: Sequence[str], function: str) -> None:

@@ -89,13 +89,22 @@ def generate(specs: Sequence[Spec]) -> RunValues:
         if isinstance(spec, ScalarSpec):
             values[spec.name] = spec.value
             continue
-        value = spec.create_tensor()
+        value = _initial(spec)
         if tuple(value.shape) != spec.extents:
             raise HarnessError(
                 f"init_value of {spec.name!r} has shape {tuple(value.shape)}, the spec {spec.extents}"
             )
         values[spec.name] = value
     return RunValues(specs, values)
+
+
+def _initial(spec: TensorSpec) -> torch.Tensor:
+    try:
+        return spec.create_tensor()
+    except Exception as error:
+        if repr(spec.name) not in str(error):
+            error.add_note(f"  in making the initial value of {spec.name!r}")
+        raise
 
 
 def from_data(specs: Sequence[Spec], inputs: Mapping[str, torch.Tensor]) -> RunValues:

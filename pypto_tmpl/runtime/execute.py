@@ -18,7 +18,7 @@ from pypto_tmpl.runtime.arguments import bind_arguments
 from pypto_tmpl.runtime.dfx import warn_caller
 from pypto_tmpl.runtime.manifest import EntryParam, Manifest, file_record, read_manifest
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
-from pypto_tmpl.runtime.platforms import require_simulated
+from pypto_tmpl.runtime.platforms import Platform, require_simulated, simulator_of
 from pypto_tmpl.runtime.records.recording import Counting, Recording, RecordsError
 from pypto_tmpl.runtime.script import load_entry
 from pypto_tmpl.runtime.threads import simulator_threads
@@ -49,6 +49,18 @@ def execute_compiled(work_dir: str | os.PathLike[str], args: Sequence[object], *
     execute_build(build, read_manifest(build), args, options)
 
 
+def require_backend(manifest: Manifest, platform: Platform) -> None:
+    """Raise BackendMismatchError for a build that is for another backend than the platform's."""
+    if manifest.backend != platform.backend:
+        raise BackendMismatchError(
+            f"the build is for {manifest.backend}, platform {platform.name!r} is {platform.backend}",
+            notes=[
+                f"compile the program for platform {platform.name!r},"
+                f" or run it on {simulator_of(manifest.backend).name!r}"
+            ],
+        )
+
+
 def execute_build(
     build: Path,
     manifest: Manifest,
@@ -63,12 +75,7 @@ def execute_build(
     What the program raises gets notes with the generated line and, where it can be told from ``program`` or
     from the dump in the build, the source line.
     """
-    if manifest.backend != options.platform.backend:
-        raise BackendMismatchError(
-            f"the build is for {manifest.backend}, platform {options.platform.name!r} is"
-            f" {options.platform.backend}",
-            notes=[f"compile the program for platform {options.platform.name!r}"],
-        )
+    require_backend(manifest, options.platform)
     values = bind_arguments(manifest.entry, args)
     script = build / manifest.script
     recording = _recording(build, manifest, options, program, on_task)

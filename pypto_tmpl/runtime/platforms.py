@@ -60,6 +60,11 @@ def find_platform(name: object) -> Platform:
     return found
 
 
+def simulator_of(backend: str) -> Platform:
+    """The simulated platform of a backend."""
+    return next(p for p in PLATFORMS.values() if p.backend == backend and p.is_simulated)
+
+
 def require_simulated(platform: Platform) -> None:
     """Raise HardwareNeededError for a platform that is a device, naming the one that simulates it."""
     if not platform.is_simulated:

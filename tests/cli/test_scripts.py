@@ -180,3 +180,12 @@ def test_run_of_a_file_without_a_kernel():
         "the file calls neither golden.run nor golden.run_jit, and defines no OUTPUTS, make_inputs, golden\n"
         "   = a file that calls no harness defines: PROGRAM, OUTPUTS, make_inputs, golden\n"
     )
+
+
+@pytest.mark.parametrize("command", ["exec", "run"])
+def test_a_script_that_python_cannot_read(command):
+    Path("syntax.py").write_text("def kernel(:\n")
+    done = invoke(command, "syntax.py")
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[0] == '  File "syntax.py", line 1'
+    assert done.stderr.splitlines()[-1] == "SyntaxError: invalid syntax"

@@ -174,3 +174,17 @@ def test_pypto_that_is_already_imported_is_left_alone(monkeypatch):
     monkeypatch.setitem(sys.modules, "pypto", types.ModuleType("pypto"))
     assert compat.installed_pypto() == "in this process"
     assert not compat.install()
+
+
+def test_what_drives_several_cards_can_be_imported_and_not_made():
+    names = {}
+    with compat.answering():
+        exec(
+            "from pypto.ir.distributed_compiled_program import DistributedCompiledProgram as Program\n"
+            "from pypto.runtime import DistributedWorker, TensorSpec\nfrom golden import TensorSpec as Own",
+            names,
+        )
+    assert not isinstance(1, names["Program"])
+    with pytest.raises(ValueError, match="DistributedWorker drives several cards\\n   = programs run on one"):
+        names["DistributedWorker"](1, config=None)
+    assert names["TensorSpec"] is names["Own"]

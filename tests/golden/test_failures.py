@@ -127,7 +127,8 @@ def test_initial_values_that_fail(run_scale, scale_specs):
     phase, kind, text = facts(run_scale())
     assert (phase, kind) == ("generate inputs", "ZeroDivisionError")
     assert text.splitlines()[0] == "generate inputs: ZeroDivisionError: division by zero"
-    assert text.splitlines()[1].startswith(f"  at {__file__}:")
+    assert text.splitlines()[1] == "  in making the initial value of 'x'"
+    assert text.splitlines()[2].startswith(f"  at {__file__}:")
     scale_specs[0].init_value = torch.zeros(8, 4)
     assert facts(run_scale()) == (
         "generate inputs",
@@ -245,3 +246,49 @@ def test_data_says_what_its_run_came_to(run_scale):
     assert result_of(run_scale(golden_fn=lambda values: None)) == "failed: validate"
     assert result_of(run_scale(golden_fn=None)) == "not validated"
     assert result_of(run_scale(golden_fn=lambda values: 1 / 0)) == "failed: compute golden"
+
+
+def test_specs_that_are_no_tensors(run_scale, scale_specs):
+    scale_specs[0].dtype = "float32"
+    text = "spec 'x': dtype must be a torch.dtype, got 'float32'"
+    assert facts(run_scale()) == ("arguments", "HarnessError", text)
+    scale_specs[0].dtype, scale_specs[0].shape = torch.float32, [4, -8]
+    assert facts(run_scale())[2] == "spec 'x': the shape must hold ints, 0 or more, got [4, -8]"
+
+
+def test_an_initial_value_that_cannot_be_made_is_named(run_scale, scale_specs):
+    scale_specs[0].init_value = torch.empty  # it is called without a shape
+    lines = facts(run_scale())[2].splitlines()
+    assert lines[0].startswith("generate inputs: TypeError: empty() ")
+    assert lines[1:] == ["  in making the initial value of 'x'"]
+
+
+def test_a_build_directory_that_cannot_be_made(run_scale, tmp_path):
+    (tmp_path / "taken").write_text("")
+    result = run_scale(compile_cfg={"output_dir": "taken"})
+    assert facts(result) == (
+        "compile",
+        "FileError",
+        "compile: FileError: the build directory taken cannot be made (output_dir): File exists\n"
+        "   = set output_dir in compile_cfg, or PYPTO_PROG_BUILD_DIR, to where builds may go",
+    )
+
+
+def test_a_build_for_another_backend_is_refused_before_inputs_are_made(run_scale, console):
+    build = run_scale(runtime_cfg={"platform": "a5sim"}).work_dir
+    console()
+    result = run_scale(runtime_dir=build, runtime_cfg={"platform": "a2a3sim"})
+    assert facts(result) == (
+        "arguments",
+        "BackendMismatchError",
+        "arguments: BackendMismatchError: the build is for Ascend950, platform 'a2a3sim' is Ascend910B\n"
+        "   = compile the program for platform 'a2a3sim', or run it on 'a5sim'",
+    )
+    assert not any("generate inputs" in line for line in console())
+    assert run_scale(runtime_dir=build).passed  # without a platform it is the build's
+    assert run_scale(compile_cfg={"platform": "a5sim"}).passed
+
+
+def test_comparators_of_what_is_no_output_are_named(run_scale, console):
+    assert run_scale(compare_fn={"yy": lambda *a, **k: (False, "")}).passed
+    assert "[RUN]   compare_fn has comparators of what is no output: yy" in console()

@@ -54,7 +54,7 @@ def test_a_build_for_another_backend(build):
         execute_compiled(directory, [torch.ones(4, 8), torch.zeros(4, 8)], platform="a2a3sim")
     assert str(caught.value) == (
         "error[backend]: the build is for Ascend950, platform 'a2a3sim' is Ascend910B\n"
-        "   = compile the program for platform 'a2a3sim'"
+        "   = compile the program for platform 'a2a3sim', or run it on 'a5sim'"
     )
     execute_compiled(directory, [torch.ones(4, 8), torch.zeros(4, 8)], platform="a5sim")
 

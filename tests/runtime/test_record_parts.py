@@ -184,3 +184,23 @@ def test_a_page_of_500_tasks():
 
 def test_a_page_without_tasks():
     assert "0 tasks, 0 dependencies" in graph_page(Records(), "Nothing")
+
+
+def test_parts_that_nothing_connects_stand_beside_each_other():
+    """Thirty diamonds, their tasks launched in turns: each keeps its shape, none reaches into another."""
+    tasks = list(range(120))  # task n is corner n // 30 of diamond n % 30
+    edges = [(d + 30 * a, d + 30 * b) for d in range(30) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3), (0, 3))]
+    layout = lay_out(tasks, edges)
+    assert len(layout.edges) == 4 * 30  # top to bottom is implied
+    boxes = []
+    for diamond in range(30):
+        corners = [layout.corners[diamond + 30 * corner] for corner in range(4)]
+        (top, left, right, bottom) = corners
+        assert left[1] == right[1] and top[1] < left[1] < bottom[1]
+        assert left[0] < top[0] == bottom[0] < right[0]
+        xs, ys = [x for x, _ in corners], [y for _, y in corners]
+        boxes.append((min(xs), min(ys), max(xs) + WIDTH, max(ys) + HEIGHT))
+    for a, b in itertools.combinations(boxes, 2):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+    assert max(box[2] for box in boxes) <= layout.width < 2500
+    assert max(box[3] for box in boxes) <= layout.height < 1500

@@ -20,9 +20,9 @@ class Layout:
 
 
 def lay_out(tasks: Sequence[int], edges: Iterable[tuple[int, int]]) -> Layout:
-    """Lay out tasks, each after all that it waits for (their order is one in which they can run).
+    """Lay out tasks, each below all that it waits for (their order is one in which they can run).
 
-    An edge that others imply is not drawn.
+    Parts that nothing connects stand beside each other. An edge that others imply is not drawn.
     """
     drawn = direct_edges(tasks, edges)
     before: dict[int, list[int]] = {task: [] for task in tasks}
@@ -31,10 +31,13 @@ def lay_out(tasks: Sequence[int], edges: Iterable[tuple[int, int]]) -> Layout:
     ranks: dict[int, int] = {}
     for task in tasks:
         ranks[task] = 1 + max((ranks[pred] for pred in before[task]), default=-1)
-    rows: list[list[int]] = [[] for _ in range(1 + max(ranks.values(), default=-1))]
-    for task in tasks:
-        rows[ranks[task]].append(task)
-    return _placed(rows, before, drawn)
+    parts = []
+    for part in _connected(tasks, drawn):
+        rows: list[list[int]] = [[] for _ in range(1 + max(ranks[task] for task in part))]
+        for task in part:
+            rows[ranks[task]].append(task)
+        parts.append(_placed(rows, before))
+    return _packed(parts, drawn)
 
 
 def direct_edges(tasks: Sequence[int], edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -56,23 +59,66 @@ def direct_edges(tasks: Sequence[int], edges: Iterable[tuple[int, int]]) -> list
     return kept
 
 
-def _placed(ranks: list[list[int]], before: Mapping[int, list[int]], edges: list[tuple[int, int]]) -> Layout:
-    widest = min(PER_ROW, max(map(len, ranks), default=1))
-    full = widest * (WIDTH + GAP_X)
+def _connected(tasks: Sequence[int], edges: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The tasks in groups that edges connect, by their first tasks."""
+    group = {task: task for task in tasks}
+
+    def first(task: int) -> int:
+        while group[task] != task:
+            group[task] = group[group[task]]
+            task = group[task]
+        return task
+
+    order = {task: number for number, task in enumerate(tasks)}
+    for pred, succ in edges:
+        low, high = sorted((first(pred), first(succ)), key=order.__getitem__)
+        group[high] = low
+    parts: dict[int, list[int]] = {}
+    for task in tasks:
+        parts.setdefault(first(task), []).append(task)
+    return list(parts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Connected tasks: their corners from that of the part, and its size with the gaps after it."""
+
+    corners: Mapping[int, tuple[int, int]]
+    width: int
+    height: int
+
+
+def _placed(ranks: list[list[int]], before: Mapping[int, list[int]]) -> _Part:
+    full = min(PER_ROW, max(map(len, ranks))) * (WIDTH + GAP_X)
     centres: dict[int, float] = {}
     corners: dict[int, tuple[int, int]] = {}
-    y = GAP_X
+    y = 0
     for rank in ranks:
         ordered = sorted(rank, key=lambda task: _mean([centres[pred] for pred in before[task]]))
         for first in range(0, len(ordered), PER_ROW):
             row = ordered[first : first + PER_ROW]
-            x = GAP_X + (full - len(row) * (WIDTH + GAP_X)) // 2
+            x = (full - len(row) * (WIDTH + GAP_X)) // 2
             for task in row:
                 corners[task] = (x, y)
                 centres[task] = x + WIDTH / 2
                 x += WIDTH + GAP_X
             y += HEIGHT + GAP_Y
-    return Layout(corners, edges, full + GAP_X, y)
+    return _Part(corners, full, y)
+
+
+def _packed(parts: Sequence[_Part], edges: Sequence[tuple[int, int]]) -> Layout:
+    """Parts beside each other, as many as fit into the widest row, those of a row at one height."""
+    limit = PER_ROW * (WIDTH + GAP_X)
+    corners: dict[int, tuple[int, int]] = {}
+    x = y = height = width = 0
+    for part in parts:
+        if x + part.width > limit:
+            x, y, height = 0, y + height, 0
+        for task, (left, top) in part.corners.items():
+            corners[task] = (GAP_X + x + left, GAP_X + y + top)
+        x, height = x + part.width, max(height, part.height)
+        width = max(width, x)
+    return Layout(corners, edges, width + GAP_X, GAP_X + y + height)
 
 
 def _mean(numbers: list[float]) -> float:
