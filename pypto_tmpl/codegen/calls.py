@@ -12,6 +12,7 @@ from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bin
 from pypto_tmpl.codegen.regions import POPS
 from pypto_tmpl.errors import closest
 from pypto_tmpl.ir.attrs import AttrKind
+from pypto_tmpl.ir.verifier.outputs import ATOMIC_ADD_DTYPES
 from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
 
 _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
@@ -47,7 +48,7 @@ class OpEmitter:
         operands = [self._operand(source, arg) for arg in call.args]  # their obstacles count in any case
         if entry is None or not entry.is_executable:
             return self._without_macro(source, call, entry)
-        if not self._dtypes_are_supported(source, call, entry):
+        if not self._dtypes_are_supported(source, call, entry) or not self._may_add(source, call):
             return str(source.macros.nothing())
         result = self._facts(source, "", call, is_result=True)
         try:
@@ -99,6 +100,16 @@ class OpEmitter:
             if source.check_dtype(node):
                 source.report(f"operator {call.op.name!r} on dtype {name}", call.span)
         return not wrong
+
+    def _may_add(self, source: CallSource, call: ir.Call) -> bool:
+        """Whether a call that adds atomically has a target that can be added to; if not, it is reported."""
+        if call.kwargs.get("atomic") != ir.AtomicType.Add or not isinstance(call.type, ir.ShapedType):
+            return True
+        name = call.type.dtype.name
+        if name in ATOMIC_ADD_DTYPES:
+            return True
+        source.report(f"operator {call.op.name!r} adds atomically to {name}", call.span)
+        return False
 
     def _keywords(self, call: ir.Call, entry: OpEntry) -> Mapping[str, Any]:
         specs = {spec.name: spec for spec in entry.kwargs}

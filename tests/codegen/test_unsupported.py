@@ -50,6 +50,19 @@ def notes(*body: ir.Stmt, params: tuple[ir.Var, ...] = (x,), **rest) -> tuple[st
     return refused(function("f", params, *body, **rest)).notes
 
 
+@pytest.mark.parametrize(
+    "dtype", [ir.DataType.FP4, ir.DataType.HF8, ir.DataType.INT4, ir.DataType.UINT16], ids=str
+)
+@pytest.mark.parametrize("name", ["tile.store", "tensor.assemble"])
+def test_an_atomic_addition_to_what_cannot_be_added_to_is_refused(name, dtype):
+    out = tensor("out", [4, 4], dtype)
+    part = tile("part", [4, 4], dtype) if name == "tile.store" else tensor("part", [4, 4], dtype)
+    args = [part, [0, 0], out] if name == "tile.store" else [out, part, [0, 0]]
+    call = op(name, args, out.type, atomic=ir.AtomicType.Add)
+    with pytest.raises(ValueError, match=f"operator '{name}' adds atomically to {dtype.name}"):
+        torch_codegen(program(function("f", [out, part], ret(call), type=ir.FunctionType.InCore)))
+
+
 def test_two_unknown_ops_and_an_unknown_dtype_in_two_functions():
     t, u = tile("t", [4, 4]), tile("u", [4, 4])
     y, v = tensor("y", [4, 4], FP64), tile("v", [4, 4], FP64)
