@@ -105,6 +105,18 @@ def test_of_two_tiles_the_first_says_the_region():
         assert got.ne(9).sum(1).tolist() == [columns] * 16
 
 
+def test_of_two_tensors_neither_says_the_region():
+    body = """
+        a = pl.tensor.slice(x, [16, 8], [0, 0], valid_shape=[16, 4])
+        b = pl.tensor.slice(x, [16, 8], [0, 0], valid_shape=[16, {}])
+        u = pl.add({}, {})
+        out = pl.tensor.assemble(out, u, [0, 0])"""
+    for width, first, second, columns in ((6, "a", "b", 8), (6, "b", "a", 8), (4, "a", "b", 4)):
+        got = ran(body.format(width, first, second), x=torch.ones(16, 8), out=nines(16, 8))
+        assert got.ne(9).sum(1).tolist() == [columns] * 16
+        assert got[:, :4].eq(2).all()
+
+
 def test_a_reshape_maps_the_region_or_is_refused():
     reshaped = """
         t = pl.load(x, [0, 0], [8, 16], valid_shape=[5, 16])
@@ -351,6 +363,22 @@ def test_a_nan_is_the_greatest_and_the_least():
     assert ran(zero, x=x, out=nines(3, 4)).isnan().sum(1).tolist() == [1, 4, 0]
 
 
+def test_a_nan_of_tensors_is_the_greatest_and_the_least():
+    nan = math.nan
+    x = torch.tensor([[nan, 6, 8, 7], [nan] * 4, [5, 6, 8, 7]])
+    for name, number in (("row_max", 8), ("row_min", 5)):
+        got = ran(f"out = pl.tensor.assemble(out, pl.tensor.{name}(x), [0, 0])", x=x, out=nines(3, 1))
+        assert str(got.flatten().tolist()) == str([nan, nan, float(number)])
+    for name, number in (("maximum", 8), ("minimum", 0)):
+        body = f"out = pl.tensor.assemble(out, pl.tensor.{name}(x, y), [0, 0])"
+        got = ran(body, x=x, y=torch.zeros(3, 4), out=nines(3, 4))
+        assert got.isnan().sum(1).tolist() == [1, 4, 0]
+        assert got[2, 2].item() == number
+    for name, column in (("row_argmax", 2), ("row_argmin", 0)):  # of a row without NaN; no row raises
+        body = f"out = pl.tensor.assemble(out, pl.tensor.{name}(x), [0, 0])"
+        assert ran(body, x=x, out=nines(3, 1, dtype=torch.int32))[2].item() == column
+
+
 def test_nested_calls_are_those_of_two_statements():
     load = "a = pl.load(x, [0, 0], [4, 8])\nb = pl.load(y, [0, 0], [4, 8])\n"
     nested = load + "out = pl.store(pl.add(pl.mul(a, b), pl.exp(a)), [0, 0], out)"
@@ -392,6 +420,11 @@ def test_a_transpose_is_one_of_cells_not_of_shapes():
         t = pl.tensor.transpose(pl.tensor.transpose(x, 0, 1), 0, 1)
         out = pl.tensor.assemble(out, t, [0, 0])"""
     assert torch.equal(ran(twice, x=x, out=nines(3, 4)), x)
+    relaid = """
+        t = pl.tensor.view(x, [4, 3], layout=pl.TensorLayout.DN)
+        s = pl.tensor.slice(t, [1, 3], [1, 0])
+        out = pl.tensor.assemble(out, s, [0, 0])"""
+    assert ran(relaid, x=x, out=nines(1, 3)).flatten().tolist() == [1, 5, 9]
 
 
 @pytest.mark.parametrize(("predicate", "number"), [("None", 8), ("True", 4), ("n > 0", 4), ("n < 0", 8)])
