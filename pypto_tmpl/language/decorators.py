@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -11,11 +10,12 @@ from typing import Any, TypeVar, overload
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.collector import collector_paused
-from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError
+from pypto_tmpl.language.diagnostics import ParserSyntaxError
 from pypto_tmpl.language.functions import decorator_of
 from pypto_tmpl.language.programs import read_alone, read_program
 from pypto_tmpl.language.retrieval import closure_of, executed_module, source_of_class, source_of_function
 from pypto_tmpl.language.scopes import InlineFunction
+from pypto_tmpl.language.tracebacks import without_frames
 
 Definition = TypeVar("Definition", ir.Program, ir.Function)
 
@@ -42,7 +42,7 @@ def _program(cls: type, frame: FrameType) -> ir.Program:
         raise ParserSyntaxError(f"@pl.program decorates a class, not {cls!r}")
     source, node = source_of_class(cls, frame)
     module = executed_module(source, closure_of(frame))
-    return _without_frames(lambda: read_program(module, node, _decorator(node, "program")))
+    return _read(lambda: read_program(module, node, _decorator(node, "program")))
 
 
 @overload
@@ -75,19 +75,12 @@ def _function(func: Callable[..., Any], frame: FrameType) -> Any:
         return func  # in a class body: the text of the class says that it is decorated
     source, node = source_of_function(func)
     module = executed_module(source, closure_of(frame))
-    return _without_frames(lambda: read_alone(module, node, _decorator(node, "function")))
+    return _read(lambda: read_alone(module, node, _decorator(node, "function")))
 
 
-def _without_frames(read: Callable[[], Definition]) -> Definition:
-    """Let an error point into the user's text only, not at how it was read; PTO_BACKTRACE=1 shows both."""
-    try:
-        with collector_paused():
-            return read()
-    except ParserError as error:
-        if os.environ.get("PTO_BACKTRACE") == "1":
-            raise
-        found = error.with_traceback(None)
-    raise found from None
+def _read(read: Callable[[], Definition]) -> Definition:
+    with collector_paused():
+        return without_frames(read)
 
 
 def _decorator(node: ast.stmt, name: str) -> ast.expr:

@@ -209,7 +209,7 @@ def read_function(declared: Declared) -> ir.Function:
     """The function with its body."""
     node, reader, header = declared.node, declared.reader, declared.header
     span = reader.span(node)
-    _drop_comments(declared)
+    reader.comments.skip_signature(node)
     try:
         attrs, rest = _prologue(reader, node.body, header.attrs)
         is_host = header.level in HOST_LEVELS and header.role is ir.Role.SubWorker
@@ -238,14 +238,6 @@ def read_function(declared: Declared) -> ir.Function:
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         message = f"Failed to parse function {node.name!r}: {error}"
         raise reader.error(ParserSyntaxError, node, message) from error
-
-
-def _drop_comments(declared: Declared) -> None:
-    """Comments before the body belong to no statement: the file's header, those on the signature."""
-    arguments = declared.node.args
-    parts = [declared.node.returns, *arguments.posonlyargs, *arguments.args]
-    lines = [part.end_lineno or 0 for part in parts if part is not None]
-    declared.reader.comments.take(max(declared.node.lineno, *lines, 0) + 1)
 
 
 def _last_line(reader: Reader, node: ast.FunctionDef) -> int:

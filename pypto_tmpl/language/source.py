@@ -127,6 +127,24 @@ class Comments:
                 self._warn(comment)
         return found
 
+    def at(self, node: ast.stmt) -> list[str]:
+        """Comments above a statement, on the header of a compound one, on the lines of a simple one."""
+        match node:
+            case ast.For(iter=header) | ast.If(test=header) | ast.While(test=header):
+                last = header.end_lineno
+            case ast.With(items=items):
+                last = items[-1].context_expr.end_lineno
+            case _:
+                last = node.end_lineno
+        above = self.take(node.lineno, node.col_offset)
+        return above + self.take((last or node.lineno) + 1)
+
+    def skip_signature(self, node: ast.FunctionDef) -> None:
+        """Leave out the comments before a body: the file's header, those on the signature."""
+        parts = [node.returns, *node.args.posonlyargs, *node.args.args]
+        lines = [part.end_lineno or 0 for part in parts if part is not None]
+        self.take(max(node.lineno, *lines, 0) + 1)
+
     def drop(self, last_line: int) -> None:
         """Warn of the comments up to a line: nothing follows that could carry them."""
         while self.remain and self._comments[self._next].line <= last_line:

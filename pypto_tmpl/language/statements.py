@@ -88,7 +88,7 @@ def statement(reader: Reader, node: ast.stmt) -> None:
         raise unsupported(reader, node, what, hint)
     source, count = reader.module.source, len(reader.statements)
     comments = (
-        [*reader.pending_comments, *_comments(reader, node)]
+        [*reader.pending_comments, *reader.comments.at(node)]
         if reader.comments.remain
         else reader.pending_comments
     )
@@ -101,19 +101,6 @@ def statement(reader: Reader, node: ast.stmt) -> None:
         raise as_parser_error(source, node, error) from error
     if comments:
         _attach(reader, comments, count)
-
-
-def _comments(reader: Reader, node: ast.stmt) -> list[str]:
-    """Comments above a statement, on the header of a compound one, on the lines of a simple one."""
-    match node:
-        case ast.For(iter=header) | ast.If(test=header) | ast.While(test=header):
-            last = header.end_lineno
-        case ast.With(items=items):
-            last = items[-1].context_expr.end_lineno
-        case _:
-            last = node.end_lineno
-    above = reader.comments.take(node.lineno, node.col_offset)
-    return above + reader.comments.take((last or node.lineno) + 1)
 
 
 def _attach(reader: Reader, comments: list[str], count: int) -> None:

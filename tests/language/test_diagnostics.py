@@ -333,6 +333,6 @@ def test_no_frames_of_the_reader_are_shown(monkeypatch: pytest.MonkeyPatch) -> N
 
         return {entry.path.name for entry in caught.traceback}
 
-    assert modules() == {"test_diagnostics.py", "decorators.py"}
+    assert modules() == {"test_diagnostics.py", "decorators.py", "tracebacks.py"}
     monkeypatch.setenv("PTO_BACKTRACE", "1")
     assert "expressions.py" in modules()

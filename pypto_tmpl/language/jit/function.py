@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pypto_tmpl.language.jit.kinds import Kind, Options
 from pypto_tmpl.language.jit.parameters import Parameter, read_parameters
 from pypto_tmpl.language.jit.user_source import Surroundings, UserSource, read_source
+from pypto_tmpl.language.tracebacks import without_frames
 
 if TYPE_CHECKING:
     from pypto_tmpl import ir
@@ -71,7 +72,7 @@ class JITFunction:
         from pypto_tmpl.language.jit.cache import specialised
 
         self._must_be_entry()
-        return specialised(self, args, kwargs)
+        return without_frames(lambda: specialised(self, args, kwargs))
 
     def specialize(self, *args: Any, **kwargs: Any) -> ir.Program:
         """The program for these arguments, before any pass.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pypto_tmpl.language.jit.user_source import UserSource
+from pypto_tmpl.language.source import Comments
 
 _HEADER = "import pypto_tmpl.language as pl\nimport pypto_tmpl.language.distributed as pld\n"
 Place = tuple[str, int, int]
@@ -47,10 +48,42 @@ def program_text(
     parts += [f'{dimension} = pl.dynamic("{dimension}")' for dimension in dimensions]
     parts += ["" if dimensions else "", "@pl.program", f"class _jit_{name}:"]
     for method in methods:
-        written = ast.unparse(method.definition)
-        parts += [f"    {line}".rstrip() for line in written.split("\n")]
+        parts += [f"    {line}".rstrip() for line in _written(method)]
     text = "\n".join(parts) + "\n"
     return ProgramText(name, text, _source_map(text, methods), dict(closure))
+
+
+def _written(method: Method) -> list[str]:
+    """The lines of a function, the comments of the user's statements above what was made of them."""
+    lines = ast.unparse(method.definition).split("\n")
+    pending = list(_comments(method.source))
+    if not pending:
+        return lines
+    above: dict[int, list[str]] = {}
+    for ours, theirs in _pairs(ast.parse("\n".join(lines)).body[0], method.definition):
+        if not isinstance(ours, ast.stmt) or isinstance(ours, ast.FunctionDef):
+            continue
+        while pending and pending[0][0] <= theirs.lineno:  # type: ignore[attr-defined]
+            comment = pending.pop(0)[1]
+            above.setdefault(ours.lineno, []).append(f"{' ' * ours.col_offset}# {comment}")
+    return [text for number, line in enumerate(lines, 1) for text in (*above.get(number, ()), line)]
+
+
+def _comments(source: UserSource) -> Iterator[tuple[int, str]]:
+    """Every comment of a function's body with the line of the statement that it stands at."""
+    comments = Comments(source.file)
+    comments.skip_signature(source.tree)
+    for statement in _in_order(source.tree.body):
+        for comment in comments.at(statement):
+            yield statement.lineno, comment
+
+
+def _in_order(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements, each followed by those inside of it."""
+    for statement in body:
+        yield statement
+        yield from _in_order(getattr(statement, "body", ()))
+        yield from _in_order(getattr(statement, "orelse", ()))
 
 
 def _source_map(text: str, methods: Sequence[Method]) -> dict[int | tuple[int, int], Place]:

@@ -284,6 +284,61 @@ def test_values_without_a_literal_stay_names():
         """
         pl.add(x, CONFIG)
         pl.add(x, max(16, 4))
+        # noqa: F821
         pl.add(x, undefined)
+        """
+    )
+
+
+def test_comments_stand_above_what_is_made_of_their_statements():
+    @pl.jit
+    def kernel(
+        x: pl.Tensor,  # an input
+        out: pl.Out[pl.Tensor],
+    ):
+        """What it does."""
+        # the extents
+        rows, cols = x.shape  # two of them
+        # of "#16" rows
+        for r in pl.range(0, rows, BLOCK):  # each block
+            pl.static_assert(True, "# no comment")
+            # doubled
+            t = pl.add(
+                x[r : r + BLOCK, :],  # the block
+                x[r : r + BLOCK, :],
+            )
+            # the block ends
+        # again
+        t = pl.exp(x)
+        if rows > 4:  # wide
+            out[:, :] = t
+        else:
+            # copied
+            out[:, :] = x
+        return out  # done
+        # never
+
+    assert body_text(kernel, empty(32, 8), empty(32, 8)) == expected(
+        """
+        \"\"\"What it does.\"\"\"
+        # the extents
+        # two of them
+        # of "#16" rows
+        # each block
+        for r in pl.range(0, 32, 16):
+            pl.static_assert(True, '# no comment')
+            # doubled
+            # the block
+            t = pl.add(x[r:r + 16, :], x[r:r + 16, :])
+        # again
+        t_v1 = pl.exp(x)
+        # wide
+        if 32 > 4:
+            out[:, :] = t_v1
+        else:
+            # copied
+            out[:, :] = x
+        # done
+        return out
         """
     )

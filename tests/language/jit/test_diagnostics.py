@@ -147,3 +147,18 @@ def test_the_programs_positions_are_those_of_the_file(kernel):
     (entry,) = function.specialize(empty(4, 8)).functions.values()
     first = entry.body.stmts[0]
     assert (first.span.filename, first.span.begin_line, first.span.begin_column) == (path, 8, 5)
+
+
+def test_a_traceback_ends_where_the_kernel_is_specialised(monkeypatch):
+    @pl.jit
+    def kernel(x: pl.Tensor):
+        return pl.mul(x, facter)  # noqa: F821
+
+    def modules():
+        with pytest.raises(pl.UndefinedVariableError) as caught:
+            kernel.specialize(torch.empty(4, 8))
+        return [entry.path.name for entry in caught.traceback]
+
+    assert modules() == ["test_diagnostics.py", "function.py", "function.py", "tracebacks.py"]
+    monkeypatch.setenv("PTO_BACKTRACE", "1")
+    assert "expressions.py" in modules()
