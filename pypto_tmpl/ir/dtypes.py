@@ -129,3 +129,14 @@ for _code, (_name, *_rest) in _INFO.items():
     setattr(DataType, _name, DataType(_code))
 DataType.DEFAULT_CONST_INT = DataType.INT64
 DataType.DEFAULT_CONST_FLOAT = DataType.FP32
+
+
+def common_dtype(first: DataType, second: DataType) -> DataType:
+    """A float rather than an integer, else the wider one; of equal widths the signed or the first one."""
+    if first == second:
+        return first
+    if first.is_float() != second.is_float():
+        return first if first.is_float() else second
+    if first.get_bit() != second.get_bit():
+        return first if first.get_bit() > second.get_bit() else second
+    return second if first.is_unsigned_int() and second.is_signed_int() else first

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.dtypes import common_dtype
 from pypto_tmpl.language.inference.operands import InferenceError, Operands
 
 DTypeRule = Callable[[Operands, Sequence[str]], ir.DataType]
@@ -20,23 +21,12 @@ def _promoted(given: Operands, words: Sequence[str]) -> ir.DataType:
         raise InferenceError("no operand has a dtype")
     found = dtypes[0]
     for dtype in dtypes[1:]:
-        found = _common(found, dtype)
+        found = common_dtype(found, dtype)
     return found
 
 
 def _is_bare_integer(value: ir.Expr) -> bool:
     return isinstance(value, ir.ConstInt) and value.dtype == ir.DataType.INDEX
-
-
-def _common(first: ir.DataType, second: ir.DataType) -> ir.DataType:
-    """A float rather than an integer, else the wider one; of equal widths the signed or the first one."""
-    if first == second:
-        return first
-    if first.is_float() != second.is_float():
-        return first if first.is_float() else second
-    if first.get_bit() != second.get_bit():
-        return first if first.get_bit() > second.get_bit() else second
-    return second if first.is_unsigned_int() and second.is_signed_int() else first
 
 
 def _accumulated(given: Operands, words: Sequence[str]) -> ir.DataType:

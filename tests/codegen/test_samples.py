@@ -1,0 +1,28 @@
+"""The text that the reference shows for a sample is that of a call whose result has the rule's dtype and shape."""
+
+import pytest
+
+from pypto_tmpl.codegen.environment import OpMacros, create_environment
+from pypto_tmpl.codegen.samples import emit_sample
+from pypto_tmpl.ops import load_table
+
+TABLE = load_table()
+MACROS = OpMacros(TABLE, create_environment())
+
+
+@pytest.mark.parametrize(
+    ("op", "sample", "text"),
+    [
+        ("tensor.add", {"lhs": "INT32[4, 8]", "rhs": "FP32[4, 8]"}, "(lhs.to(torch.float32) + rhs)"),
+        ("tensor.add", {"lhs": "FP16[4, 8]", "rhs": "FP32[4, 8]"}, "(lhs.to(torch.float32) + rhs)"),
+        ("tensor.add", {"lhs": "FP32[4, 8]", "rhs": "INT8[4, 8]"}, "(lhs + rhs.to(torch.float32))"),
+        ("tensor.add", {"lhs": "INT16[4, 8]", "rhs": "INT32[4, 8]"}, "(lhs.to(torch.int32) + rhs)"),
+        (
+            "tile.sel",
+            {"mask": "UINT8[8, 32]", "lhs": "FP32[8, 40]", "rhs": "FP32[1, 40]", "tmp": "UINT8[1, 32]"},
+            "torch.where(_unpack_mask(mask, 40), lhs, rhs)",
+        ),
+    ],
+)
+def test_operands_are_converted_to_what_the_rule_says(op, sample, text):
+    assert emit_sample(MACROS, TABLE[op], sample) == text
