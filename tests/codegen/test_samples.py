@@ -1,4 +1,4 @@
-"""The text that the reference shows for a sample is that of a call whose result has the rule's dtype and shape."""
+"""The text that the reference shows for a sample: its result has the dtype and shape of the rule."""
 
 import pytest
 
