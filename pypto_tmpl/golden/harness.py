@@ -16,7 +16,7 @@ from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.golden.console import Console
 from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data
 from pypto_tmpl.golden.errors import HarnessError, failed_result
-from pypto_tmpl.golden.knobs import Knobs, check_names
+from pypto_tmpl.golden.knobs import Knobs, check_names, other_names
 from pypto_tmpl.golden.progress import live_line
 from pypto_tmpl.golden.report import FinishedRun, write_run_report
 from pypto_tmpl.golden.result import RunResult
@@ -110,11 +110,10 @@ class Harness:
         if runtime_cfg.get("platform") is None:
             options = replace(options, platform=simulator_of(build.manifest.backend))
         require_backend(build.manifest, options.platform)
-        check_names(
-            knobs.specs,
-            [param.name for param in build.manifest.entry.params],
-            build.manifest.entry.function,
-        )
+        params = [param.name for param in build.manifest.entry.params]
+        check_names(knobs.specs, params, build.manifest.entry.function)
+        if renamed := other_names(knobs.specs, params):
+            self._console.detail(f"specs go by position: {renamed}")
         values = self._finished.values = self._values()
         self._run(build, values, options)
         return self._validated(values)

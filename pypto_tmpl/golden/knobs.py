@@ -116,3 +116,9 @@ def check_names(specs: Sequence[Spec], params: Sequence[str], function: str) -> 
             f"the specs are not in the order of the parameters of {function!r}",
             notes=[allowed_note("parameters", list(params)), f"specs: {', '.join(names)}"],
         )
+
+
+def other_names(specs: Sequence[Spec], params: Sequence[str]) -> str:
+    """Which specs have another name than their parameter, "" if none: it is the position that counts."""
+    pairs = [(s.name, param) for s, param in zip(specs, params, strict=True) if s.name != param]
+    return ", ".join(f"{name!r} is given as {param!r}" for name, param in pairs)

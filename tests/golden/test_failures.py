@@ -292,3 +292,14 @@ def test_a_build_for_another_backend_is_refused_before_inputs_are_made(run_scale
 def test_comparators_of_what_is_no_output_are_named(run_scale, console):
     assert run_scale(compare_fn={"yy": lambda *a, **k: (False, "")}).passed
     assert "[RUN]   compare_fn has comparators of what is no output: yy" in console()
+
+
+def test_specs_under_other_names_go_by_position(run_scale, scale_specs, console):
+    scale_specs[0].name = "input"
+
+    def golden(values):
+        values["y"][:] = values["input"] * values["n"]
+
+    assert run_scale(golden_fn=golden).passed
+    assert "[RUN]   specs go by position: 'input' is given as 'x'" in console()
+    assert run_scale().error.startswith("compute golden: KeyError: 'x'\n  at ")
