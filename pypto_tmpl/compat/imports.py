@@ -44,7 +44,8 @@ def answered_names() -> dict[str, list[str]]:
     found = {}
     for name, target in ANSWERED.items():
         module = import_module(target)
-        public = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
+        listed = dir(module) if "__dir__" in vars(module) else getattr(module, "__all__", None)
+        public = listed or [n for n in vars(module) if not n.startswith("_")]
         found[name] = sorted(public)
     return found
 

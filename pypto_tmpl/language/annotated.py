@@ -10,6 +10,7 @@ from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.language.constants import shown, type_text
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.type_agreement import may_agree
 
 _FLATTENED = frozenset({"tile.load", "tile.create"})
 
@@ -70,23 +71,10 @@ def _constants(shape: Sequence[ir.Expr]) -> list[int] | None:
 
 def check_annotation(reader: Reader, node: ast.expr, spelled: ir.Type, found: ir.Type) -> None:
     """Raise where an annotation contradicts the type that an expression has."""
-    if isinstance(found, ir.UnknownType) or isinstance(spelled, ir.UnknownType):
-        return
-    fits = type(spelled) is type(found)
-    if fits and isinstance(spelled, ir.ScalarType) and isinstance(found, ir.ScalarType):
-        integers = spelled.dtype.is_int() and found.dtype.is_int()
-        is_index = ir.DataType.INDEX in (spelled.dtype, found.dtype)
-        fits = spelled.dtype == found.dtype or (integers and (is_index or reader.module.printed))
-    if fits and isinstance(spelled, ir.ShapedType) and isinstance(found, ir.ShapedType):
-        fits = spelled.dtype == found.dtype and _may_agree(spelled.shape, found.shape)
-    if fits and isinstance(spelled, ir.TupleType) and isinstance(found, ir.TupleType):
-        fits = len(spelled.types) == len(found.types)
+    fits = may_agree(spelled, found)
+    if fits and not reader.module.printed and isinstance(spelled, ir.ScalarType):
+        dtypes = {spelled.dtype, found.dtype} if isinstance(found, ir.ScalarType) else set()
+        fits = len(dtypes) < 2 or ir.DataType.INDEX in dtypes
     if not fits:
         message = f"the annotation {shown(node)} contradicts the value's type {type_text(found)}"
         raise reader.error(ParserTypeError, node, message)
-
-
-def _may_agree(a: Sequence[ir.Expr], b: Sequence[ir.Expr]) -> bool:
-    """Whether two shapes have as many extents, and no constant ones that differ."""
-    pairs = [(constant_extent(x), constant_extent(y)) for x, y in zip(a, b, strict=False)]
-    return len(a) == len(b) and all(x == y for x, y in pairs if x is not None and y is not None)

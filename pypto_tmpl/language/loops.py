@@ -72,7 +72,8 @@ def _counted(reader: Reader, node: ast.For, call: ast.Call, kind: str) -> None:
     variable_type = ir.ScalarType(_loop_dtype(header.bounds))
     initial = [_initial(reader, value, node.body, index) for index, value in enumerate(header.init_nodes)]
     scope: AbstractContextManager[None] = reader.names.scope() if header.has_init else nullcontext()
-    results = Results(needs_names=header.has_init)
+    carried_types = tuple(value.type for value in initial) if header.has_init else None
+    results = Results(needs_names=header.has_init, carried=carried_types)
     with scope:
         loop_var = reader.names.define(loop_name, variable_type, reader.span(node.target))
         iter_args = _carry(reader, carried, initial)
@@ -264,7 +265,7 @@ def _carried_while(reader: Reader, node: ast.For, call: ast.Call) -> None:
         raise reader.error(ParserSyntaxError, node.target, "pl.while_ needs names for the carried values")
     names = _carried_names(reader, node.target, node.target.elts, header)
     initial = [_initial(reader, value, node.body, index) for index, value in enumerate(header.init_nodes)]
-    results = Results(needs_names=True)
+    results = Results(needs_names=True, carried=tuple(value.type for value in initial))
     with reader.names.scope():
         iter_args = _carry(reader, names, initial)
         condition = _condition(reader, node)

@@ -233,6 +233,7 @@ class Results:
     values: dict[str, ir.Type] = field(default_factory=dict)
     has_bare_yield: bool = False
     needs_names: bool = False  # of a loop that carries values
+    carried: tuple[ir.Type, ...] | None = None  # their types
     yields: int = 0  # in the body that is being read
 
 

@@ -1,9 +1,12 @@
-"""Which types one name may have in turn (spec, 5.2)."""
+"""Which types one name may have in turn, and which may be types of one value (spec, 5.2 and 5.3)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import provably_equal
+from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ir.types import implicit_tile_view
 
 
@@ -26,6 +29,28 @@ def same_type(a: ir.Type, b: ir.Type) -> bool:
                 same_type(x, y) for x, y in zip(first, second, strict=True)
             )
     return False
+
+
+def may_agree(a: ir.Type, b: ir.Type) -> bool:
+    """Whether types of one kind, dtype and rank have no constant extents that differ.
+
+    Integer scalars of any width agree, and an unknown type agrees with all.
+    """
+    if isinstance(a, ir.UnknownType) or isinstance(b, ir.UnknownType):
+        return True
+    match a, b:
+        case (ir.ScalarType(), ir.ScalarType()):
+            return a.dtype == b.dtype or (a.dtype.is_int() and b.dtype.is_int())
+        case (ir.ShapedType(), ir.ShapedType()):
+            return type(a) is type(b) and a.dtype == b.dtype and _may_be_equal(a.shape, b.shape)
+        case (ir.TupleType(), ir.TupleType()):
+            return len(a.types) == len(b.types)
+    return type(a) is type(b)
+
+
+def _may_be_equal(a: Sequence[ir.Expr], b: Sequence[ir.Expr]) -> bool:
+    pairs = [(constant_extent(x), constant_extent(y)) for x, y in zip(a, b, strict=False)]
+    return len(a) == len(b) and all(x == y for x, y in pairs if x is not None and y is not None)
 
 
 def _tile_view(type_: ir.TileType) -> ir.TileView:

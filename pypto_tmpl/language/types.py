@@ -118,7 +118,11 @@ def _array(reader: Reader, node: ast.expr, parts: list[ast.expr]) -> ir.Type:
 
 
 def _tuple(reader: Reader, node: ast.expr, parts: list[ast.expr]) -> ir.Type:
-    return ir.TupleType([annotation(reader, part) for part in parts])
+    found = [annotation(reader, part) for part in parts]
+    for part, type_ in zip(parts, found, strict=True):
+        if isinstance(type_, ir.TupleType) and not reader.module.printed:
+            raise reader.error(ParserTypeError, part, "a tuple holds no tuples", "list all parts in one")
+    return ir.TupleType(found)
 
 
 def _tensor(reader: Reader, node: ast.expr, parts: list[ast.expr]) -> ir.Type:

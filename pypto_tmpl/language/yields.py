@@ -6,11 +6,12 @@ import ast
 from collections.abc import Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.constants import attribute_name
-from pypto_tmpl.language.diagnostics import ParserSyntaxError
+from pypto_tmpl.language.constants import attribute_name, shown, type_text
+from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression
 from pypto_tmpl.language.scopes import Reader, Results
 from pypto_tmpl.language.statements import emit
+from pypto_tmpl.language.type_agreement import may_agree
 from pypto_tmpl.language.types import annotation
 
 
@@ -36,6 +37,8 @@ def read_yield(reader: Reader, node: ast.expr, targets: list[tuple[ast.Name, ast
         message = f"Mismatch: {len(targets)} names for {len(values)} yielded values"
         raise reader.error(ParserSyntaxError, node, message)
     results = reader.results
+    if results is not None and not reader.module.printed:
+        _check_types(reader, node, results, [target.id for target, _ in targets], values)
     if results is not None:
         results.yields += 1
         if results.yields > 1:
@@ -54,6 +57,20 @@ def read_yield(reader: Reader, node: ast.expr, targets: list[tuple[ast.Name, ast
                 results.types[target.id] = type_
             results.values.setdefault(target.id, value.type)
     emit(reader, ir.YieldStmt(values, reader.span(node)))
+
+
+def _check_types(
+    reader: Reader, node: ast.Call, results: Results, names: Sequence[str], values: Sequence[ir.Expr]
+) -> None:
+    """The yields of a loop hand on what it carries, those of two branches the same kinds of values."""
+    if results.carried is not None and len(values) != len(results.carried):
+        message = f"Mismatch: {len(values)} yielded values for {len(results.carried)} carried ones"
+        raise reader.error(ParserSyntaxError, node, message)
+    known = results.carried or [results.values.get(name, ir.UnknownType()) for name in names]
+    for argument, value, type_ in zip(node.args, values, known, strict=False):
+        if not may_agree(type_, value.type):
+            message = f"{shown(argument)} is yielded as {type_text(type_)}, and it is {type_text(value.type)}"
+            raise reader.error(ParserTypeError, argument, message)
 
 
 def define_results(

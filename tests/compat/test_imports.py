@@ -151,6 +151,8 @@ def test_packages_are_attributes_of_their_parent():
 
 def test_the_names_are_listed():
     names = compat.answered_names()
+    assert {"add", "load", "program"} <= set(names["pypto.language"])
+    assert {"window", "DistributedTensor"} <= set(names["pypto.language.distributed"])
     assert list(names) == list(compat.ANSWERED)
     assert {"jit", "program", "Tensor", "spmd"} <= set(names["pypto.language"])
     assert {"run", "run_jit"} <= set(names["golden"])

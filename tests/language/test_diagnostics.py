@@ -205,6 +205,10 @@ CASES: dict[str, list[Case]] = {
         Case('y = pl.exp(pl.no_dep(x))', pl.ParserSyntaxError, (1, 12), 'pl.no_dep stands around an argument of a kernel call'),
         Case('pl.dump_tag(x)', pl.ParserSyntaxError, (1, 1), 'pl.dump_tag stands in Orchestration and Inline functions'),
         Case('@pl.function(level=pl.Level.HOST, role=pl.Role.SubWorker)\ndef f(self, n: pl.Scalar[pl.INDEX]):\n    self.x = n\n', pl.ParserSyntaxError, (3, 5), 'a host sub-worker does not use `self`', module=True),
+        Case('for i, (a,) in pl.range(4, init_values=(n,)):\n    b, c = pl.yield_(a, n)', pl.ParserSyntaxError, (2, 12), 'Mismatch: 2 yielded values for 1 carried ones'),
+        Case('for i, (a,) in pl.range(4, init_values=(x,)):\n    b = pl.yield_(n)', pl.ParserTypeError, (2, 19), "'n' is yielded as pl.Tensor[[4, 8], pl.FP32], and it is pl.Scalar[pl.INDEX]"),
+        Case('if p:\n    b = pl.yield_(x)\nelse:\n    b = pl.yield_(n)', pl.ParserTypeError, (4, 19), "'n' is yielded as pl.Tensor[[4, 8], pl.FP32], and it is pl.Scalar[pl.INDEX]"),
+        Case('@pl.function\ndef f(x: pl.Tuple[pl.Tuple[pl.Scalar[pl.INDEX]]]): pass\n', pl.ParserTypeError, (2, 19), 'a tuple holds no tuples', 'list all parts in one', module=True),
         Case('y = n ** 2', pl.UnsupportedFeatureError, (1, 5), 'the operator ** on run-time values is not supported'),
         Case('y = abs(n)', pl.UnsupportedFeatureError, (1, 5), "the builtin 'abs' on run-time values is not supported", 'write pl.max(x, -x) of a scalar, pl.abs(x) of a tensor or tile'),
         Case('y = p and x', pl.ParserSyntaxError, (1, 11), "'x': a scalar is needed, got a TensorType", 'operators take scalars; tensors and tiles are computed with ops, such as pl.tensor.add'),
@@ -254,7 +258,7 @@ INPUTS = {
     "kernel source": 1,
     "level and role": 1,
     "operands of ops": 3,
-    "rules of scopes, loops and launches": 50,
+    "rules of scopes, loops and launches": 54,
 }
 
 
