@@ -329,6 +329,8 @@ def _unary(reader: Reader, node: ast.UnaryOp) -> Operand:
             return unary(node.op, value)
         match node.op:
             case ast.USub():
+                if value.type == ir.ScalarType(ir.DataType.BOOL) and not reader.module.printed:
+                    raise TypeError("BOOL is no number")
                 return ir.neg(value, span)
             case ast.Not():
                 return ir.not_(_as_truth(reader, node.operand, value), span)

@@ -22,11 +22,12 @@ SourceMap: TypeAlias = "Mapping[int | tuple[int, int], tuple[str, int, int]]"
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment without its ``#``; ``column`` is where it starts, from 0."""
+    """A comment without its ``#``: where it starts, from column 0, and whether code stands before it."""
 
     line: int
     column: int
     text: str
+    follows_code: bool
 
 
 class Source:
@@ -84,7 +85,8 @@ class Source:
                 continue
             for match in _STRING_OR_COMMENT.finditer(line):
                 if match["text"] is not None:
-                    found.append(Comment(number, match.start(), match["text"].removeprefix(" ").rstrip()))
+                    start, text = match.start(), match["text"].removeprefix(" ").rstrip()
+                    found.append(Comment(number, start, text, bool(line[:start].strip())))
         return found
 
     def _lines_in_strings(self) -> set[int]:
@@ -113,7 +115,8 @@ class Comments:
     def take(self, before_line: int, column: int | None = None) -> list[str]:
         """The comments before a line that nothing has taken yet.
 
-        Those right of ``column`` are left out: they close a block that has ended.
+        Those right of ``column`` are left out: they close a block that has ended. One behind an ``else:``
+        is the first of its block.
         """
         found = []
         while self._next < len(self._comments):
@@ -121,7 +124,7 @@ class Comments:
             if comment.line >= before_line:
                 break
             self._next += 1
-            if column is None or comment.column <= column:
+            if column is None or comment.column <= column or comment.follows_code:
                 found.append(comment.text)
             elif self._warns:
                 self._warn(comment)

@@ -41,7 +41,7 @@ def _subscript(reader: Reader, node: ast.Subscript) -> Operand:
         case ir.TupleType():
             return _item(reader, node, base)
         case ir.ArrayType():
-            index_ = _array_index(reader, node)
+            index_ = _array_index(reader, node, base.type)
             return _op(reader, node, "array.get_element", [base, index_])
         case ir.TensorType():
             return _read(reader, node, base, base.type, "tensor")
@@ -58,10 +58,17 @@ def _item(reader: Reader, node: ast.Subscript, base: ir.Expr) -> ir.Expr:
         raise reader.error(ParserTypeError, node, str(error)) from None
 
 
-def _array_index(reader: Reader, node: ast.Subscript) -> ir.Expr:
+def _array_index(reader: Reader, node: ast.Subscript, type_: ir.ArrayType) -> ir.Expr:
     if isinstance(node.slice, (ast.Slice, ast.Tuple)):
         raise reader.error(ParserTypeError, node.slice, "an array has one index")
-    return expression(reader, node.slice)
+    index = expression(reader, node.slice)
+    if not reader.module.printed:
+        _check_index(reader, node.slice, index)
+        extent = constant_extent(type_.shape[0])
+        if isinstance(index, ir.ConstInt) and extent is not None and index.value >= extent:
+            message = f"index {index.value} is outside {type_text(type_)}"
+            raise reader.error(ParserTypeError, node.slice, message)
+    return index
 
 
 def _read(
@@ -180,7 +187,7 @@ def _array_update(
 ) -> ir.Expr:
     if isinstance(value, ir.ConstInt) and value.dtype != type_.dtype:
         value = ir.ConstInt(value.value, type_.dtype, value.span)
-    return _op(reader, node, "array.update_element", [base, _array_index(reader, node), value])
+    return _op(reader, node, "array.update_element", [base, _array_index(reader, node, type_), value])
 
 
 def _fitted(reader: Reader, node: ast.expr, source: ir.Expr, axes: Sequence[Axis], namespace: str) -> ir.Expr:

@@ -209,6 +209,9 @@ CASES: dict[str, list[Case]] = {
         Case('for i, (a,) in pl.range(4, init_values=(x,)):\n    b = pl.yield_(n)', pl.ParserTypeError, (2, 19), "'n' is yielded as pl.Tensor[[4, 8], pl.FP32], and it is pl.Scalar[pl.INDEX]"),
         Case('if p:\n    b = pl.yield_(x)\nelse:\n    b = pl.yield_(n)', pl.ParserTypeError, (4, 19), "'n' is yielded as pl.Tensor[[4, 8], pl.FP32], and it is pl.Scalar[pl.INDEX]"),
         Case('@pl.function\ndef f(x: pl.Tuple[pl.Tuple[pl.Scalar[pl.INDEX]]]): pass\n', pl.ParserTypeError, (2, 19), 'a tuple holds no tuples', 'list all parts in one', module=True),
+        Case('a = pl.array.create(4, pl.INT32)\nb = a[4]', pl.ParserTypeError, (2, 7), 'index 4 is outside pl.Array[4, pl.INT32]'),
+        Case('a = pl.array.create(4, pl.INT32)\na[r] = 1', pl.ParserTypeError, (2, 3), 'an index is an integer scalar, not pl.Scalar[pl.FP32]'),
+        Case('y = -p', pl.ParserSyntaxError, (1, 5), "'-p': BOOL is no number"),
         Case('y = n ** 2', pl.UnsupportedFeatureError, (1, 5), 'the operator ** on run-time values is not supported'),
         Case('y = abs(n)', pl.UnsupportedFeatureError, (1, 5), "the builtin 'abs' on run-time values is not supported", 'write pl.max(x, -x) of a scalar, pl.abs(x) of a tensor or tile'),
         Case('y = p and x', pl.ParserSyntaxError, (1, 11), "'x': a scalar is needed, got a TensorType", 'operators take scalars; tensors and tiles are computed with ops, such as pl.tensor.add'),
@@ -258,7 +261,7 @@ INPUTS = {
     "kernel source": 1,
     "level and role": 1,
     "operands of ops": 3,
-    "rules of scopes, loops and launches": 54,
+    "rules of scopes, loops and launches": 57,
 }
 
 

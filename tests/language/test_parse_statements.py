@@ -1,6 +1,8 @@
 # ruff: noqa: E501 (statements stand on one line, as in dumps)
 """Statements: assignments and rebinding, loops and their carried values, branches, comments."""
 
+import warnings
+
 import pytest
 
 import pypto_tmpl.language as pl
@@ -412,6 +414,15 @@ return y  # last
     assert loop.leading_comments == ("loop", "header")
     assert loop.body.leading_comments == ("inside", "open", "within")
     assert result.leading_comments == ("a string", "last")
+
+
+def test_a_comment_behind_else_stands_at_the_first_statement_of_the_branch() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        text = f"if n > 0:  # much\n    y: {T} = x\nelse:  # little\n    # none\n    y: {T} = x\nreturn y"
+        branch = read(text).body.stmts[0]
+    assert branch.leading_comments == ("much",)
+    assert branch.else_body.leading_comments == ("little", "none")
 
 
 def test_comments_print_again() -> None:

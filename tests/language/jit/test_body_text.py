@@ -312,7 +312,7 @@ def test_comments_stand_above_what_is_made_of_their_statements():
         t = pl.exp(x)
         if rows > 4:  # wide
             out[:, :] = t
-        else:
+        else:  # narrow
             # copied
             out[:, :] = x
         return out  # done
@@ -336,6 +336,7 @@ def test_comments_stand_above_what_is_made_of_their_statements():
         if 32 > 4:
             out[:, :] = t_v1
         else:
+            # narrow
             # copied
             out[:, :] = x
         # done
