@@ -167,6 +167,32 @@ def _inside(tensor, offsets, shape):
     return tensor[tuple(bounds)]
 
 
+def _note_edge(tile, cells, offsets, valid_shape):
+    """Note in a new tile which cells its tensor had, where the tensor's edge cut the window."""
+    rank = tile.dim()
+    wanted = tile.shape if valid_shape is None else map(min, valid_shape, tile.shape)
+    found = cells.shape[cells.dim() - rank :]
+    if [*found] != [*wanted]:
+        starts = ([0] * rank + [max(-offset, 0) for offset in offsets])[-rank:]
+        tile.found = [slice(start, start + size) for start, size in zip(starts, found)]
+
+
+def _drop_edge(tile, offsets, valid_shape):
+    """A tile without the cells that its tensor did not have, and where the others go.
+
+    Other tiles stay as they are: only a load over the edge of a tensor makes such cells.
+    """
+    found = getattr(tile, "found", None)
+    if found is None:
+        return tile, offsets, valid_shape
+    starts = [part.start for part in found]
+    offsets = [0] * (tile.dim() - len(offsets)) + [*offsets]
+    moves = [0] * (len(offsets) - len(starts)) + starts
+    if valid_shape is not None:
+        valid_shape = [max(size - start, 0) for size, start in zip(valid_shape, starts)]
+    return tile[tuple(found)], [*map(sum, zip(offsets, moves))], valid_shape
+
+
 def _tile_load(tensor, offsets, shape, valid_shape=None, may_be_padding=False):
     """Copy a window of a tensor into a new tile, padded beyond the tensor and outside valid_shape.
 
@@ -179,6 +205,7 @@ def _tile_load(tensor, offsets, shape, valid_shape=None, may_be_padding=False):
         source, cells = _overlap(tensor, tile, offsets, valid_shape)
         if cells.shape != tile.shape:
             _fresh(tile.zero_())
+            _note_edge(tile, cells, offsets, valid_shape)
     if _POISON and not may_be_padding:
         _refuse_poison(source, tensor, "reads")
     if is_whole:
@@ -190,15 +217,18 @@ def _tile_load(tensor, offsets, shape, valid_shape=None, may_be_padding=False):
 def _tile_store(tile, offsets, tensor, valid_shape=None):
     """Write the valid part of a tile into a tensor at offsets and return the tensor.
 
-    What falls outside the tensor is dropped. The tensor's dtype is kept: wider floats round half to
-    even.
+    What falls outside the tensor is dropped, and what a load found outside of its own. The tensor's
+    dtype is kept: wider floats round half to even.
     """
-    cells, part = _inside(tensor, offsets, tile.shape) if valid_shape is None else None, tile
+    part, offsets, valid_shape = _drop_edge(tile, offsets, valid_shape)
+    cells = _inside(tensor, offsets, part.shape) if valid_shape is None else None
     if cells is None:
-        cells, part = _overlap(tensor, tile, offsets, valid_shape)
+        cells, part = _overlap(tensor, part, offsets, valid_shape)
     if _POISON:
         _refuse_poison(part, tile, "writes")
     cells.copy_(part)
+    if hasattr(tensor, "found"):  # a tile: what is written into it counts
+        del tensor.found
     return tensor
 
 
