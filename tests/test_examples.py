@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import pypto_tmpl.language as pl
+from pypto_tmpl import ir
 from pypto_tmpl.debug.modules import load_module
 from pypto_tmpl.debug.snapshots import find_example_cases
 from pypto_tmpl.golden import TensorSpec, run_jit
@@ -32,6 +33,20 @@ def tolerances(module):
         **vars(module), "__name__": "__main__",
     })  # fmt: skip
     return found
+
+
+@pytest.mark.parametrize(
+    "options", [{"concise": True}, {"explicit_layout": True}], ids=["concise", "explicit"]
+)
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_the_program_prints_as_text_of_itself(case, options):
+    module = load_module(case.source)
+    values = (s.create_tensor() if isinstance(s, TensorSpec) else s.to_python() for s in module.specs())
+    program = module.KERNEL.specialize(*values)
+    text = ir.python_print(program, format=False, **options)
+    assert ir.structural_diff(pl.parse(text), program) is None
+    as_source = text.partition("\n")[2]  # without the header line it is read as a user's text
+    assert ir.structural_diff(pl.parse(as_source), program) is None
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
