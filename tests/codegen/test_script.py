@@ -206,7 +206,7 @@ def test_a_script_carries_the_helpers_it_uses():
     )
     text = torch_codegen(kernel)
     poison = ["_fresh", "_is_poison", "_name_of", "_refuse_poison"]
-    windows = ["_clip", "_overlap", "_inside", "_note_edge", "_tile_load", "_drop_edge", "_tile_store"]
+    windows = ["_clip", "_overlap", "_inside", "_note_edge", "_drop_edge", "_tile_load", "_tile_store"]
     assert functions_in(text) == [*poison, *windows, "main"]
     assert re.findall(r"^import (\w+)$", text, re.MULTILINE) == ["json", "os", "sys", "torch"]
     assert "_tile_store_add" in torch_codegen(
