@@ -96,6 +96,9 @@ from pypto_tmpl.language.surface import (
     while_,
     yield_,
 )
+from pypto_tmpl.language.tracebacks import show_errors_of_kernels
+
+show_errors_of_kernels()
 
 if TYPE_CHECKING:
     from pypto_tmpl.language.namespaces.unified import *  # noqa: F403

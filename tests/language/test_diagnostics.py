@@ -1,7 +1,12 @@
 # ruff: noqa: E501 (messages stand as they print)
 """Malformed kernels: for every input of every kind of mistake the class of the error and its whole message."""
 
+import os
+import re
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -343,3 +348,38 @@ def test_no_frames_of_the_reader_are_shown(monkeypatch: pytest.MonkeyPatch) -> N
     assert modules() == {"test_diagnostics.py", "decorators.py", "tracebacks.py"}
     monkeypatch.setenv("PTO_BACKTRACE", "1")
     assert "expressions.py" in modules()
+
+
+KERNEL_FILE = """import pypto_tmpl.language as pl
+
+def make():
+    @pl.function
+    def f(n: pl.Scalar[pl.INDEX]):
+        return gone
+    return f
+
+make()
+"""
+
+
+def test_an_error_that_nothing_catches_shows_the_users_frames_only(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.py"
+    path.write_text(KERNEL_FILE)
+
+    def shown(**environment: str) -> str:
+        command = [sys.executable, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
+        assert done.returncode == 1
+        return done.stderr
+
+    places = re.findall(r'File "(.*)", line (\d+)', shown())
+    assert places == [(str(path), "9"), (str(path), "4")]
+    assert shown().endswith(
+        f"""UndefinedVariableError: error[E200]: undefined variable 'gone'
+  --> {path}:6:16
+   |
+ 6 |         return gone
+   |                ^
+"""
+    )
+    assert "expressions.py" in shown(PTO_BACKTRACE="1")
