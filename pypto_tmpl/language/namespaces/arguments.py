@@ -56,6 +56,8 @@ def operand_of(value: Argument, span: ir.Span, dtype: ir.DataType | None = None)
         is_placeholder = dtype is not None and value.dtype == ir.DataType.INDEX
         return integer(value.value, dtype, span) if dtype and is_placeholder else value
     if isinstance(value, ir.Expr):
+        for item in value.elements if isinstance(value, ir.MakeTuple) else ():
+            _check_item(item)
         return value
     if isinstance(value, bool):
         return ir.ConstBool(value, span)
@@ -67,8 +69,17 @@ def operand_of(value: Argument, span: ir.Span, dtype: ir.DataType | None = None)
     if isinstance(value, ir.MemorySpace):
         return ir.ConstInt(value.value, ir.DataType.INDEX, span)
     if isinstance(value, (list, tuple)):
-        return ir.MakeTuple([operand_of(item, span) for item in value], span)
+        items = [operand_of(item, span) for item in value]
+        for item in items:
+            _check_item(item)
+        return ir.MakeTuple(items, span)
     raise OpCallError(f"{shown_argument(value)} is no operand")
+
+
+def _check_item(item: ir.Expr) -> None:
+    """Lists among the operands are extents and offsets."""
+    if not (isinstance(item.type, ir.ScalarType) and item.type.dtype.is_int()):
+        raise OpCallError(f"a list of extents or offsets holds integers, not {shown_argument(item)}")
 
 
 def integer(value: int, dtype: ir.DataType, span: ir.Span) -> ir.ConstInt:
