@@ -152,6 +152,7 @@ CASES: dict[str, list[Case]] = {
         Case('x[0:2, :] = x', pl.ParserTypeError, (1, 13), 'the value has 4 elements in axis 0, and the subscript 2'),
         Case('y = self.k(x)', pl.ParserTypeError, (1, 5), "'k' takes 2 argument(s), and 1 are given"),
         Case('y = self.k(x, x, core_num=4)', pl.ParserTypeError, (1, 27), "a call takes no keyword 'core_num'", 'launch the kernel with pl.submit'),
+        Case('BUFFER = pl.MemRef()\n@pl.function\ndef f():\n    y = BUFFER\n', pl.ParserTypeError, (4, 9), "'BUFFER' is a MemRef, which stands for no expression", module=True),
         Case("y = 'text'", pl.ParserTypeError, (1, 5), 'a string is no expression'),
     ],
     "jumps and ops": [
@@ -258,7 +259,7 @@ INPUTS = {
     "condition": 2,
     "operators": 3,
     "unsupported subscripts and scopes": 4,
-    "subscript and call operands": 6,
+    "subscript and call operands": 7,
     "jumps and ops": 6,
     "strict_ssa": 1,
     "strict_ssa, subscript": 1,
