@@ -294,7 +294,7 @@ def _source_line(path, number):
         with open(beside, encoding="utf-8") as file:
             lines = json.load(file)
     source = (lines or {}).get(str(number))
-    text = linecache.getline(path, number).strip()
+    text = linecache.getline(path, number).partition("  # from ")[0].strip()
     place = f"{path}:{number}: {text}" if text else f"{path}:{number}"
     return f"{place} (from {source})" if source else place
 

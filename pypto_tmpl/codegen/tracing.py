@@ -13,7 +13,7 @@ SiteKind = Literal[
     "value", "operand", "parameter", "argument", "loop", "condition", "write", "push", "inputs"
 ]
 # Positions of the tensors of which an op reads or writes a window.
-_WINDOWED = {"tile.load": (0,), "tile.store": (2,), "tensor.slice": (0,), "tensor.assemble": (0,)}
+WINDOWED = {"tile.load": (0,), "tile.store": (2,), "tensor.slice": (0,), "tensor.assemble": (0,)}
 _BODIES = (("body", "body"), ("then_body", "then"), ("else_body", "else"))
 
 
@@ -163,7 +163,7 @@ def _leaves(value: ir.Expr) -> list[ir.Expr | None]:
         return [value if isinstance(value.type, ir.ScalarType | ir.ShapedType) else None]
     found: list[ir.Expr | None] = []
     for position, arg in enumerate(value.args):
-        if isinstance(arg, ir.Call) or position in _WINDOWED.get(value.op.name, ()):
+        if isinstance(arg, ir.Call) or position in WINDOWED.get(value.op.name, ()):
             found.append(None)
         else:
             found += _leaves(arg)

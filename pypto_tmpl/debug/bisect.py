@@ -200,7 +200,9 @@ def _place(
     if record is not None:
         found = stage.trace.place(record)
         if found.path == place.path and found.function == place.function:
-            return found
+            if series is None or series.kind != "write" or record.site == series.site:
+                return found
+            return replace(found, variable=stage.trace.sites[series.site].variable)  # of a nested write
     stmt = stage.statements.get(place)
     if stmt is None:
         return StatementPlace(place.function, place.path)

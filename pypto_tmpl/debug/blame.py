@@ -110,6 +110,8 @@ class Blame(StructureSuspects):
             return pipe
         for leaf, value, reason in [*self._handed_on(suspect), *self._changed_inputs(suspect)]:
             origin = self._origin(leaf, place, value, seen)
+            if origin is None and self._is_alias(place, leaf):
+                origin = self.changed_call(place.function) or self.lost_write()
             if origin is not None:
                 return origin
             suspect.reasons.append(reason)
@@ -129,7 +131,13 @@ class Blame(StructureSuspects):
         call = stmt.value if isinstance(stmt, ir.AssignStmt) else None
         if not isinstance(call, ir.Call) or call.op.name not in ("tile.load", "tensor.slice", "tensor.read"):
             return None
-        return self.changed_call(place.function) or self.lost_write()
+        call_suspect = self.changed_call(place.function) or self.crossed_call(place.function)
+        return call_suspect or self.lost_write()
+
+    def _is_alias(self, place: Place, leaf: ir.Expr) -> bool:
+        """Whether a statement gives a tensor in memory another name: its cells are the doing of writes."""
+        stmt = self.bad.statements[place]
+        return isinstance(stmt, ir.AssignStmt) and stmt.value is leaf and isinstance(leaf.type, ir.TensorType)
 
     def _handed_on(self, suspect: Suspect) -> Iterator[tuple[ir.Expr, TraceRecord, str]]:
         """An input that the statement hands on as it is, so that it is just as wrong."""
@@ -216,10 +224,16 @@ class Blame(StructureSuspects):
                 return self.longer_or_shorter()
             if series.op in _UNDEFINED:
                 return None
-            if match.state == "same" and not self._stands_for_another(series, match):
+            own = self._own_partner(series, match)
+            if match.state == "same" and own is None:
                 return None  # it is right as it is: who reads it should read another
             record = last_before(self.bad, series, value)
             if record is not None and series.kind in ("value", "operand"):
+                if match.state == "same" and own is not None:
+                    pair = Match("differs", own, record, counterpart(series, own, record))
+                    return self._blame(series, record, pair, [], seen)
+                if match.state == "found" and self._is_of_its_name(series, record):
+                    return None
                 pair = match if match.bad is record else Match(match.state, match.partner, record, None)
                 if match.partner is not None and pair.good is None:
                     pair.good = counterpart(series, match.partner, record)
@@ -230,11 +244,20 @@ class Blame(StructureSuspects):
                 return self._blame(series, record, pair, [], seen)
         return None
 
-    def _stands_for_another(self, series: Series, match: Match) -> bool:
-        """Whether a value is that of another variable, while the good stage has one of its own name."""
+    def _own_partner(self, series: Series, match: Match) -> Series | None:
+        """What the good stage has of the name and op of a series whose values are those of another there."""
         if match.partner is None or match.partner.name == series.name:
-            return False
-        return any(other.name == series.name and other.op == series.op for other in self.good.series)
+            return None
+        own = (other for other in self.good.series if (other.name, other.op) == (series.name, series.op))
+        return next(own, None)
+
+    def _is_of_its_name(self, series: Series, record: TraceRecord) -> bool:
+        """Whether the good stage has a value under the same name, whatever makes it there."""
+        named = [other for other in self.good.series if other.name == series.name]
+        return any(
+            good is not None and self._is_same(record, good)
+            for good in (counterpart(series, other, record) for other in named)
+        )
 
     def _is_same(self, bad: TraceRecord, good: TraceRecord) -> bool:
         one, other = self.bad.value(bad), self.good.value(good)

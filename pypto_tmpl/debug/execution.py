@@ -22,6 +22,7 @@ from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.debug.cores import on_one_core
 from pypto_tmpl.debug.entry import Entry, base_name
 from pypto_tmpl.debug.origins import LazySourceLines, source_lines
+from pypto_tmpl.debug.script_lines import ScriptLines, without_source
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 from pypto_tmpl.threads import threads_for
 
@@ -60,16 +61,20 @@ def load_script(
     template_dirs: Sequence[Path] = (),
     trace: TraceSelection | None = None,
 ) -> dict[str, Any]:
-    """Execute a script under ``name`` and return its namespace; its lines are registered for tracebacks.
+    """Execute a script under ``name`` and return its namespace; tracebacks, pdb and inspect show its lines.
 
     With the ``source`` that it was emitted for, with these ``template_dirs`` and ``trace``, or what finds
-    that when it is needed, reports of the script itself name source lines too. ``rewrite`` may change what
-    is executed, if the lines stay.
+    that when it is needed, they name source lines too, and so do reports of the script itself. ``rewrite``
+    may change what is executed, if the lines stay. A name that is no file is put in ``<>``, as pdb wants it.
     """
     namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
+    sources: Mapping[str, str] = {}
     if source is not None:
-        namespace["_SOURCE_MAP"] = LazySourceLines(lambda: _lines_of(source, script, template_dirs, trace))
-    code = _code(script, name)
+        sources = LazySourceLines(lambda: _lines_of(source, script, template_dirs, trace))
+        namespace["_SOURCE_MAP"] = sources
+    if not (name.startswith("<") and name.endswith(">")) and not Path(name).is_file():
+        name = f"<{name}>"
+    code = _code(script, name, sources)
     exec(code if rewrite is None else compile(rewrite(ast.parse(script)), name, "exec"), namespace)
     return namespace
 
@@ -84,7 +89,7 @@ def _lines_of(
     return {} if node is None else source_lines(node, script, template_dirs=template_dirs, trace=trace)
 
 
-def _code(script: str, name: str) -> CodeType:
+def _code(script: str, name: str, sources: Mapping[str, str]) -> CodeType:
     key = hashlib.sha256(script.encode()).digest()
     with _lock:
         code = _compiled.get(key) or compile(script, name, "exec")
@@ -97,7 +102,7 @@ def _code(script: str, name: str) -> CodeType:
         if len(_names) > KEPT_SCRIPTS:
             linecache.cache.pop(_names.popitem(last=False)[0], None)
         # No modification time: linecache then never looks for a file of that name.
-        linecache.cache[name] = (len(script), None, script.splitlines(keepends=True), name)
+        linecache.cache[name] = (len(script), None, ScriptLines(script, sources), name)
     return code if code.co_filename == name else _renamed(code, name)
 
 
@@ -209,7 +214,8 @@ def described(error: Exception, name: str, sources: Mapping[str, str]) -> str:
         inside = [f for f in traceback.extract_tb(origin.__traceback__) if f.filename == name]
         frames, origin = inside or frames, origin.__cause__
     for frame in frames:
-        lines += [f'  File "{name}", line {frame.lineno}, in {frame.name}', f"    {frame.line}"]
+        lines.append(f'  File "{name}", line {frame.lineno}, in {frame.name}')
+        lines.append(f"    {without_source(frame.line)}")
         if source := sources.get(str(frame.lineno)):
             lines.append(f"    from {source}")
     return "\n".join(lines)

@@ -60,21 +60,26 @@ class StructureSuspects:
                     return Suspect(place, series, reasons=[reason])
         return None
 
-    def crossed_call(self) -> Suspect | None:
-        """A call without one like it in the good stage that hands over two variables as each other.
+    def crossed_call(self, function: str | None = None) -> Suspect | None:
+        """A call from where the good stage has none that hands over two variables as each other.
 
         Parameters of a function that a pass has cut out of another are named as what they stand for.
         """
-        known = {callee for (_, callee, _), _ in calls_of(self.good)}
-        for (_, callee, _), (place, arguments) in calls_of(self.bad):
-            for parameter, argument in arguments.items():
-                if callee not in known and parameter != argument and argument in arguments:
-                    series = next(iter(self._by_place[place]), None)
-                    return Suspect(place, series, reasons=[f"it hands over {argument} as {parameter}"])
+        before = list(calls_of(self.good))
+        known = {(caller, callee) for (caller, callee, _), _ in before}
+        crossed = {callee for (_, callee, _), (_, arguments) in before if _crossed(arguments)}
+        for (caller, callee, _), (place, arguments) in calls_of(self.bad):
+            if (caller, callee) in known or callee in crossed:
+                continue
+            if function is not None and callee not in self.leading_to(function):
+                continue
+            for parameter, argument in _crossed(arguments).items():
+                series = next(iter(self._by_place[place]), None)
+                return Suspect(place, series, reasons=[f"it hands over {argument} as {parameter}"])
         return None
 
     def unmatched_pipe(self, place: Place) -> Suspect | None:
-        """Of the pushes and pops around ``place``, the one that cuts tiles in another way than the rest."""
+        """Of the pushes and pops of the kernel around ``place``, the one that cuts tiles unlike the rest."""
         stmt = self.bad.statements.get(place)
         call = getattr(stmt, "value", getattr(stmt, "expr", None))
         if not isinstance(call, ir.Call) or not call.op.name.startswith(("tile.tpush_", "tile.tpop_")):
@@ -82,11 +87,13 @@ class StructureSuspects:
         splits: dict[Place, int] = {}
         for other, candidate in self.bad.statements.items():
             found = getattr(candidate, "value", getattr(candidate, "expr", None))
+            if _kernel(other.function) != _kernel(place.function):
+                continue
             if isinstance(found, ir.Call) and found.op.name.startswith(("tile.tpush_", "tile.tpop_")):
                 splits[other] = int(found.kwargs.get("split") or 0)
         votes = Counter(splits.values())
         for function in self.bad.functions.values():
-            split = function.attrs.get("split")
+            split = function.attrs.get("split") if _kernel(function.name) == _kernel(place.function) else None
             if isinstance(split, ir.SplitMode | int):
                 votes[int(split.value if isinstance(split, ir.SplitMode) else split)] += 1
         usual = votes.most_common(1)[0][0]
@@ -165,6 +172,16 @@ class StructureSuspects:
                 reason = "no statement of the bad stage makes this value, which a loop carries"
                 return Suspect(series.place, None, None, series, series.first, True, [reason])
         return None
+
+
+def _kernel(function: str) -> str:
+    """The kernel that a function is, or is a core's part of."""
+    return function.removesuffix("_aic").removesuffix("_aiv")
+
+
+def _crossed(arguments: dict[str, str]) -> dict[str, str]:
+    """Of the arguments by parameter those that are named as another parameter of the call."""
+    return {name: given for name, given in arguments.items() if given != name and given in arguments}
 
 
 def _rounds(series: Series, partner: Series | None) -> str:

@@ -213,12 +213,13 @@ class Matching:
             others = _lane_of(partner, lane)
             if others is None:
                 return None
-            is_split = lane in _VECTOR_LANES and len(series.by_lane) == 2 and len(partner.by_lane) == 1
+            has_lanes = len(series.by_lane) == 2 or self.bad.trace.failure is not None  # or one never began
+            is_split = lane in _VECTOR_LANES and has_lanes and len(partner.by_lane) == 1
             for number, (bad, good) in enumerate(zip(records, others, strict=False)):
-                place = self._same_place(bad, good, is_split, closeness)
-                if place is not None and is_split and offsets.setdefault(number, place) == place != ():
-                    place = None if lane == "aiv1" else place
-                if place is None:
+                place = self._same_place(bad, good, is_split, closeness, offsets.get(number))
+                if place is not None:
+                    offsets[number] = place
+                else:
                     earlier = worst is None or self.bad.rank(bad) < self.bad.rank(_bad(worst))
                     worst = Match("differs", partner, bad, good) if earlier else worst
                     break
@@ -232,13 +233,21 @@ class Matching:
         return worst or Match("same", partner, length=longer)
 
     def _same_place(
-        self, bad: TraceRecord, good: TraceRecord, is_split: bool, closeness: Closeness
+        self,
+        bad: TraceRecord,
+        good: TraceRecord,
+        is_split: bool,
+        closeness: Closeness,
+        taken: tuple[int, ...] | None,
     ) -> tuple[int, ...] | None:
-        """Where a value stands in the other: () if they are the same, None if it does not."""
+        """Where a value stands in the other: () if they are the same, None if it does not.
+
+        A lane has not the part that is ``taken`` by the other one.
+        """
         one, other = self.bad.value(bad), self.good.value(good)
         if one is None or other is None or same(one, other, closeness):
             return ()
-        return part_of(one, other, closeness) if is_split else None
+        return part_of(one, other, closeness, taken) if is_split else None
 
 
 def _bad(match: Match) -> TraceRecord:

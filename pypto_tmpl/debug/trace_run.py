@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -19,8 +18,9 @@ from pypto_tmpl.debug.divergence import StatementPlace
 from pypto_tmpl.debug.entry import describe_entry, functions_of, select_entry
 from pypto_tmpl.debug.execution import LANES, bind_arguments, described, load_script, script_name
 from pypto_tmpl.debug.frames import failing_line
-from pypto_tmpl.debug.origins import LazySourceLines, source_lines, statements_of_lines
+from pypto_tmpl.debug.origins import statements_of_lines
 from pypto_tmpl.debug.preparation import Request, emit_from_best
+from pypto_tmpl.debug.script_lines import without_source
 from pypto_tmpl.debug.stages import Stage, find_stages
 from pypto_tmpl.debug.trace import Trace, TraceFailure, statement_text
 from pypto_tmpl.errors import PyptoTmplError
@@ -73,10 +73,7 @@ def trace_stage(
     entry = describe_entry(function, emitted.names[function.name])
     binding = bind_arguments(entry, inputs, expected)
     name = script_name(node.name, f"{stage.name} traced")
-    namespace: dict[str, Any] = load_script(script, name)
-    namespace["_SOURCE_MAP"] = LazySourceLines(
-        lambda: source_lines(node, script, template_dirs=request.template_dirs, trace=request.trace)
-    )
+    namespace = load_script(script, name, node, template_dirs=request.template_dirs, trace=request.trace)
     failure: TraceFailure | None = None
     try:
         with on_one_core() if LANES in script else nullcontext():
@@ -103,7 +100,7 @@ def _failing_place(
     if frame is None or frame.lineno is None:
         return None
     lines = statements_of_lines(node, script, template_dirs=request.template_dirs, trace=request.trace)
-    place = StatementPlace(frame.name, generated_line=frame.lineno, generated_text=(frame.line or "").strip())
+    place = StatementPlace(frame.name, generated_line=frame.lineno, generated_text=without_source(frame.line))
     stmt = lines.get(frame.lineno)
     if stmt is None:
         return place

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.tracing import inputs_of, located_statements
+from pypto_tmpl.codegen.tracing import WINDOWED, inputs_of, located_statements
 from pypto_tmpl.debug.entry import base_name, functions_of
 from pypto_tmpl.debug.trace import Trace, TraceRecord
 from pypto_tmpl.debug.value_match import Comparable
@@ -78,7 +78,7 @@ class TracedStage:
         self._ends: dict[tuple[int, ...], int] = {}
         for record in trace.records:
             self._ends[record.order[:-1]] = max(record.order[-1], self._ends.get(record.order[:-1], 0))
-        self.series = list(_with_nested_writes(list(self._found_series(RESULTS))))
+        self.series = list(self._with_nested_writes(list(self._found_series(RESULTS))))
         self.inputs = {series.place: series for series in self._found_inputs()}
 
     def value(self, record: TraceRecord) -> Comparable | None:
@@ -139,6 +139,23 @@ class TracedStage:
             return "item", ""
         return ("scalar" if isinstance(stmt, ir.AssignStmt) else type(stmt).__name__), ""
 
+    def _with_nested_writes(self, many: list[Series]) -> Iterator[Series]:
+        """Writes of a value without a name are told by the whole tensor: take what is written instead."""
+        operands = {found.place: found for found in many if found.kind == "operand"}  # the outermost is last
+        for series in many:
+            source = operands.get(series.place)
+            is_write = series.kind == "value" and series.op in GLOBAL_WRITES
+            if is_write and source is not None and not self._has_nested_target(series.place):
+                yield replace(series, kind="write", by_lane=source.by_lane)
+            else:
+                yield series
+
+    def _has_nested_target(self, place: Place) -> bool:
+        call = getattr(self.statements[place], "value", None)
+        if not isinstance(call, ir.Call):
+            return False
+        return any(isinstance(call.args[position], ir.Call) for position in WINDOWED.get(call.op.name, ()))
+
     def _wording(self, place: Place) -> Iterator[str]:
         stmt = self.statements.get(place)
         value = getattr(stmt, "value", getattr(stmt, "expr", None))
@@ -180,17 +197,6 @@ class TracedStage:
             for param in function.params:
                 found.setdefault(id(param), Place(function.name, ""))
         return found
-
-
-def _with_nested_writes(many: list[Series]) -> Iterator[Series]:
-    """Writes of a value without a name are told by the whole tensor: take what is written instead."""
-    operands = {series.place: series for series in many if series.kind == "operand"}  # the outermost is last
-    for series in many:
-        source = operands.get(series.place)
-        if series.kind == "value" and series.op in GLOBAL_WRITES and source is not None:
-            yield replace(series, kind="write", by_lane=source.by_lane)
-        else:
-            yield series
 
 
 @dataclass(slots=True, eq=False)

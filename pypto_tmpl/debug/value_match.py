@@ -79,8 +79,13 @@ def _agree(one: torch.Tensor, other: torch.Tensor, closeness: Closeness) -> torc
     return (a == b) | is_near | (a.isnan() & b.isnan())
 
 
-def part_of(part: Comparable, whole: Comparable, closeness: Closeness = ROUNDED) -> tuple[int, ...] | None:
-    """The offsets at which ``part`` stands in ``whole``, None if it does not.
+def part_of(
+    part: Comparable,
+    whole: Comparable,
+    closeness: Closeness = ROUNDED,
+    besides: tuple[int, ...] | None = None,
+) -> tuple[int, ...] | None:
+    """The offsets at which ``part`` stands in ``whole``, other than ``besides``; None if it does not.
 
     Offsets that are multiples of the part's extents are tried, and its place at the end of an axis.
     """
@@ -90,6 +95,8 @@ def part_of(part: Comparable, whole: Comparable, closeness: Closeness = ROUNDED)
     if any(a > b for a, b in zip(small.shape, large.shape, strict=True)):
         return None
     for offsets in _places(small, large, closeness):
+        if offsets == besides:
+            continue
         window = large[tuple(slice(o, o + n) for o, n in zip(offsets, small.shape, strict=True))]
         if bool(_agree(small, window, closeness).all()):
             return offsets

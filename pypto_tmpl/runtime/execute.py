@@ -13,6 +13,7 @@ import torch
 from pypto_tmpl import ir
 from pypto_tmpl.debug.frames import failing_line
 from pypto_tmpl.debug.origins import source_lines
+from pypto_tmpl.debug.script_lines import without_source
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.runtime.arguments import bind_arguments
 from pypto_tmpl.runtime.dfx import warn_caller
@@ -135,7 +136,7 @@ def _places(error: Exception, script: Path, program: ir.Program | None) -> Itera
     line = failing_line(error, str(script), ast.parse(text))
     if line is None or line.lineno is None:
         return
-    yield f"  --> {script}:{line.lineno}: {line.line}"
+    yield f"  --> {script}:{line.lineno}: {without_source(line.line)}"
     place = None if program is None else source_lines(program, text).get(str(line.lineno))
     if place is not None:
         yield f"  source: {place}"

@@ -1,11 +1,15 @@
 """Errors in emitted scripts show the line of the script that raised, and name the variable."""
 
+import inspect
+import io
+import pdb
 import traceback
 
 import pytest
 import torch
 from ir.printer_samples import FP32, NOWHERE, assign, call, function, program, returns, sequence, tensor
 
+import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
 from pypto_tmpl.debug.execution import load_script, script_name
@@ -69,3 +73,46 @@ def test_a_call_keeps_the_frames_of_both_functions():
     error, shown = failure(program(inner, outer), torch.zeros(4, 8), check_shapes=True)
     assert str(error) == "y: got shape [4, 8], expected [4, 16]"
     assert "in main\n    z = inner(a)" in shown and "in inner\n" in shown
+
+
+TEXT = """import pypto.language as pl
+
+@pl.program
+class Sample:
+    @pl.function
+    def main(self, a: pl.Tensor[[4, 8], pl.FP32]) -> pl.Tensor[[4, 8], pl.FP32]:
+        y: pl.Tensor[[4, 8], pl.FP32] = pl.tensor.exp(a)
+        return y
+"""
+
+
+def loaded(name: str):
+    node = pl.parse(TEXT, "kernel.py")
+    return load_script(torch_codegen(node, True), name, node)["main"]
+
+
+def test_python_tracebacks_and_inspect_name_the_line_of_the_source():
+    main = loaded(NAME)
+    with pytest.raises(ValueError, match="got shape") as raised:
+        main(torch.zeros(4, 16))
+    shown = "".join(traceback.format_exception(raised.value))
+    assert '    _check_tensor("y", y, [4, 8], torch.float32)  # from kernel.py:7\n' in shown
+    source = inspect.getsource(main)
+    assert [line.rpartition("  # from ")[2] for line in source.splitlines() if "torch.exp" in line] == [
+        "kernel.py:7"
+    ]
+    assert source.splitlines()[0] == "def main(a):"
+
+
+def test_pdb_stops_in_a_script_of_any_name_and_shows_the_source_line():
+    main = loaded("sample")
+    assert main.__code__.co_filename == "<sample>"
+    lines, first = inspect.getsourcelines(main)
+    number = first + next(i for i, line in enumerate(lines) if "torch.exp" in line)
+    shown = io.StringIO()
+    commands = io.StringIO(f"b {number}\nc\np tuple(a.shape)\nc\n")
+    debugger = pdb.Pdb(stdin=commands, stdout=shown, nosigint=True)
+    debugger.runcall(main, torch.zeros(4, 8))
+    assert f"> <sample>({number})main()" in shown.getvalue()
+    assert "-> y = torch.exp(a)  # from kernel.py:7" in shown.getvalue()
+    assert "(4, 8)" in shown.getvalue()

@@ -97,20 +97,21 @@ def test_tracebacks_show_the_generated_line(build):
     with pytest.raises(RuntimeError, match="must match the size") as caught:
         execute_compiled(directory, [torch.ones(3), torch.ones(2), torch.zeros(3)])
     frame = traceback.extract_tb(caught.value.__traceback__)[-1]
-    assert (frame.filename, frame.line) == (str(script), "s = a + b")
+    assert (frame.filename, frame.line) == (str(script), "s = a + b  # from dynamicsum.py:12")
     assert caught.value.__notes__ == [
         f"  --> {script}:{frame.lineno}: s = a + b",
         "  source: dynamicsum.py:12",
     ]
     shown = "".join(traceback.format_exception(caught.value))
-    assert f'File "{script}", line {frame.lineno}, in main\n    s = a + b\n' in shown
+    assert f'File "{script}", line {frame.lineno}, in main\n    s = a + b  # from dynamicsum.py:12\n' in shown
     assert shown.endswith("  source: dynamicsum.py:12\n")
     # An edited script shows its new text.
     script.write_text(script.read_text().replace("s = a + b", "s = a + b  # edited"))
     with pytest.raises(RuntimeError) as caught:
         execute_compiled(directory, [torch.ones(3), torch.ones(2), torch.zeros(3)])
     frame = traceback.extract_tb(caught.value.__traceback__)[-1]
-    assert linecache.getline(frame.filename, frame.lineno).strip() == "s = a + b  # edited"
+    line = linecache.getline(frame.filename, frame.lineno).strip()
+    assert line == "s = a + b  # edited  # from dynamicsum.py:12"
 
 
 def test_tensors_that_require_grad_are_written(build):

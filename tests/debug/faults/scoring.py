@@ -5,7 +5,7 @@ statement that was made wrong: the statement itself, not one that computes with 
 around it. Where an op was dropped that statement is gone. Exact is then
 
 * the first statement of the function that reads what now takes the place of the lost value, or
-* the lost statement as it stands in the last good stage: the one that makes the variable of that name.
+* the lost statement as it stands in the last good stage: the one that makes that variable.
 
 Two faults in one kernel call are told apart by nothing else than that: a fault that is found in the right
 function but at another statement counts as missed.
@@ -20,11 +20,11 @@ from pathlib import Path
 
 from debug.faults.drawing import Fault, draw
 from debug.faults.programs import corpus_program, read_stage, script_options
-from debug.faults.statements import places
+from debug.faults.statements import Place, header, places
 
 from pypto_tmpl import ir
 from pypto_tmpl.debug.divergence import Divergence
-from pypto_tmpl.debug.entry import base_name
+from pypto_tmpl.debug.traced_stage import GLOBAL_WRITES
 
 RESULTS = Path(__file__).with_name("results.md")
 TEXT_LIMIT = 100
@@ -56,8 +56,7 @@ def is_exact(fault: Fault, found: Divergence) -> bool:
         return bool(fault.line) and (place.function, _line(place.source)) == (fault.function, fault.line)
     if not fault.dropped or found.place_stage != found.last_good:
         return False
-    lost = fault.dropped.partition(":")[0]
-    return place.variable == _name_before(fault, found.last_good, lost)
+    return (place.function, _line(place.source)) == _lost_statement(fault, found.last_good)
 
 
 def _line(source: str) -> int:
@@ -65,16 +64,38 @@ def _line(source: str) -> int:
     return int(match[1]) if match else 0
 
 
-def _name_before(fault: Fault, stage: str, lost: str) -> str:
-    """What the lost variable is called in the stage before: the same, or it has the same base name there."""
+def _lost_statement(fault: Fault, stage: str) -> tuple[str, int] | None:
+    """Function and line of the lost statement in the stage before.
+
+    It makes the variable of the same name there, or if none is, of a name that only differs in what passes
+    add to it; in the same function if several do, and by the same op if they still are several, where writes
+    to tensors are one op. None where more than one is left.
+    """
     path = next(found.path for found in corpus_program(fault.program).stages if found.name == stage)
-    made = [
-        p.statement.var.name_hint for p in places(read_stage(path)) if isinstance(p.statement, ir.AssignStmt)
-    ]
-    if lost in made:
-        return lost
-    alike = [name for name in made if base_name(name) == base_name(lost)]
-    return alike[0] if len(alike) == 1 else ""
+    made = [place for place in places(read_stage(path)) if isinstance(place.statement, ir.AssignStmt)]
+    name, _, text = fault.dropped.partition(":")
+    named = [place for place in made if _variable(place) == name]
+    found = named or [place for place in made if _stem(_variable(place)) == _stem(name)]
+    inside = [place for place in found if place.function == fault.function]
+    found = inside or found
+    if len(found) > 1:
+        found = [place for place in found if _op(header(place.statement)) == _op(text)]
+    return (found[0].function, found[0].statement.span.begin_line) if len(found) == 1 else None
+
+
+def _variable(place: Place) -> str:
+    assert isinstance(place.statement, ir.AssignStmt)
+    return place.statement.var.name_hint
+
+
+def _stem(name: str) -> str:
+    return name.split("__")[0]
+
+
+def _op(text: str) -> str:
+    match = re.search(r" = pl\.(?:\w+\.)*(\w+)\(", text)
+    op = match[1] if match else ""
+    return "write" if op in GLOBAL_WRITES else op
 
 
 def score(fault: Fault) -> Score:
