@@ -78,7 +78,7 @@ class Blame(StructureSuspects):
                     continue
                 expected = tuple(a + b for a, b in zip(good.window, offsets, strict=True))
                 if bad.window != expected:
-                    return Match("differs", partner, bad, good)
+                    return Match("differs", partner, bad, good, moved=expected)
         return None
 
     def _is_harmless(self, series: Series) -> bool:
@@ -108,7 +108,10 @@ class Blame(StructureSuspects):
         pipe = self._blame_pipe(series, record, seen)
         if pipe is not None:
             return pipe
-        for leaf, value, reason in [*self._handed_on(suspect), *self._changed_inputs(suspect)]:
+        if match.moved is not None and record.window is not None:
+            reasons.append(f"it writes at {list(record.window)}, not at {list(match.moved)}")
+        handed_on = [] if match.moved is not None else self._handed_on(suspect)
+        for leaf, value, reason in [*handed_on, *self._changed_inputs(suspect)]:
             origin = self._origin(leaf, place, value, seen)
             if origin is None and self._is_alias(place, leaf):
                 origin = self.changed_call(place.function) or self.lost_write()
@@ -119,7 +122,8 @@ class Blame(StructureSuspects):
         other = self._changed_memory(place)
         if other is not None:
             return other
-        suspect.reasons.append("all that it reads is as in the good stage")
+        if match.moved is None:
+            suspect.reasons.append("all that it reads is as in the good stage")
         return suspect
 
     def _changed_memory(self, place: Place) -> Suspect | None:

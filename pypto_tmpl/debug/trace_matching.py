@@ -29,7 +29,8 @@ _VECTOR_LANES = ("aiv0", "aiv1")
 class Match:
     """What became of a series: the series that it corresponds to, and the first pair that differs.
 
-    ``length`` tells that all pairs agree, but one side goes on.
+    ``length`` tells that all pairs agree, but one side goes on; ``moved`` is where a write of the right
+    value should go to, as offsets.
     """
 
     state: State
@@ -37,6 +38,7 @@ class Match:
     bad: TraceRecord | None = None
     good: TraceRecord | None = None
     length: bool = False
+    moved: tuple[int, ...] | None = None
 
 
 class Matching:

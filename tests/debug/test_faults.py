@@ -126,11 +126,23 @@ def test_only_the_statement_itself_is_an_exact_answer(faults):
 
 
 def test_a_lost_statement_may_be_named_where_it_still_stands(faults):
+    told = 0
     for fault in (fault for fault in faults if fault.dropped):
-        lost = fault.dropped.partition(":")[0]
-        before = {"place_stage": stage_before(fault), "source": "", "function": "before"}
-        assert is_exact(fault, answer(fault, variable=lost, **before))
-        assert not is_exact(fault, answer(fault, variable="another", **before))
+        lost, stage = fault.dropped.partition(":")[0], stage_before(fault)
+        path = next(found.path for found in corpus_program(fault.program).stages if found.name == stage)
+        lines = read_text(path).splitlines()
+        numbers = [number for number, line in enumerate(lines, 1) if line.strip().startswith(f"{lost}:")]
+        if len(numbers) != 1:
+            continue
+        told += 1
+        above = [line.split("def ")[1] for line in lines[: numbers[0]] if line.strip().startswith("def ")]
+        before = {"place_stage": stage, "function": above[-1].partition("(")[0], "variable": lost}
+        assert is_exact(fault, answer(fault, source=f"{stage}.py:{numbers[0]}", **before))
+        assert not is_exact(fault, answer(fault, source=f"{stage}.py:{numbers[0] + 1}", **before))
+        for part in ("variable", "function"):
+            wrong = before | {part: "another", "source": f"{stage}.py:{numbers[0]}"}
+            assert not is_exact(fault, answer(fault, **wrong))
+    assert told
 
 
 def test_results_are_told_in_a_table(faults):

@@ -56,7 +56,7 @@ def is_exact(fault: Fault, found: Divergence) -> bool:
         return bool(fault.line) and (place.function, _line(place.source)) == (fault.function, fault.line)
     if not fault.dropped or found.place_stage != found.last_good:
         return False
-    return (place.function, _line(place.source)) == _lost_statement(fault, found.last_good)
+    return (place.function, _line(place.source), place.variable) == _lost_statement(fault, found.last_good)
 
 
 def _line(source: str) -> int:
@@ -64,8 +64,8 @@ def _line(source: str) -> int:
     return int(match[1]) if match else 0
 
 
-def _lost_statement(fault: Fault, stage: str) -> tuple[str, int] | None:
-    """Function and line of the lost statement in the stage before.
+def _lost_statement(fault: Fault, stage: str) -> tuple[str, int, str] | None:
+    """Function, line and variable of the lost statement in the stage before.
 
     It makes the variable of the same name there, or if none is, of a name that only differs in what passes
     add to it; in the same function if several do, and by the same op if they still are several, where writes
@@ -80,7 +80,9 @@ def _lost_statement(fault: Fault, stage: str) -> tuple[str, int] | None:
     found = inside or found
     if len(found) > 1:
         found = [place for place in found if _op(header(place.statement)) == _op(text)]
-    return (found[0].function, found[0].statement.span.begin_line) if len(found) == 1 else None
+    if len(found) != 1:
+        return None
+    return found[0].function, found[0].statement.span.begin_line, _variable(found[0])
 
 
 def _variable(place: Place) -> str:
