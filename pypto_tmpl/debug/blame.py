@@ -6,37 +6,30 @@ is as it was in the good stage, else whatever made the first of its inputs that 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.debug.data_flow import counterpart, last_before, paired_leaves, run_before, yielded
 from pypto_tmpl.debug.entry import base_name
-from pypto_tmpl.debug.suspects import StructureSuspects, Suspect
+from pypto_tmpl.debug.suspects import Suspect
 from pypto_tmpl.debug.trace import TraceRecord
-from pypto_tmpl.debug.trace_matching import Match, Matching
+from pypto_tmpl.debug.trace_matching import Match
 from pypto_tmpl.debug.traced_stage import InputSeries, Place, Series
 from pypto_tmpl.debug.value_match import Comparable, part_of, same
+from pypto_tmpl.debug.wrong_values import PUSH_OF, WrongValues, record_of
 
-# What comes out of these was made by other statements.
-_DERIVED = {"call", "item", "ForStmt", "WhileStmt", "IfStmt"}
 _UNDEFINED = {"create", "alloc"}  # what a new buffer holds is nobody's fault
-_PUSH_OF = {"tpop_from_aic": "tpush_to_aiv", "tpop_from_aiv": "tpush_to_aic"}
 
 
-class Blame(StructureSuspects):
+class Blame(WrongValues):
     """Follows wrong values back to the statement that made the first of them."""
-
-    def __init__(self, matching: Matching) -> None:
-        super().__init__(matching)
-        self._readers = self._found_readers()
 
     def suspect(self) -> Suspect | None:
         """The statement to blame; None if every value of the bad stage is as in the good one."""
-        wrong = sorted(self._wrong(), key=lambda found: self.bad.progress(_record(found[1])))
+        wrong = sorted(self._wrong(), key=lambda found: self.bad.progress(record_of(found[1])))
         for series, match in wrong:
             if not self._is_harmless(series):
-                return self._blame(series, _record(match), match, [], set())
+                return self._blame(series, record_of(match), match, [], set())
         if self.bad.trace.failure is not None:
             return None  # it ended early: what is missing says nothing
         return self.longer_or_shorter() or self.lost_write() or self.changed_call() or self.crossed_call()
@@ -48,52 +41,6 @@ class Blame(StructureSuspects):
             return found
         reason = "the script fails here, and all values before it are as in the good stage"
         return self.unmatched_pipe(place) or self.loop_around(place) or Suspect(place, reasons=[reason])
-
-    # Wrong values
-
-    def _wrong(self) -> Iterator[tuple[Series, Match]]:
-        for series in self.bad.series:
-            match = self.matching.match(series)
-            if series.kind == "loop" or series.op in _DERIVED or match.length:
-                continue
-            if match.state == "differs":
-                yield series, match
-            if series.kind == "write" and match.partner is not None:
-                moved = self._moved_write(series, match.partner)
-                if moved is not None:
-                    yield series, moved
-
-    def _moved_write(self, series: Series, partner: Series) -> Match | None:
-        """The first write of the right values to another place than in the good stage."""
-        for lane, records in series.by_lane.items():
-            others = partner.by_lane.get(lane) or next(iter(partner.by_lane.values()))
-            for bad, good in zip(records, others, strict=False):
-                value, whole = self.bad.value(bad), self.good.value(good)
-                if bad.window is None or good.window is None or value is None or whole is None:
-                    continue
-                offsets = (0,) * len(good.window)
-                if not same(value, whole):
-                    offsets = part_of(value, whole) or offsets
-                if len(bad.window) != len(good.window) or len(offsets) != len(good.window):
-                    continue
-                expected = tuple(a + b for a, b in zip(good.window, offsets, strict=True))
-                if bad.window != expected:
-                    return Match("differs", partner, bad, good, moved=expected)
-        return None
-
-    def _is_harmless(self, series: Series) -> bool:
-        """Whether all that reads a value is as it was: then it only looks wrong."""
-        readers = self._readers.get(series.place, [])
-        results = [found for place in readers for found in self._by_place[place]]
-        return bool(results) and all(map(self.matching.is_exact, results))
-
-    def _found_readers(self) -> dict[Place, list[Place]]:
-        readers: dict[Place, list[Place]] = defaultdict(list)
-        for place, inputs in self.bad.inputs.items():
-            for leaf in inputs.leaves:
-                if isinstance(leaf, ir.Var) and id(leaf) in self.bad.definitions:
-                    readers[self.bad.definitions[id(leaf)]].append(place)
-        return readers
 
     # Following a value back
 
@@ -330,22 +277,9 @@ class Blame(StructureSuspects):
 
     # Pipes
 
-    def _first_wrong_in(self, function: str, seen: set[Place]) -> tuple[Series, Match] | None:
-        """The first wrong value that a function made itself, and did not get out of a pipe."""
-        found = [
-            (series, match)
-            for series, match in self._wrong()
-            if series.place.function == function
-            and series.place not in seen
-            and series.kind != "push"
-            and series.op not in _PUSH_OF
-            and not self._is_harmless(series)
-        ]
-        return min(found, key=lambda pair: self.bad.rank(_record(pair[1])), default=None)
-
     def _blame_pipe(self, series: Series, record: TraceRecord, seen: set[Place]) -> Suspect | None:
         """What is to blame for a wrong tile out of a pipe: what was pushed, or how it was cut."""
-        push_op = _PUSH_OF.get(series.op)
+        push_op = PUSH_OF.get(series.op)
         if push_op is None:
             return None
         for push in self.bad.series:
@@ -362,17 +296,12 @@ class Blame(StructureSuspects):
             if match.state != "same" and tile is not None:
                 earlier = self._first_wrong_in(push.place.function, seen)
                 if earlier is not None:
-                    return self._blame(earlier[0], _record(earlier[1]), earlier[1], [], seen)
+                    return self._blame(earlier[0], record_of(earlier[1]), earlier[1], [], seen)
                 last = list(push.records())[-1]
                 found = self._origin(tile, push.place, match.bad or last, seen)
                 if found is not None:
                     return found
         return self.unmatched_pipe(series.place)
-
-
-def _record(match: Match) -> TraceRecord:
-    assert match.bad is not None
-    return match.bad
 
 
 def _changed(

@@ -9,19 +9,18 @@ other stage, also as a part of one, since passes split and tile.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pypto_tmpl.debug.series_likeness import candidates, grouped, is_one_name, likeness, merged, numbered
 from pypto_tmpl.debug.trace import CALLER, TraceRecord
 from pypto_tmpl.debug.traced_stage import Place, Series, TracedStage
 from pypto_tmpl.debug.value_match import EXACT, ROUNDED, Closeness, Comparable, part_of, same
 
 State = Literal["same", "differs", "found", "unknown"]
 _LIKE_ENOUGH = 4
-_TEMPORARIES = {"", "t", "tmp", "ret", "_tuple_tmp"}
-_COMPOUND = {"ForStmt", "WhileStmt", "IfStmt"}
 _VECTOR_LANES = ("aiv0", "aiv1")
 
 
@@ -54,7 +53,7 @@ class Matching:
         self._by_merging()
         self._by_likeness(lambda series, partner: series.op == partner.op)
         self._by_search(only_found=True)
-        self._by_likeness(_is_one_name)
+        self._by_likeness(is_one_name)
         self._by_search()
 
     # Results
@@ -106,7 +105,7 @@ class Matching:
         def key(series: Series) -> Any:
             return series.place.function, series.kind, series.op, series.name, series.wording
 
-        for left, right in _grouped(self._left(), self._free(), key):
+        for left, right in grouped(self._left(), self._free(), key):
             if len(left) == len(right):
                 for series, partner in zip(left, right, strict=True):
                     match = self.compare(series, partner) if series.wording else None
@@ -117,7 +116,7 @@ class Matching:
         def key(series: Series) -> Any:
             return series.kind, series.op, series.name
 
-        for left, right in _grouped(self._left(), self._free(), key):
+        for left, right in grouped(self._left(), self._free(), key):
             if len(left) == len(right):
                 for series, partner in zip(left, right, strict=True):
                     match = self.compare(series, partner)
@@ -127,14 +126,14 @@ class Matching:
     def _by_values(self) -> None:
         left = [series for series in self._left() if _is_tensor(self.bad, series)]
         free = [partner for partner in self._free() if _is_tensor(self.good, partner)]
-        places = _numbered(self.bad.series) | _numbered(self.good.series)
+        places = numbered(self.bad.series) | numbered(self.good.series)
         found = []
         for i, series in enumerate(left):
-            for j, partner in enumerate(_candidates(series, free)):
+            for j, partner in enumerate(candidates(series, free)):
                 match = self.compare(series, partner)
                 if match is not None and match.state == "same":
                     apart = abs(places[id(series)] - places[id(partner)])
-                    found.append((-_likeness(series, partner), apart, i, j, series, partner, match))
+                    found.append((-likeness(series, partner), apart, i, j, series, partner, match))
         for *_, series, partner, match in sorted(found, key=lambda pair: pair[:4]):
             if id(series) not in self.of and id(partner) not in self._taken:
                 self._accept(series, partner, match)
@@ -143,11 +142,10 @@ class Matching:
         def key(series: Series) -> Any:
             return series.kind, series.op, series.stem
 
-        for left, right in _grouped(self._left(), self._free(), key):
+        for left, right in grouped(self._left(), self._free(), key):
             if len(left) + len(right) == 2:
                 continue
-            merged, whole = _merged(left), _merged(right)
-            match = self.compare(merged, whole)
+            match = self.compare(merged(left), merged(right))
             if match is not None and match.state == "same":
                 for series in left:
                     self._accept(series, right[0], Match("same", right[0]))
@@ -156,7 +154,7 @@ class Matching:
     def _by_likeness(self, may_pair: Callable[[Series, Series], bool]) -> None:
         free = self._free()
         scored = [
-            (_likeness(series, partner), -abs(i / max(1, len(left)) - j / max(1, len(free))), i, j)
+            (likeness(series, partner), -abs(i / max(1, len(left)) - j / max(1, len(free))), i, j)
             for left in [self._left()]
             for i, series in enumerate(left)
             for j, partner in enumerate(free)
@@ -268,70 +266,3 @@ def _lane_of(series: Series, lane: str) -> list[TraceRecord] | None:
 def _is_tensor(stage: TracedStage, series: Series) -> bool:
     value = stage.value(series.first)
     return value is not None and value.tensor.dim() > 0
-
-
-def _candidates(series: Series, free: list[Series]) -> list[Series]:
-    """Partners that may have the same values: of a user's name only that name, if it is there."""
-    found = [partner for partner in free if len(partner) == len(series)]
-    named = [partner for partner in found if partner.stem == series.stem]
-    if not _is_temporary(series) and any(partner.op == series.op for partner in named):
-        return [*named, *(partner for partner in found if _is_temporary(partner))]
-    return found
-
-
-def _numbered(many: list[Series]) -> dict[int, int]:
-    """The number of each series among those of its op."""
-    counts: Counter[str] = Counter()
-    found = {}
-    for series in many:
-        found[id(series)] = counts[series.op]
-        counts[series.op] += 1
-    return found
-
-
-def _is_temporary(series: Series) -> bool:
-    """Whether a name is none of the user's: passes number such names anew."""
-    return series.stem in _TEMPORARIES
-
-
-def _grouped(
-    left: Iterable[Series], right: Iterable[Series], key: Callable[[Series], Any]
-) -> Iterator[tuple[list[Series], list[Series]]]:
-    groups: dict[Any, tuple[list[Series], list[Series]]] = defaultdict(lambda: ([], []))
-    for side, many in enumerate((left, right)):
-        for series in many:
-            groups[key(series)][side].append(series)
-    return (pair for pair in groups.values() if pair[0] and pair[1])
-
-
-def _merged(many: list[Series]) -> Series:
-    """The values of several statements as if one had given them, in the order of the run."""
-    first = many[0]
-    whole = Series(first.site, None, first.kind, first.place, first.op, first.name, first.settings)
-    for series in many:
-        for lane, records in series.by_lane.items():
-            whole.by_lane.setdefault(lane, []).extend(records)
-    for records in whole.by_lane.values():
-        records.sort(key=lambda record: record.order)
-    return whole
-
-
-def _is_one_name(series: Series, partner: Series) -> bool:
-    """Whether both are values of one variable of the user, and not what comes out of a loop or branch."""
-    return series.stem == partner.stem != "" and not {series.op, partner.op} & _COMPOUND
-
-
-def _likeness(series: Series, partner: Series) -> int:
-    """How much two statements are alike, whatever their values."""
-    if {series.kind, partner.kind} & {"loop", "condition", "argument", "write", "push"} and (
-        series.kind != partner.kind
-    ):
-        return 0
-    return (
-        3 * (series.op == partner.op)
-        + 2 * (series.name == partner.name)
-        + 2 * (series.stem == partner.stem != "")
-        + (series.settings == partner.settings)
-        + (series.place.function == partner.place.function)
-        + (len(series) == len(partner))
-    )

@@ -10,7 +10,8 @@ from scaled_dumps import expected, inputs, scaled_text, write_dump
 from pypto_tmpl.debug import EntryError, MissingTensorError, Options, first_divergence
 from pypto_tmpl.debug.value_match import EXACT, Comparable, part_of, same, worst_cell
 
-FAULTY = Path(__file__).resolve().parent.parent / "corpus/faulty"
+CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+FAULTY = CORPUS / "faulty"
 GOOD, BAD = scaled_text(), scaled_text(odd=3.0)
 
 
@@ -139,6 +140,68 @@ def test_renamed_variables_are_seen_through(tmp_path):
     assert (found.first_bad, found.place.variable) == ("02_after_Pass2", "b")
 
 
+@pytest.mark.parametrize(
+    ("program", "good", "bad", "right", "wrong", "function", "because"),
+    [
+        (
+            "swiglu_scope",
+            "38_after_DeriveCallDirections",
+            "45_after_Simplify",
+            "tpush_to_aiv(t__tile_1, split=0)",
+            "tpush_to_aiv(t__tile_1, split=2)",
+            "scope_incore_3_aic",
+            "it has split=2, the other ends of the pipes have split=0",
+        ),
+        (
+            "swiglu_scope",
+            "20_after_ResolveBackendOpLayouts",
+            "21_after_LowerAutoVectorSplit",
+            "aiv_shard(t__tile_1, split=1)",
+            "aiv_shard(t__tile_1, split=2)",
+            "scope_incore_2",
+            "the script fails here, and all values before it are as in the good stage",
+        ),
+        (
+            "jit_gelu_spmd",
+            "09_after_OutlineIncoreScopes",
+            "10_after_OutlineClusterScopes",
+            "gelu_rows(x__ssa_v0, y__ssa_v0)",
+            "gelu_rows(y__ssa_v0, x__ssa_v0)",
+            "gelu_rows_spmd",
+            "it hands over y as x",
+        ),
+        (
+            "mixed_c2v_up_down",
+            "21_after_LowerAutoVectorSplit",
+            "22_after_ExpandMixedKernel",
+            "store(nxt__tile, [0 + subblock_idx * 16,",
+            "store(nxt__tile, [0 + subblock_idx * 8,",
+            "main_incore_0_aiv",
+            "it writes at [8, 0], not at [16, 0]",
+        ),
+    ],
+    ids=["push", "shard", "call", "store"],
+)
+def test_a_wrong_statement_of_a_real_stage_is_named(
+    tmp_path, program, good, bad, right, wrong, function, because
+):
+    """The last of its kind in the text is made wrong; the one before it is not."""
+    data = load_program(CORPUS / f"programs/{program}.py")
+    tensors = data.make_inputs()
+    golden = {name: tensor.clone() for name, tensor in tensors.items()}
+    data.golden(golden)
+    dumps = CORPUS / f"dumps/{program}/Ascend910B"
+    (tmp_path / f"{good}.py").write_text((dumps / f"{good}.py").read_text())
+    before, _, after = (dumps / f"{bad}.py").read_text().rpartition(right)
+    assert before
+    (tmp_path / f"{bad}.py").write_text(f"{before}{wrong}{after}")
+    found = first_divergence(tmp_path, tensors, {name: golden[name] for name in data.outputs})
+    assert found is not None and (found.first_bad, found.last_good) == (bad, good)
+    line = before.count("\n") + 1
+    assert (found.place.function, found.place.source) == (function, f"{tmp_path / bad}.py:{line}")
+    assert because in found.evidence
+
+
 def test_a_wrong_request_is_told(tmp_path):
     folder = write_dump(tmp_path, GOOD, BAD)
     with pytest.raises(EntryError):
@@ -193,6 +256,14 @@ def test_a_part_is_found_where_it_stands():
     assert part_of(value(WHOLE[5:, :]), value(WHOLE)) == (5, 0), "the end of an axis, if it does not divide"
     assert part_of(value(WHOLE[4:] + 1), value(WHOLE)) is None
     assert part_of(value(torch.tensor(1.0)), value(torch.tensor(1.0))) is None
+
+
+def test_a_part_is_looked_for_elsewhere_than_where_another_stands():
+    whole = value(torch.zeros(16, 8))
+    assert part_of(value(torch.zeros(8, 8)), whole) == (0, 0)
+    assert part_of(value(torch.zeros(8, 8)), whole, besides=(0, 0)) == (8, 0)
+    rows = value(torch.arange(128.0).reshape(16, 8))
+    assert part_of(value(rows.tensor[:8]), rows, besides=(0, 0)) is None
 
 
 def test_the_worst_cell():
