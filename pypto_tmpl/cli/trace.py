@@ -85,7 +85,7 @@ def run(settings: Settings, /, **given: Any) -> None:
     """Run DUMP and write what its statements compute into a folder."""
     from pypto_tmpl.codegen.tracing import TraceSelection
     from pypto_tmpl.debug.tensors_io import load_tensors
-    from pypto_tmpl.debug.trace_run import trace_dump
+    from pypto_tmpl.debug.trace_run import TraceError, trace_dump
     from pypto_tmpl.debug.trace_store import save_trace
 
     picked = {key: given[key] for key in ("names", "kernels", "statements", "first", "last", "limit")}
@@ -97,6 +97,8 @@ def run(settings: Settings, /, **given: Any) -> None:
         entry=given["entry"],
         template_dirs=settings.user_template_dirs,
     )
+    if not found.records and found.failure is None:
+        raise TraceError(f"nothing in {found.stage} matches the selection", notes=_selected(given))
     save_trace(found, given["out"])
     click.echo(_summary(found, given["out"]))
     if found.left_out_note():
@@ -106,9 +108,15 @@ def run(settings: Settings, /, **given: Any) -> None:
         raise SystemExit(1)
 
 
+def _selected(given: dict[str, Any]) -> list[str]:
+    """What was asked for, by option."""
+    asked = {"--name": given["names"], "--kernel": given["kernels"], "--statement": given["statements"]}
+    return [f"{option} {value}" for option, values in asked.items() for value in values]
+
+
 def _summary(found: Trace, folder: Path) -> str:
     if not found.records:
-        return f"no values were recorded: nothing in {found.stage} matches the selection"
+        return f"no values of {found.stage} were recorded"
     names = {found.variable(record) for record in found.records}
     lanes = sorted({record.lane for record in found.records})
     return (

@@ -56,7 +56,8 @@ def select_entry(
 
     Candidates are the orchestration functions, else the opaque ones, else all; of several those that no
     other function calls. Of several of these the only one whose parameters are all among ``tensors``, else
-    the only function of all of which that holds. Raises EntryError with the candidates.
+    the only function of all of which that holds, else the same where pure outputs may be missing.
+    Raises EntryError with the candidates.
     """
     functions = functions_of(node)
     if wanted is not None:
@@ -67,14 +68,25 @@ def select_entry(
     if len(candidates) == 1:
         return candidates[0]
     known = {base_name(name) for name in tensors}
-    for group in (candidates, functions) if known else ():
-        matching = [f for f in group if all(base_name(p.name_hint) in known for p in f.params)]
-        if len(matching) == 1:
-            return matching[0]
+    for needed in (_parameters, _inputs) if known else ():
+        for group in (candidates, functions):
+            matching = [f for f in group if needed(f) <= known]
+            if len(matching) == 1:
+                return matching[0]
     raise EntryError(
         f"which of {len(functions)} functions is the entry is not clear",
         notes=["candidates:", *(f"  {_signature(f)}" for f in candidates), _REMEDY],
     )
+
+
+def _parameters(function: ir.Function) -> set[str]:
+    return {base_name(parameter.name_hint) for parameter in function.params}
+
+
+def _inputs(function: ir.Function) -> set[str]:
+    """The parameters but for pure outputs."""
+    pairs = zip(function.params, function.param_directions, strict=True)
+    return {base_name(p.name_hint) for p, direction in pairs if direction is not ir.ParamDirection.Out}
 
 
 def _candidates(functions: list[ir.Function]) -> list[ir.Function]:

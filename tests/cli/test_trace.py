@@ -54,7 +54,9 @@ def test_a_selection_and_a_limit(folder):
     assert [record.at for record in trace.records] == [(16,), (32,), (48,)]
     assert "note: 1 of 3 values were left out: more than the limit of 2048 bytes" in result.output
     nothing = run("dump/00_frontend.py", "--inputs", "in", "--out", "t", "--name", "nosuch")
-    assert nothing.output == "no values were recorded: nothing in 00_frontend matches the selection\n"
+    assert nothing.exit_code == 2
+    assert "nothing in 00_frontend matches the selection\n   = --name nosuch\n" in nothing.output
+    assert len(load_trace("t").records) == 3, "the former trace stays"
 
 
 @pytest.mark.parametrize(

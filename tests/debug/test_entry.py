@@ -60,6 +60,15 @@ def test_else_the_only_one_whose_parameters_are_tensors():
     assert chosen(node, {"y", "out"}) == "unused"
 
 
+def test_pure_outputs_may_be_missing_where_that_decides():
+    first = function("first").replace(f"out: {tensor()}", f"out: pl.Out[{tensor()}]", 1)
+    second = function("second", parameters=("y", "out"))
+    assert chosen(program(first, second), {"x"}) == "first"
+    assert chosen(program(first, second), {"y", "out"}) == "second"
+    with pytest.raises(EntryError, match="not clear"):
+        chosen(program(function("first"), second), {"x"})
+
+
 def test_a_called_function_is_taken_where_no_uncalled_one_matches():
     node = program(
         function("first", parameters=("a", "b")),
