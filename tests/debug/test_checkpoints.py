@@ -93,3 +93,19 @@ def test_on_the_command_line(tmp_path, monkeypatch):
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 2
     assert "no variable of the 1 stages is named 'nosuch'" in result.output
+
+
+def test_the_last_round_of_two_lanes_is_one_value():
+    """c is updated 64 columns at a time: the last new tile is what its last columns become."""
+    data = load_program(CORPUS / "programs/mixed_c2v_up_down.py")
+    tensors = data.make_inputs()
+    golden = {name: tensor.clone() for name, tensor in tensors.items()}
+    data.golden(golden)
+    dumps, outputs = CORPUS / "dumps/mixed_c2v_up_down/Ascend910B", {"c": golden["c"]}
+    last = golden["c"][:, -64:]
+    for stage in ("18_after_InferTileMemorySpace", "22_after_ExpandMixedKernel"):
+        path = dumps / f"{stage}.py"
+        result = validate_pass_ir_codegen_results(path, tensors, outputs, checkpoints={"nxt": last})
+        assert [(v.name, v.passed) for v in result.stages[0].verdicts] == [("c", True), ("nxt", True)]
+        with pytest.raises(AssertionError, match="'nxt' not as expected, max diff 1"):
+            validate_pass_ir_codegen_results(path, tensors, outputs, checkpoints={"nxt": last + 1})

@@ -28,6 +28,11 @@ from pypto_tmpl.debug.traced_stage import GLOBAL_WRITES
 
 RESULTS = Path(__file__).with_name("results.md")
 TEXT_LIMIT = 100
+SEEDS = tuple(range(1, 11))
+# What seeds were looked at for. Others are held out: the search was as it is before their faults were seen.
+USES = dict.fromkeys(range(1, 6), "development") | dict.fromkeys(
+    range(6, 9), "held out at first: 28 exact; then their misses were mended"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +135,15 @@ def table(scores: Iterable[Score]) -> str:
         "Written by `python -m debug.faults.scoring` (`tests` on the path); its head says what is exact.",
         "The number behind a function is the line in the text of the stage.",
         "",
-        "| seed | faults | programs | stages | right stage | exact statement |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| seed | faults | programs | stages | right stage | exact statement | use of the seed |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for seed, group in by_seed.items():
         programs = {one.fault.program for one in group}
         stages = {one.fault.stage for one in group}
         right, exact = (sum(getattr(one, name) for one in group) for name in ("is_right_stage", "is_exact"))
-        lines.append(f"| {seed} | {len(group)} | {len(programs)} | {len(stages)} | {right} | {exact} |")
+        numbers = (seed, len(group), len(programs), len(stages), right, exact)
+        lines.append(f"| {' | '.join(map(str, numbers))} | {USES.get(seed, 'held out')} |")
     for seed, group in by_seed.items():
         lines += ["", f"## Seed {seed}", "", "| | fault | true statement | named statement | exact |"]
         lines += ["| --- | --- | --- | --- | --- |", *(_row(one) for one in group)]
@@ -186,7 +192,7 @@ def main() -> None:
     from pypto_tmpl.files import write_text
 
     parser = argparse.ArgumentParser(prog="debug.faults.scoring", description=__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="seeds scored at a time")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args()
