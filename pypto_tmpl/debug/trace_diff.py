@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors
 from pypto_tmpl.debug.divergence import StatementPlace
@@ -30,7 +30,7 @@ class ValueDifference:
 class NameRow:
     """What became of one name: how many of its values were compared, how many differ, the largest difference.
 
-    ``note`` says why not all values were compared.
+    ``note`` says why not all values were compared, or why they differ if it is not by their cells.
     """
 
     name: str
@@ -58,7 +58,7 @@ def diff_traces(left: Trace, right: Trace, rules: Rules) -> TraceDiff:
     """Compare the values of two traces, name by name and run by run.
 
     Names match without what passes add to them, whatever the function they are in; runs match in order, lane
-    by lane. Only valid regions count.
+    by lane. Only valid regions count, and for writes the place they go to.
     """
     ours, theirs = _by_name(left), _by_name(right)
     found = TraceDiff()
@@ -78,9 +78,13 @@ def diff_traces(left: Trace, right: Trace, rules: Rules) -> TraceDiff:
                 continue
             row.compared += 1
             verdict = compare_tensors(key[1], values[1].tensor, values[0].tensor, rules)
+            if verdict.passed and one.window != other.window:
+                reason = f"the same values go to {_offsets(other)}, not to {_offsets(one)}"
+                verdict = replace(verdict, passed=False, reason=reason)
             if verdict.passed:
                 continue
             row.differing += 1
+            row.note = row.note or verdict.reason
             row.max_abs_diff = max(row.max_abs_diff, verdict.max_abs_diff)
             if first is None or other.order < first[0]:
                 difference = ValueDifference(key[1], left.place(one), right.place(other), verdict)
@@ -105,6 +109,10 @@ def _pairs(ours: _Runs, theirs: _Runs, row: NameRow) -> Iterator[tuple[TraceReco
         if len(others) != len(records):
             row.note = f"{len(others)} values in the first, {len(records)} in the second"
         yield from zip(others, records, strict=False)
+
+
+def _offsets(record: TraceRecord) -> str:
+    return "a place that is not known" if record.window is None else str(list(record.window))
 
 
 def _value(record: TraceRecord) -> Comparable | None:

@@ -218,6 +218,19 @@ def test_the_first_value_that_differs(tmp_path):
     assert set(rows) == {"b", "out"} and rows["b"].differing == rows["b"].compared == 4
 
 
+def test_a_write_to_another_place_differs_though_its_values_do_not(tmp_path):
+    dump, tensors = mixed()
+    text = dump.with_suffix(".py").read_text()
+    right = "store(nxt__tile, [0 + subblock_idx * 16,"
+    assert text.count(right) == 1
+    edited = tmp_path / dump.with_suffix(".py").name
+    edited.write_text(text.replace(right, right.replace("16", "8")))
+    found = diff_traces(trace_dump(dump.with_suffix(".py"), tensors), trace_dump(edited, tensors), EXACT)
+    assert found.first is not None and found.first.name == "c__tile"
+    assert (found.first.right.lane, found.first.verdict.max_abs_diff) == ("aiv1", 0.0)
+    assert found.first.verdict.reason == "the same values go to [8, 0], not to [16, 0]"
+
+
 def test_a_failure_is_told_with_its_statement(tmp_path):
     text = scaled_text().replace("            b: pl.Tensor[[8, 32]", "            b: pl.Tensor[[8, 16]")
     folder = write_dump(tmp_path / "dump", text)
