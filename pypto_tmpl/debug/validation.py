@@ -124,6 +124,9 @@ class Validation:
                     raise ValueError(f"{title} has {name!r}, which is not among the expected tensors; {note}")
         if options.jobs is not None and options.jobs < 1:
             raise ValueError(f"jobs must be 1 or more, got {options.jobs}")
+        if options.executor is not None and not callable(getattr(options.executor, "submit", None)):
+            kind = type(options.executor).__name__
+            raise TypeError(f"executor must be a concurrent.futures.Executor, got {kind}")
         if options.time_limit is not None and not options.time_limit > 0:
             raise ValueError(f"time_limit must be more than 0 s, got {options.time_limit!r}")
         self.stages = find_stages(Path(source))

@@ -438,6 +438,7 @@ def test_an_entry_that_is_not_clear_is_an_error_of_its_own(tmp_path, where):
         ({"wanted": {}}, ValueError, "expected is empty: there is nothing to compare"),
         ({"rtol": -1.0}, ValueError, "rtol must be 0 or more, got -1.0"),
         ({"jobs": 0}, ValueError, "jobs must be 1 or more, got 0"),
+        ({"executor": 3}, TypeError, "executor must be a concurrent.futures.Executor, got int"),
         (
             {"report": "out.txt"},
             ValueError,
