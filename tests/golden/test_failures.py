@@ -60,7 +60,9 @@ def test_a_kernel_that_raises(console):
     )
     script = result.work_dir / "torch/main.py"
     line = script.read_text().splitlines().index("    s = a + b") + 1
-    assert f'File "{script}", line {line}, in main\n    s = a + b  # from dynamicsum.py:12\n' in result.traceback
+    assert (
+        f'File "{script}", line {line}, in main\n    s = a + b  # from dynamicsum.py:12\n' in result.traceback
+    )
     assert console()[-2:] == ["[RUN] runtime ...", "[RUN] runtime done (T)"]
     # What was saved before the crash can be replayed.
     assert sorted(p.name for p in (result.work_dir / "data").rglob("*.pt")) == ["a.pt", "b.pt", "y.pt"]
