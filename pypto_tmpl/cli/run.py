@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    context_settings={"ignore_unknown_options": True},
     epilog="""\b
 Examples:
   pypto-tmpl run kernel.py                                     on the platform a2a3sim
-  pypto-tmpl run --platform a5sim --seed 7 kernel.py
-  pypto-tmpl run --golden-data build_output/Scale_20260101_120000/data kernel.py
-  pypto-tmpl run --report wrong.html kernel.py --batch 4       what follows FILE is for the script
+  pypto-tmpl run kernel.py --platform a5sim --seed 7
+  pypto-tmpl run kernel.py --golden-data build_output/Scale_20260101_120000/data
+  pypto-tmpl run kernel.py --report wrong.html --batch 4       options of others are for the script
+  pypto-tmpl run kernel.py -- --seed 4                         as is all behind --
 
 \b
 FILE calls golden.run or golden.run_jit; or it defines PROGRAM, OUTPUTS, make_inputs and golden.

@@ -119,12 +119,12 @@ def test_exec_lists_what_is_answered():
 def test_run_chooses_the_platform():
     done = invoke("run", "kernel.py")
     assert (done.exit_code, "[RUN] PASS (" in done.output) == (0, True), done.output
-    done = invoke("run", "--platform", "a2a3", "kernel.py", "-p", "a2a3sim")
+    done = invoke("run", "kernel.py", "--platform", "a2a3", "--", "-p", "a2a3sim")
     assert (done.exit_code, "needs a real Ascend NPU" in done.output) == (1, True), done.output
 
 
 def test_run_seeds_inputs_and_uses_earlier_data():
-    assert invoke("run", "--seed", 3, "kernel.py").exit_code == 0
+    assert invoke("run", "kernel.py", "--seed", 3).exit_code == 0
     (build,) = Path("build_output").iterdir()
     torch.manual_seed(3)
     assert torch.equal(torch.load(build / "data/in/x.pt"), torch.randn(4, 8))
@@ -139,7 +139,7 @@ def test_run_saves_data_or_not():
 
 
 def test_run_reports_a_failure():
-    done = invoke("run", "--report", "wrong.json", "kernel.py", "--wrong", "1")
+    done = invoke("run", "kernel.py", "--wrong", "1", "--report", "wrong.json")
     assert done.exit_code == 1
     assert done.output.splitlines()[-1] == "report: wrong.json"
     assert tensors("wrong.json") == [("y", False)]
