@@ -32,6 +32,7 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
         message = f"Cannot reassign {name!r} with another type"
         raise reader.error(ParserTypeError, node, message, "use another name", note) from None
     reader.dump_tags.discard(variable)
+    reader.names.note_value(variable, value)
     emit(reader, ir.AssignStmt(variable, value, span))
 
 

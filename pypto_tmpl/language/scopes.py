@@ -60,6 +60,7 @@ class Variables:
         self._latest: dict[str, ir.Var] = {}  # also the names whose scope has ended
         self._unbound: dict[str, ir.Var] = {}  # named by types before anything defines them
         self._hidden: list[list[tuple[str, ir.Expr | None]]] = []
+        self._extents: dict[ir.Expr, ir.Expr] = {}  # variables that were read off a tensor's shape
 
     def find(self, name: str) -> ir.Expr | None:
         """What an expression may read under that name here: nearly always a variable."""
@@ -106,10 +107,20 @@ class Variables:
             raise SecondDefinitionError(name, old.span)
         self._assigned.add(name)
         if type(old) is ir.Var and name not in self._arguments:
-            if old.type is type_ or old.type == type_ or (not self._printed and same_type(old.type, type_)):
+            if old.type is type_ or old.type == type_:
+                return old
+            if not self._printed and same_type(old.type, type_, self._extents):
                 return old
             raise ReassignedError(name, old.type, type_)
         return self.define(name, type_, span)
+
+    def note_value(self, variable: ir.Var, value: ir.Expr) -> None:
+        """Remember which extent a variable is, until it gets another value."""
+        self._extents.pop(variable, None)
+        match value:
+            case ir.Call(op=op, args=(ir.Expr(type=ir.TensorType(shape=shape)), ir.ConstInt(value=axis))):
+                if op.name == "tensor.dim" and -len(shape) <= axis < len(shape):
+                    self._extents[variable] = shape[axis]
 
     def define(self, name: str, type_: ir.Type, span: ir.Span) -> ir.Var:
         """A new variable, unless the text is printed and the name is known already."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import provably_equal
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ir.types import implicit_tile_view
 
+_NOTHING: Mapping[ir.Expr, ir.Expr] = MappingProxyType({})
 
-def same_type(a: ir.Type, b: ir.Type) -> bool:
+
+def same_type(a: ir.Type, b: ir.Type, extents: Mapping[ir.Expr, ir.Expr] = _NOTHING) -> bool:
     """Whether a name may be bound to both types in turn: memory references do not count, and a view that
-    is left out is the default one."""
+    is left out is the default one.
+
+    ``extents`` says of variables which extent of a tensor they are.
+    """
     if a is b or a == b:
         return True
     match a, b:
@@ -21,14 +27,24 @@ def same_type(a: ir.Type, b: ir.Type) -> bool:
                 return False
             return _same_tile_view(_tile_view(a), _tile_view(b))
         case (ir.TensorType(), ir.TensorType()):
-            if type(a) is not type(b) or a.dtype != b.dtype or not provably_equal(a.shape, b.shape):
+            shapes = [[_resolved(extent, extents) for extent in tensor.shape] for tensor in (a, b)]
+            if type(a) is not type(b) or a.dtype != b.dtype or not provably_equal(*shapes):
                 return False
             return _same_tensor_view(_tensor_view(a), _tensor_view(b))
         case (ir.TupleType(types=first), ir.TupleType(types=second)):
             return len(first) == len(second) and all(
-                same_type(x, y) for x, y in zip(first, second, strict=True)
+                same_type(x, y, extents) for x, y in zip(first, second, strict=True)
             )
     return False
+
+
+def _resolved(extent: ir.Expr, extents: Mapping[ir.Expr, ir.Expr]) -> ir.Expr:
+    """The extent that a variable was read from, through all variables between."""
+    seen: list[ir.Expr] = []
+    while extent in extents and extent not in seen:
+        seen.append(extent)
+        extent = extents[extent]
+    return extent
 
 
 def may_agree(a: ir.Type, b: ir.Type) -> bool:

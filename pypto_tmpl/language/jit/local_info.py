@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.arithmetic import constant_difference
 from pypto_tmpl.language.annotations import DynVar
 from pypto_tmpl.language.jit.bindings import Bindings, Constant, Local
 from pypto_tmpl.language.jit.metadata import Extent, Info, OtherInfo, ScalarInfo, TensorInfo, TupleInfo
@@ -24,6 +25,9 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = MappingPro
         ast.FloorDiv: operator.floordiv,
         ast.Mod: operator.mod,
     }
+)
+_INDEX_OPERATIONS: Mapping[type[ast.operator], type[ir.BinaryExpr]] = MappingProxyType(
+    {ast.Add: ir.Add, ast.Sub: ir.Sub, ast.Mult: ir.Mul, ast.FloorDiv: ir.FloorDiv, ast.Mod: ir.FloorMod}
 )
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
 _TASKS = frozenset({"task_dummy", "task_invalid"})
@@ -166,7 +170,20 @@ class LocalInfo:
         end = whole if part.upper is None else self.extent(part.upper)
         if isinstance(begin, int) and isinstance(end, int):
             return end - begin
-        return end if begin == 0 else None
+        if begin == 0 or part.lower is None or part.upper is None:
+            return end if begin == 0 else None
+        atoms: dict[str, ir.Var] = {}
+        return constant_difference(self._symbolic(part.upper, atoms), self._symbolic(part.lower, atoms))
+
+    def _symbolic(self, node: ast.expr, atoms: dict[str, ir.Var]) -> ir.Expr:
+        """An index as arithmetic on what is not known; parts of equal text are one of the ``atoms``."""
+        value = self.extent(node)
+        if isinstance(value, int):
+            return _expression(value)
+        if isinstance(node, ast.BinOp) and (operation := _INDEX_OPERATIONS.get(type(node.op))):
+            left, right = self._symbolic(node.left, atoms), self._symbolic(node.right, atoms)
+            return operation(left, right, ir.DataType.INDEX, _NOWHERE)
+        return atoms.setdefault(ast.dump(node), ir.Var("part", _INDEX, _NOWHERE))
 
     def _call(self, node: ast.Call) -> Info:
         """The type of an op call, as the op itself gives it for operands of these types."""

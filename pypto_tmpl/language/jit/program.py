@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pypto_tmpl import ir
@@ -131,6 +131,9 @@ class Specialiser:
                 found.append(info)
             elif parameter.declared is not None:
                 found.append(declared_info(parameter, dynamic, parameter.name))
+            elif isinstance(given, TensorInfo) and function.kind is Kind.INLINE:
+                # its text becomes part of the caller's, where the tensor itself tells the extents
+                found.append(with_dynamic(parameter, _named_extents(function, parameter, given), dynamic))
             else:
                 message = (
                     f"missing inferred tensor metadata: shape and dtype of argument {parameter.name!r} "
@@ -187,6 +190,13 @@ class Specialiser:
             chosen, number = f"{name}_{number}", number + 1
         self._names.add(chosen)
         return chosen
+
+
+def _named_extents(function: JITFunction, parameter: Parameter, info: TensorInfo) -> TensorInfo:
+    """``info`` with a dynamic dimension, such as ``rotate_x_0``, for each extent that is not known."""
+    names = (f"{function.__name__}_{parameter.name}_{axis}" for axis in range(len(info.shape)))
+    shape = tuple(name if extent is None else extent for name, extent in zip(names, info.shape, strict=True))
+    return replace(info, shape=shape)
 
 
 def _first_output(function: JITFunction, infos: Sequence[Info]) -> Info:

@@ -56,6 +56,73 @@ def accumulate(x: pl.Tensor[[8, 16], pl.FP32], acc: pl.InOut[pl.Tensor[[8, 16], 
     return acc
 
 
+@pl.jit.inline
+def halves_swapped(x: pl.Tensor):
+    return pl.concat(x[:, 8:16], x[:, 0:8])
+
+
+@pl.jit
+def swap_in_every_head(x: pl.Tensor[[4, 48], pl.FP32], y: pl.Out[pl.Tensor[[4, 48], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        for h in pl.range(3):
+            y[:, h * 16 : h * 16 + 16] = halves_swapped(x[:, h * 16 : (h + 1) * 16])
+    return y
+
+
+@pl.jit.inline
+def first_rows(rows: pl.Tensor, start: pl.Scalar[pl.INDEX]):
+    return pl.mul(rows[start : start + 4, :], 2.0)
+
+
+@pl.jit
+def rows_of_a_cache(cache: pl.Tensor[[N, 4, 16], pl.FP32], y: pl.Out[pl.Tensor[[4, 16], pl.FP32]]):
+    rows = pl.reshape(cache, [pl.tensor.dim(cache, 0) * 4, 16])
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:, :] = first_rows(rows, 6)
+    return y
+
+
+@pl.jit.inline
+def doubled(x: pl.Tensor, out: pl.Tensor):
+    for r in pl.range(0, pl.tensor.dim(x, 0), 2):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            out[r : r + 2, :] = pl.add(x[r : r + 2, :], x[r : r + 2, :])
+    return out
+
+
+@pl.jit.inline
+def doubled_twice(x: pl.Tensor, out: pl.Tensor):
+    rows = pl.tensor.dim(x, 0)
+    once = pl.create_tensor([rows, 16], dtype=pl.FP32)
+    once = doubled(x, once)
+    out = doubled(once, out)
+    return out
+
+
+@pl.jit
+def fourfold(x: pl.Tensor[[N, 16], pl.FP32], y: pl.Out[pl.Tensor[[N, 16], pl.FP32]]):
+    y = doubled_twice(x, y)
+    return y
+
+
+def test_a_slice_whose_bounds_differ_by_a_constant_has_that_extent():
+    x, y = torch.randn(4, 48), torch.empty(4, 48)
+    swap_in_every_head(x, y)
+    assert torch.equal(y, x.reshape(4, 3, 2, 8).flip(2).reshape(4, 48))
+
+
+def test_an_inline_function_takes_a_tensor_of_computed_extents():
+    cache, y = torch.randn(3, 4, 16), torch.empty(4, 16)
+    rows_of_a_cache(cache, y)
+    assert torch.equal(y, cache.reshape(12, 16)[6:10] * 2)
+
+
+def test_a_scratch_tensor_of_an_extent_read_into_a_variable_fits_where_the_dimension_is_meant():
+    x, y = torch.randn(6, 16), torch.empty(6, 16)
+    fourfold(x, y)
+    assert torch.equal(y, x * 4)
+
+
 def test_values_of_several_sizes_by_one_specialisation():
     made = set()
     for rows, factor in ((16, 0.5), (64, 0.5), (32, 0.5)):
