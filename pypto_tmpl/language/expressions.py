@@ -275,7 +275,7 @@ def _applied(reader: Reader, node: ast.BinOp, left: Operand, right: Operand) -> 
 
 def _operator_hint(*operands: Operand) -> str | None:
     if any(isinstance(value, ir.Expr) and isinstance(value.type, ir.ShapedType) for value in operands):
-        return "operators take scalars; tensors and tiles are computed with ops, such as pl.tensor.add"
+        return "operators take scalars; tensors and tiles are computed with ops, such as pl.add"
     return None
 
 

@@ -122,7 +122,7 @@ LOOPS = [
 ]  # fmt: skip
 
 SCALARS = [
-    ('y = x + 1.0', pl.ParserSyntaxError, (1, 5), 'operator +: a scalar is needed, got a TensorType', 'operators take scalars; tensors and tiles are computed with ops, such as pl.tensor.add'),
+    ('y = x + 1.0', pl.ParserSyntaxError, (1, 5), 'operator +: a scalar is needed, got a TensorType', 'operators take scalars; tensors and tiles are computed with ops, such as pl.add'),
     ('y = n + r', pl.ParserSyntaxError, (1, 5), 'operator +: INDEX and FP32: cast one of them first'),
     ('y = n + p', pl.ParserSyntaxError, (1, 5), 'operator +: BOOL is no number'),
     ('y = -x', pl.ParserSyntaxError, (1, 5), "'-x': a scalar is needed, got a TensorType"),
@@ -140,10 +140,10 @@ SCALARS = [
 ]  # fmt: skip
 
 CALLS = [
-    ('y = pl.adds(x, 1)', pl.InvalidOperationError, (1, 5), "unknown op 'pl.adds'", "did you mean 'pl.addsc'?"),
+    ('y = pl.adds(x, 1)', pl.InvalidOperationError, (1, 5), "unknown op 'pl.adds'", "did you mean 'pl.tensor.adds'?"),
     ('y = foo.bar(x)', pl.InvalidOperationError, (1, 5), "unknown op 'foo.bar'"),
-    ('y = pl.tensor.nonsense(x)', pl.InvalidOperationError, (1, 5), "unknown op 'pl.tensor.nonsense'", "did you mean 'pl.tensor.sin'?"),
-    ('y = pl.tensor.exp(pl.tensor.nonsense(x))', pl.InvalidOperationError, (1, 19), "unknown op 'pl.tensor.nonsense'", "did you mean 'pl.tensor.sin'?"),
+    ('y = pl.tensor.nonsense(x)', pl.InvalidOperationError, (1, 5), "unknown op 'pl.tensor.nonsense'", None),
+    ('y = pl.tensor.exp(pl.tensor.nonsense(x))', pl.InvalidOperationError, (1, 19), "unknown op 'pl.tensor.nonsense'", None),
     ('y = pl.tensor.exp(x, x)', pl.InvalidOperationError, (1, 5), 'pl.tensor.exp: 2 positional arguments, and it takes 1'),
     ('z: pl.Tensor[[3, 8], pl.FP32] = pl.tensor.exp(x)', pl.ParserTypeError, (1, 4), "the annotation 'pl.Tensor[[3, 8], pl.FP32]' contradicts the value's type pl.Tensor[[4, 8], pl.FP32]"),
     ("y = pl.tensor.cast(x, target_type=pl.BF16, mode='up')", pl.InvalidOperationError, (1, 5), "tensor.cast: the keyword 'mode' is one of none, rint, round, floor, ceil, trunc, odd, not 'up'", 'allowed: none, rint, round, floor, ceil, trunc, odd'),

@@ -205,8 +205,8 @@ def _hint(args: Sequence[Argument]) -> str | None:
 
 def _unknown(path: Path) -> UnknownOpCallError:
     text = ".".join(path)
-    guess = closest(text, [".".join(known) for known in spellings()])
+    guess = next((".".join(known) for known in spellings() if known[-1] == path[-1]), None)
     if guess is None:
-        guess = closest(path[-1], [known[-1] for known in spellings() if known[0] == path[0]])
-        guess = guess and f"{path[0]}.{guess}"
+        name = closest(path[-1], [known[-1] for known in spellings() if known[:-1] == path[:-1]])
+        guess = name and ".".join((*path[:-1], name))
     return UnknownOpCallError(f"unknown op {text!r}", f"did you mean {guess!r}?" if guess else None)
