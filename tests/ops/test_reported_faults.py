@@ -207,6 +207,22 @@ def test_a_window_that_may_lie_over_the_edge_writes_what_the_tensor_had(text, at
     assert ran(text, x=x, out=nines(1, 8), scalars={"o": at})[0].tolist() == expected
 
 
+@pytest.mark.parametrize("transpose", [False, True])
+@pytest.mark.parametrize("at", [-3, 0, 60, 64])
+def test_a_gathered_window_over_the_edge_leaves_the_rest_alone(at, transpose):
+    x = torch.arange(64.0).reshape(1, 64)
+    text = f"""
+        t = pl.load(y, [0, 0], [8, 8])
+        u = pl.tile.gather_row(t, x, [0, 0], [0, o], [1, 8], transpose={transpose})
+        out = pl.store(u, [0, 0], out)"""
+    got = ran(text, x=x, y=nines(8, 8), out=nines(8, 8), scalars={"o": at})
+    expected = nines(8, 8)
+    for step in range(8):
+        if 0 <= at + step < 64:
+            expected[(step, 0) if transpose else (0, step)] = at + step
+    assert torch.equal(got, expected)
+
+
 @pytest.mark.parametrize(("predicate", "number"), [("True", 3), ("False", 103), ("None", 103)])
 def test_a_true_predicate_overwrites_the_accumulator(predicate, number):
     body = f"""
