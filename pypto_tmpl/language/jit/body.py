@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 
+from pypto_tmpl.ir import DataType
 from pypto_tmpl.language.annotations import DynVar, dynamic
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.jit.bindings import Bindings, Local
 from pypto_tmpl.language.jit.expressions import ExpressionRewriter, Program
 from pypto_tmpl.language.jit.literals import literal, placed
 from pypto_tmpl.language.jit.liveness import targets
-from pypto_tmpl.language.jit.metadata import Info, TensorInfo, TupleInfo
+from pypto_tmpl.language.jit.metadata import Info, ScalarInfo, TensorInfo, TupleInfo
 from pypto_tmpl.language.jit.user_source import MISSING, Reads, Surroundings, UserSource
 
 
@@ -177,14 +179,22 @@ class BodyRewriter:
         iterator = self._expressions.rewrite(statement.iter)
         names, before = self._entering([statement.body], is_loop=True)
         known = self._bindings.snapshot()
-        for name in targets(statement.target):
-            self._bindings.hold(name, Local(name))
+        for name, info in zip(targets(statement.target), self._loop_infos(statement.iter), strict=False):
+            self._bindings.hold(name, Local(name, info))
         target = copy.deepcopy(statement.target)
         with self._bindings.branch(statement.body, names, is_loop=True):
             body = self._nested(statement.body)
         self._bindings.join([self._bindings.restore(known)], names)
         made = ast.For(target, iterator, body, [copy.deepcopy(s) for s in statement.orelse])
         return [*before, placed(made, statement)]
+
+    def _loop_infos(self, iterator: ast.expr) -> Iterator[Info]:
+        """What is known of the names that a loop binds: its variable, then the values that it carries."""
+        yield ScalarInfo(DataType.INDEX)
+        for keyword in iterator.keywords if isinstance(iterator, ast.Call) else ():
+            if keyword.arg == "init_values" and isinstance(keyword.value, ast.Tuple | ast.List):
+                yield from map(self._expressions.infos.info, keyword.value.elts)
+        yield from repeat(None)
 
     def _while(self, statement: ast.While) -> list[ast.stmt]:
         names, before = self._entering([statement.body, [_as_statement(statement.test)]], is_loop=True)

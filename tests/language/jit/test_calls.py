@@ -105,6 +105,29 @@ def fourfold(x: pl.Tensor[[N, 16], pl.FP32], y: pl.Out[pl.Tensor[[N, 16], pl.FP3
     return y
 
 
+@pl.jit.inline
+def negated(x: pl.Tensor):
+    return pl.neg(x)
+
+
+@pl.jit
+def rows_by_their_number(x: pl.Tensor[[4, 16], pl.FP32], y: pl.Out[pl.Tensor[[4, 16], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        total = pl.full([1, 16], dtype=pl.FP32, value=0.0)
+        for r, (sum_,) in pl.range(4, init_values=(total,)):
+            scaled = pl.mul(x[r : r + 1, :], pl.cast(r + 1, pl.FP32))
+            y[r : r + 1, :] = negated(pl.add(scaled, sum_))
+            sum_ = pl.yield_(pl.add(sum_, scaled))
+    return y
+
+
+def test_loop_variables_and_carried_values_have_types_for_helpers():
+    x, y = torch.randn(4, 16), torch.empty(4, 16)
+    rows_by_their_number(x, y)
+    expected = -(x * torch.tensor([[1.0], [2.0], [3.0], [4.0]])).cumsum(0)
+    torch.testing.assert_close(y, expected)
+
+
 def test_a_slice_whose_bounds_differ_by_a_constant_has_that_extent():
     x, y = torch.randn(4, 48), torch.empty(4, 48)
     swap_in_every_head(x, y)
