@@ -21,6 +21,8 @@ TYPE_VALUES: dict[str, tuple[Any, ...]] = {
     "PadValue": ("zero", "min", "max"),
 }
 NAMED_VALUES: dict[str, tuple[Any, ...]] = {
+    "core_type": ("mix", "aiv_only", "aic_only"),
+    "mode": ("hard", "soft"),
     "acc_phase": ("unspecified", "partial", "final"),
     "axis": (0, -1),
     "dim": (0, 1),

@@ -4,6 +4,7 @@ _REGION = "says the valid region of the result, which its type has; ops that hee
 _SPACE = "says the memory space of the result, which its type has; a script has one memory"
 _LAYOUT = "says how the result lies in memory, which no value depends on"
 _PRECISION = "chooses a more exact instruction; the script computes as exactly as FP32 allows in any case"
+_BARRIER = "says who waits and how; blocks run one after another here, and none can wait"
 _PHASE = "a hint about partial sums"
 _BUFFER = "an address on the device"
 _CLAMP = "tells the type how much of the window there is; cells keep their place in any case"
@@ -18,6 +19,9 @@ WITHOUT_EFFECT: dict[tuple[str, str], str] = {
     ("system.aiv_initialize_pipe", "c2v_consumer_buf"): _BUFFER,
     ("system.aiv_initialize_pipe", "v2c_consumer_buf"): _BUFFER,
     ("system.aiv_initialize_pipe", "slot_size"): "bytes of a slot; a slot here holds any tile",
+    ("system.syncall", "used_cores"): _BARRIER,
+    ("system.syncall", "core_type"): _BARRIER,
+    ("system.syncall", "mode"): _BARRIER,
     ("system.tfree_to_aic", "tile"): "slots are freed in the order in which they were popped",
     ("system.tfree_to_aiv", "tile"): "slots are freed in the order in which they were popped",
     ("tensor.create", "layout"): _LAYOUT,

@@ -1,6 +1,7 @@
 """SPMD launches."""
 
 import threading
+import warnings
 
 import pytest
 from preamble.rendered import Script
@@ -31,6 +32,18 @@ def test_blocks_run_in_order_and_the_last_value_counts(script):
 
 def test_no_block(script):
     assert script["_run_spmd"](0, lambda: pytest.fail("a block ran")) is None
+
+
+def test_a_barrier_of_several_blocks_is_told_to_be_none(script):
+    with pytest.warns(RuntimeWarning, match="a barrier of 2 blocks that run one after another"):
+        script["_run_spmd"](2, script["_sync_all"])
+
+
+def test_a_barrier_of_one_block_is_silent(script):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        script["_sync_all"]()
+        script["_run_spmd"](1, script["_sync_all"])
 
 
 def test_negative_core_num(script):

@@ -121,6 +121,22 @@ def rows_by_their_number(x: pl.Tensor[[4, 16], pl.FP32], y: pl.Out[pl.Tensor[[4,
     return y
 
 
+@pl.jit
+def totals_over_blocks(x: pl.Tensor[[2, 16], pl.FP32], y: pl.Out[pl.Tensor[[2, 16], pl.FP32]]):
+    part = pl.create_tensor([2, 16], dtype=pl.FP32)
+    with pl.spmd(2, sync_start=True):
+        i = pl.tile.get_block_idx()
+        part[i : i + 1, :] = x[i : i + 1, :]
+        pl.system.syncall(core_type="mix")
+        y[i : i + 1, :] = pl.add(part[0:1, :], part[1:2, :])
+    return y
+
+
+def test_a_barrier_inside_a_launch_warns_that_the_blocks_do_not_wait():
+    with pytest.warns(RuntimeWarning, match="a barrier of 2 blocks that run one after another"):
+        totals_over_blocks(torch.ones(2, 16), torch.empty(2, 16))
+
+
 def test_loop_variables_and_carried_values_have_types_for_helpers():
     x, y = torch.randn(4, 16), torch.empty(4, 16)
     rows_by_their_number(x, y)
