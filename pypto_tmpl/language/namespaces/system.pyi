@@ -93,7 +93,7 @@ def syncall(
     gm_workspace: _Tensor | None = None,
     used_cores: _Scalar | None = None,
 ) -> None:
-    """Barrier over all cores that take part; no effect on values."""
+    """Barrier over all cores that take part; warns in a launch of several blocks."""
 
 def task_dummy(*, deps: Sequence[Any] | None = None) -> Any:
     """Submit an empty task that only carries dependencies; yields a valid task id."""

@@ -195,7 +195,6 @@ OTHERS: dict[str, tuple[list[ir.Expr], dict[str, Any], ir.Type]] = {
     "system.sync_set": ([], {"pipe": 0, "event_id": 0}, NOTHING),
     "system.sync_src": ([], {"set_pipe": 0, "wait_pipe": 1, "event_id": 0}, NOTHING),
     "system.sync_wait": ([], {"pipe": 0, "event_id": 0}, NOTHING),
-    "system.syncall": ([], {}, NOTHING),
     "tensor.alloc": ([N, N], {}, ir.PtrType()),
     "tile.alloc": ([N, N], {}, ir.PtrType()),
     **{
