@@ -8,6 +8,7 @@ from keyword import iskeyword
 
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap
 from pypto_tmpl.ir.base import Expr
+from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import SplitMode
 from pypto_tmpl.ir.expr import Call, ConstFloat, ConstInt, GlobalVar, Op, Submit
 from pypto_tmpl.ir.printer import spellings as spelled
@@ -116,7 +117,8 @@ class CallPrinter(AttributePrinter):
     def _operand_text(self, node: Call, index: int, arg: Expr, place: Place) -> Piece:
         name = node.op.name
         if name in spelled.ALLOC_OPS and index == 0 and isinstance(arg, ConstInt):
-            return self.memory_space(arg.value) or self.expr(arg, place)
+            space = self.memory_space(arg.value) if arg.dtype == DataType.INDEX else None
+            return space or self.expr(arg, place)
         if name in spelled.GATHER_ROW_OPS and index == 5:
             return option("valid_shape", self.expr(arg, place))
         if name == spelled.MGATHER_OP and index >= 2:
