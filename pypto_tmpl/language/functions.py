@@ -103,7 +103,8 @@ def _declared(reader: Reader, node: ast.FunctionDef, decorator: ast.expr) -> Dec
     reader.params = params
     returned = return_annotation(reader, node.returns)
     reader.signature = None
-    signature = Signature(node.name, params, directions, returned, _role(header))
+    is_inline = header.type is ir.FunctionType.Inline
+    signature = Signature(node.name, params, directions, returned, _role(header), is_inline=is_inline)
     return Declared(node, reader, header, signature)
 
 

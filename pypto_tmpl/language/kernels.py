@@ -76,11 +76,29 @@ def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.E
         raise reader.error(ParserTypeError, node, message)
     if signature is not None and signature.failed:
         raise reader.error(PassedOverError, node, f"the function {name!r} has an error")
+    if is_source and signature is not None and signature.is_inline:
+        _warn_of_lost_regions(reader, node, signature, args)
     _tag(reader, args, attrs)
     if type_ is None or (is_source and signature is not None and signature.return_types):
         type_ = ir.UnknownType() if signature is None else inference.call_type(signature, args)
     options = stored(reader, node, kwargs), stored(reader, node, attrs)
     return build_call(reader, node, ir.GlobalVar(name), args, *options, type_)
+
+
+def _warn_of_lost_regions(reader: Reader, node: ast.Call, signature: Signature, args: list[ir.Expr]) -> None:
+    """Say which arguments have a valid region that the parameter's type does not tell of."""
+    for param, arg, place in zip(signature.params, args, node.args, strict=False):
+        if _is_partly_valid(arg.type) and not _is_partly_valid(param.type):
+            reader.warn(
+                place,
+                f"{shown(place)} is valid in part, and the parameter {param.name_hint!r} of"
+                f" {signature.name!r} takes all of it for valid: its padding is computed and stored too",
+            )
+
+
+def _is_partly_valid(type_: ir.Type) -> bool:
+    view = type_.tensor_view if isinstance(type_, ir.TensorType) else None
+    return view is not None and bool(view.valid_shape)
 
 
 def _call_attributes(reader: Reader, node: ast.expr) -> list[tuple[str, Any]]:

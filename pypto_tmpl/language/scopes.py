@@ -186,6 +186,7 @@ class Signature:
     return_types: tuple[ir.Type, ...]
     role: ir.Role | None = None
     failed: bool = False  # its body has errors, and its results are not known
+    is_inline: bool = False  # its body takes the place of the call
 
     @property
     def result_type(self) -> ir.Type:

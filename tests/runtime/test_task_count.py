@@ -24,7 +24,10 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def counted(program, args, folder, **flags):
     """Tasks as they are told of in a run."""
     build, seen = compile_program(program, folder, compile_options({})), []
-    on_task = lambda: seen.append(1)  # noqa: E731
+
+    def on_task():
+        seen.append(1)
+
     execute_build(build.directory, build.manifest, args, runtime_options(flags), program, on_task)
     return len(seen)
 

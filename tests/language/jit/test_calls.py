@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501
 
+import linecache
 import re
 
 import pytest
@@ -135,6 +136,30 @@ def totals_over_blocks(x: pl.Tensor[[2, 16], pl.FP32], y: pl.Out[pl.Tensor[[2, 1
 def test_a_barrier_inside_a_launch_warns_that_the_blocks_do_not_wait():
     with pytest.warns(RuntimeWarning, match="a barrier of 2 blocks that run one after another"):
         totals_over_blocks(torch.ones(2, 16), torch.empty(2, 16))
+
+
+@pl.jit
+def softmax_of_some(x: pl.Tensor[[8, 16], pl.FP32], y: pl.Out[pl.Tensor[[8, 16], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        t = pl.slice(x, [8, 16], [0, 0], valid_shape=[5, 16])
+        y = pl.assemble(y, softmax(t), [0, 0])
+    return y
+
+
+def test_a_helper_that_loses_a_valid_region_is_warned_of():
+    with pytest.warns(UserWarning) as told:
+        softmax_of_some.specialize(torch.ones(8, 16), torch.empty(8, 16))
+    (warning,) = told
+    assert "softmax(t)" in linecache.getline(__file__, warning.lineno) and warning.filename == __file__
+    assert str(warning.message) == (
+        "'t' is valid in part, and the parameter 'x' of 'softmax' takes all of it for valid: its padding is"
+        " computed and stored too"
+    )
+
+
+def test_a_helper_that_gets_whole_tensors_is_not_warned_of(recwarn):
+    rows_softmax.specialize(torch.ones(32, 64), 2.0, torch.empty(32, 64))
+    assert not recwarn.list
 
 
 def test_loop_variables_and_carried_values_have_types_for_helpers():
