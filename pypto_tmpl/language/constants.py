@@ -9,6 +9,7 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language.diagnostics import ParserTypeError, UnsupportedFeatureError
+from pypto_tmpl.language.mask_patterns import MaskPattern
 from pypto_tmpl.language.scopes import Reader
 
 ENUMERATIONS: dict[str, type[Enum]] = {
@@ -21,7 +22,6 @@ ENUMERATIONS: dict[str, type[Enum]] = {
 }  # fmt: skip
 ENUMERATIONS["Mem"] = ir.MemorySpace
 
-MASK_PATTERNS = {"P0101": 1, "P1010": 2, "P0001": 3, "P0010": 4, "P0100": 5, "P1000": 6, "P1111": 7}
 CAST_MODES = {"none": 0, "rint": 1, "round": 2, "floor": 3, "ceil": 4, "trunc": 5, "odd": 6}
 DIRECTIONS = {
     "input": ir.ArgDirection.Input,
@@ -40,7 +40,7 @@ _MEMBERS: dict[tuple[str, str], Any] = {
     (owner, name): member for owner, cls in ENUMERATIONS.items() for name, member in cls.__members__.items()
 }
 _MEMBERS |= {("adir", name): member for name, member in DIRECTIONS.items()}
-_MEMBERS |= {("MaskPattern", name): code for name, code in MASK_PATTERNS.items()}
+_MEMBERS |= {("MaskPattern", pattern.name): pattern.value for pattern in MaskPattern}
 
 
 def member(node: ast.expr) -> Any:

@@ -9,6 +9,7 @@ from textwrap import wrap
 from types import MappingProxyType
 
 from pypto_tmpl.files import write_text
+from pypto_tmpl.language.mask_patterns import MaskPattern
 from pypto_tmpl.language.namespaces.objects import default_text, names_in, user_forms
 from pypto_tmpl.language.namespaces.overloads import Form
 from pypto_tmpl.language.namespaces.scalars import SCALAR_PARAMETERS
@@ -61,16 +62,6 @@ _ALIASES: Mapping[str, str] = MappingProxyType(
     }
 )
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
-_MASK_PATTERN = """
-class MaskPattern(IntEnum):
-    P0101 = 1
-    P1010 = 2
-    P0001 = 3
-    P0010 = 4
-    P0100 = 5
-    P1000 = 6
-    P1111 = 7
-"""
 _OPERANDS: Mapping[str, str] = MappingProxyType(
     {
         "tensor": "_Tensor",
@@ -123,7 +114,7 @@ def stale_stubs() -> list[Path]:
 
 def _module_text(module: str) -> str:
     namespace = MODULES[module]
-    body = _MASK_PATTERN if module == "tile" else ""
+    body = _mask_patterns() if module == "tile" else ""
     for name in sorted(names_in(namespace)):
         body += "\n" + "\n".join(_function(namespace, name)) + "\n"
     code = re.sub(r'"""[^"]*"""', "", body)
@@ -131,6 +122,11 @@ def _module_text(module: str) -> str:
     used = {*_NAME.findall(code + aliases)}
     imports = "\n".join(line for source in _SOURCES for line in _imports(source, used)).lstrip()
     return "\n\n".join(part for part in (_HEAD + imports, aliases) if part) + body
+
+
+def _mask_patterns() -> str:
+    members = "".join(f"    {pattern.name} = {pattern.value}\n" for pattern in MaskPattern)
+    return f"\nclass {MaskPattern.__name__}(IntEnum):\n{members}"
 
 
 def _imports(source: str, used: set[str]) -> Iterator[str]:
