@@ -118,7 +118,7 @@ def test_text_difference(got: str, want: str, reason: str | None) -> None:
 def test_every_program_of_the_corpus_loads() -> None:
     corpus = Path(__file__).resolve().parent / "corpus"
     paths = sorted(corpus.glob("programs/*.py")) + sorted(corpus.glob("faulty/programs/*.py"))
-    assert len(paths) == 35
+    assert len(paths) == 47
     for path in paths:
         program = corpus_check.load_program(path)
         tensors = corpus_check.prepared_inputs(program)

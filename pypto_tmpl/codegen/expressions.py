@@ -150,9 +150,10 @@ class ExpressionEmitter(VariableEmitter):
 
     def again(self, node: ir.Expr) -> str:
         """Text of an expression that stands elsewhere too: its obstacles have been reported there."""
-        reported = len(self.script.unsupported)
+        reported, unbound = len(self.script.unsupported), len(self.unbound)
         text = self.expr(node)
         del self.script.unsupported[reported:]
+        self.forget(unbound)
         return text
 
     def operand(self, node: ir.Expr) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.launches import LaunchEmitter
+from pypto_tmpl.codegen.memory_access import OFFSETS, memory_reads, memory_source, tuple_operand
 from pypto_tmpl.codegen.tracing import FunctionTrace, SiteKind, inputs_of
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 Lines = list[str]
 _PUSHES = frozenset({"tile.tpush_to_aic", "tile.tpush_to_aiv"})
-_SOURCES = ("tile", "source", "value")  # what an op that writes a window of a tensor writes into it
-_OFFSETS = ("offsets", "offset", "indices")
 
 
 class TraceEmitter(LaunchEmitter):
@@ -36,6 +35,7 @@ class TraceEmitter(LaunchEmitter):
             return handler(stmt)
         outer, self.trace.statement = self.trace.statement, stmt
         inputs = self._record_inputs(stmt)
+        reads, changes = self._record_memory(stmt)
         lines = handler(stmt)
         if isinstance(stmt, ir.AssignStmt):
             lines = [*lines, *self._record_assigned(stmt)]
@@ -45,7 +45,7 @@ class TraceEmitter(LaunchEmitter):
             for var in stmt.return_vars:
                 lines = [*lines, *self._record_var("value", var)]
         self.trace.statement = outer
-        return [*inputs, *lines] if lines else lines
+        return [*inputs, *reads, *lines, *changes] if lines else lines
 
     def traced_function(self) -> Lines:
         """What stands first in a function: that it is called, and its parameters."""
@@ -93,6 +93,45 @@ class TraceEmitter(LaunchEmitter):
         value = self.macros.tuple_of(texts)
         return [self.statements.trace(site, value, None, self.trace.loops, None)]
 
+    def _record_memory(self, stmt: ir.Stmt) -> tuple[Lines, Lines]:
+        """Records of who wrote the cells in memory that a statement reads, and of those that it changes."""
+        assert self.trace is not None
+        value = getattr(stmt, "value", getattr(stmt, "expr", None))
+        if not isinstance(stmt, ir.AssignStmt | ir.EvalStmt) or not isinstance(value, ir.Call):
+            return [], []
+        if not self.trace.records_inputs or self.is_noop(value):
+            return [], []
+        target = None if isinstance(value.op, ir.GlobalVar) else self.global_target(value)
+        before: Lines = []
+        for read in memory_reads(value, self.script.generator.table, target):
+            site = self.trace.site("memory", read.tensor.name_hint, stmt.span)
+            if site is not None and not self.is_nothing(read.tensor):
+                window = [self._list_of(part) for part in (read.offsets, read.shape)]
+                tensor = self.again(read.tensor)
+                before.append(self.statements.trace_read(site, tensor, *window, self.trace.loops))
+        if not isinstance(target, ir.Var):
+            return before, []
+        known, change = self._record_change(value, target, stmt.span)
+        return [*before, *known], change
+
+    def _record_change(self, call: ir.Call, target: ir.Var, span: ir.Span) -> tuple[Lines, Lines]:
+        """What notes a tensor before it is written to, and which of its cells have been changed then."""
+        assert self.trace is not None
+        site = self.trace.site("change", target.name_hint, span)
+        if site is None:
+            return [], []
+        operands = dict(zip(self.script.generator.table[call.op.name].operand_names, call.args, strict=False))
+        source = memory_source(operands)
+        is_named = isinstance(source, ir.Var) and isinstance(source.type, ir.ShapedType)
+        offsets = self._list_of(tuple_operand(operands, OFFSETS))
+        written = self.again(source) if source is not None and is_named else None
+        name = self.again(target)
+        change = self.statements.trace_change(site, name, offsets, written, self.trace.loops)
+        return [self.statements.trace_known(name)], [change]
+
+    def _list_of(self, parts: tuple[ir.Expr, ...] | None) -> str | None:
+        return None if parts is None else str(self.macros.list_of([self.again(part) for part in parts]))
+
     def _record_pushed(self, call: ir.Expr) -> Lines:
         """The tile of a push, before another core can get it."""
         if not isinstance(call, ir.Call) or call.op.name not in _PUSHES:
@@ -114,8 +153,7 @@ class TraceEmitter(LaunchEmitter):
         """A record of what goes into a tensor in global memory, and where; of names only."""
         entry = self.script.generator.table[call.op.name]
         operands = dict(zip(entry.operand_names, call.args, strict=False))
-        source = next((operands[name] for name in _SOURCES if name in operands), None)
-        offsets = next((operands[name] for name in _OFFSETS if name in operands), None)
+        source = memory_source(operands)
         target = self.global_target(call)
         if self.trace is None or not isinstance(target, ir.Var) or not isinstance(source, ir.Var):
             return []
@@ -123,9 +161,7 @@ class TraceEmitter(LaunchEmitter):
         site = self.trace.site("write", name, span, target.name_hint)
         if site is None:
             return []
-        elements = offsets.elements if isinstance(offsets, ir.MakeTuple) else None
-        window = None if elements is None else self.macros.list_of([self.again(e) for e in elements])
-        return [self._record_line(site, source, window)]
+        return [self._record_line(site, source, self._list_of(tuple_operand(operands, OFFSETS)))]
 
     def _record_var(self, kind: SiteKind, var: ir.Var) -> Lines:
         if self.trace is None:

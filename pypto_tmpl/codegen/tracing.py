@@ -10,7 +10,17 @@ from typing import Any, Literal, NamedTuple
 from pypto_tmpl import ir
 
 SiteKind = Literal[
-    "value", "operand", "parameter", "argument", "loop", "condition", "write", "push", "inputs"
+    "value",
+    "operand",
+    "parameter",
+    "argument",
+    "loop",
+    "condition",
+    "write",
+    "push",
+    "inputs",
+    "memory",
+    "change",
 ]
 # Positions of the tensors of which an op reads or writes a window.
 WINDOWED = {"tile.load": (0,), "tile.store": (2,), "tensor.slice": (0,), "tensor.assemble": (0,)}
@@ -24,7 +34,8 @@ class TraceSelection:
     ``names`` are globs of variables, ``kernels`` of functions. ``statements`` are ``file:line`` of the
     source (the end of the path will do), a line number, or IR paths: ``kernel:body/2``. ``first`` and
     ``last`` keep so many runs of each statement in a call of its function. Values beyond ``limit`` bytes
-    are counted, not kept. ``inputs`` records what statements read as well.
+    are counted, not kept. ``inputs`` records what statements read as well, and of cells in memory which
+    statement changed them last.
     """
 
     names: tuple[str, ...] = ()
@@ -70,6 +81,7 @@ class TraceSite(NamedTuple):
 
     ``path`` leads to the statement in the IR of ``function``; it is empty for parameters. ``variable`` is
     the name of what is recorded, ``target`` that of the tensor that a write goes to, or the op of an operand.
+    A ``memory`` site records the numbers of the changes that made the cells of a tensor which are read.
     """
 
     function: str

@@ -38,6 +38,7 @@ class VariableEmitter:
             if isinstance(extent, ir.Var)
         }
         self._wrong_dtypes: set[int] = set()
+        self.unbound: list[ir.Var] = []  # read, though nothing binds them; reported once
 
     def extent_text(self, name: str, type_: ir.Type, axis: int) -> str:
         """The extent of a value at run time, in numbers."""
@@ -47,11 +48,11 @@ class VariableEmitter:
 
     # Reporting
 
-    def report(self, what: str, span: ir.Span) -> None:
+    def report(self, what: str, span: ir.Span, unbound: str = "") -> None:
         """Note an obstacle; generation goes on, so that one error lists them all."""
         where = span if span.is_valid() else self.current_span
         variable = self.current_variable.name_hint if self.current_variable is not None else ""
-        self.script.unsupported.append(Unsupported(what, self.function.name, variable, where))
+        self.script.unsupported.append(Unsupported(what, self.function.name, variable, where, unbound))
 
     def check_dtype(self, node: ir.Expr) -> bool:
         """Whether a script can hold what ``node`` is; if not, its dtype is reported, once a function."""
@@ -106,11 +107,19 @@ class VariableEmitter:
             param, axis = self._region_extents[key]
             text = self.macros.item(self.macros.region(self._bound[id(param)]), axis)
         else:
-            self.report(f"variable {var.name_hint!r} is used, but nothing before binds it", var.span)
+            name = var.name_hint
+            self.report(f"variable {name!r} is used, but nothing before binds it", var.span, unbound=name)
+            self.unbound.append(var)
             return self.bind(var)
         name = self.bind(var)
         self._headers[name] = text
         return name
+
+    def forget(self, reported: int) -> None:
+        """Have unbound variables beyond the first so many be reported where they are read next."""
+        for var in self.unbound[reported:]:
+            del self._bound[id(var)]
+        del self.unbound[reported:]
 
     def companion(self, var: ir.Var) -> str:
         """The run-time name of the region of ``var``."""

@@ -10,12 +10,13 @@ from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.debug.torch_codegen import torch_codegen
 
 if TYPE_CHECKING:
+    from pypto_tmpl.debug.binding import MissingTensorError, TensorShapeError
     from pypto_tmpl.debug.bisect import first_divergence
     from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors
     from pypto_tmpl.debug.divergence import Divergence
     from pypto_tmpl.debug.entry import EntryError, select_entry
     from pypto_tmpl.debug.error_shape import ErrorShape
-    from pypto_tmpl.debug.execution import MissingTensorError, ScriptError, load_script
+    from pypto_tmpl.debug.execution import ScriptError, load_script
     from pypto_tmpl.debug.origins import source_lines
     from pypto_tmpl.debug.results import ValidationError, ValidationResult
     from pypto_tmpl.debug.schedule import StageResult
@@ -35,7 +36,7 @@ _HOMES = {
     "Divergence": "divergence",
     "EntryError": "entry",
     "ErrorShape": "error_shape",
-    "MissingTensorError": "execution",
+    "MissingTensorError": "binding",
     "OptionError": "script_record",
     "Options": "validation",
     "Rules": "comparison",
@@ -43,6 +44,7 @@ _HOMES = {
     "Stage": "stages",
     "StageNotFoundError": "stages",
     "StageResult": "schedule",
+    "TensorShapeError": "binding",
     "TensorVerdict": "comparison",
     "Tolerance": "tolerance",
     "Trace": "trace",
@@ -86,6 +88,7 @@ __all__ = [
     "Stage",
     "StageNotFoundError",
     "StageResult",
+    "TensorShapeError",
     "TensorVerdict",
     "Tolerance",
     "Trace",

@@ -11,6 +11,7 @@ import torch
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import TraceSelection
+from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug.blame import Blame
 from pypto_tmpl.debug.comparison import TensorVerdict
 from pypto_tmpl.debug.divergence import Divergence, Kind, StatementPlace, ValueSummary
@@ -23,6 +24,7 @@ from pypto_tmpl.debug.trace import TraceRecord, statement_text
 from pypto_tmpl.debug.trace_matching import Matching
 from pypto_tmpl.debug.trace_run import trace_stage
 from pypto_tmpl.debug.traced_stage import Place, Series, TracedStage
+from pypto_tmpl.debug.undefined import undefined_use
 from pypto_tmpl.debug.validation import Number, Options, Validation
 from pypto_tmpl.debug.value_match import EXACT, ROUNDED, Comparable, worst_cell
 
@@ -101,7 +103,7 @@ def find_first_bad(
 
 def _is_bad(result: StageResult) -> bool:
     """A stage that cannot be read is neither good nor bad."""
-    return not result.passed and (result.failure is None or result.failure.kind == "script")
+    return not result.passed and (result.failure is None or result.failure.kind in ("script", "undefined"))
 
 
 def _boundary(verdict: Callable[[int], StageResult], count: int) -> int | None:
@@ -136,11 +138,16 @@ def explain(
     request = Request(
         frozenset(validation.inputs), options.entry, options.template_dirs, trace=TraceSelection(inputs=True)
     )
-    bad = TracedStage(*trace_stage(stage, validation.inputs, validation.expected, request))
+    try:
+        bad = TracedStage(*trace_stage(stage, validation.inputs, validation.expected, request))
+    except UnsupportedProgramError as error:
+        return undefined_use(search, error)
     if search.last_good is None:
         return _narrowest(search, bad, ("there is no good stage to compare with",))
     good = TracedStage(*trace_stage(search.last_good, validation.inputs, validation.expected, request))
-    suspect = _suspect(good, bad)
+    only_inputs = all(verdict.passed or verdict.is_input for verdict in search.first_bad.verdicts)
+    writer = _writer_of_input(search.first_bad, bad)
+    suspect = (writer if only_inputs else None) or _suspect(good, bad) or writer
     if suspect is None:
         return _narrowest(search, bad, ("no recorded value differs from those of the last good stage",))
     return _divergence(search, good, bad, suspect)
@@ -154,6 +161,20 @@ def _suspect(good: TracedStage, bad: TracedStage) -> Suspect | None:
         suspect = Blame(Matching(good, bad, closeness)).suspect()
         if suspect is not None:
             return suspect
+    return None
+
+
+def _writer_of_input(result: StageResult, bad: TracedStage) -> Suspect | None:
+    """The statement that writes to an input which the program only reads."""
+    for verdict in result.verdicts:
+        found = bad.trace.changed_by.get(verdict.name) if verdict.is_input and not verdict.passed else None
+        if found is not None:
+            place, _ = bad.change(found)
+            made = (one for one in bad.series if one.place == place and one.kind in ("write", "value"))
+            series = next(made, None)
+            return Suspect(
+                place, series, reasons=[f"it writes to {verdict.name}, which the program only reads"]
+            )
     return None
 
 
@@ -185,6 +206,7 @@ def _divergence(search: StageSearch, good: TracedStage, bad: TracedStage, suspec
         good=None if left is None else _summary(left, suspect.good, cell),
         bad=None if right is None else _summary(right, suspect.bad, cell),
         evidence=tuple(reasons),
+        writer=None if suspect.writer is None else _place(bad, suspect.writer, None, None),
     )
 
 

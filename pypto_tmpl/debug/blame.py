@@ -7,22 +7,47 @@ is as it was in the good stage, else whatever made the first of its inputs that 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from pypto_tmpl import ir
-from pypto_tmpl.debug.data_flow import counterpart, last_before, paired_leaves, run_before, yielded
+from pypto_tmpl.debug.cuts import wrong_cut
+from pypto_tmpl.debug.data_flow import (
+    counterpart,
+    last_before,
+    last_yield,
+    paired_leaves,
+    run_before,
+    yielded,
+)
 from pypto_tmpl.debug.entry import base_name
+from pypto_tmpl.debug.memory_flow import MemoryFlow
 from pypto_tmpl.debug.suspects import Suspect
 from pypto_tmpl.debug.trace import TraceRecord
-from pypto_tmpl.debug.trace_matching import Match
-from pypto_tmpl.debug.traced_stage import InputSeries, Place, Series
+from pypto_tmpl.debug.trace_matching import Match, Matching
+from pypto_tmpl.debug.traced_stage import InputSeries, Place, Series, TracedStage
 from pypto_tmpl.debug.value_match import Comparable, part_of, same
-from pypto_tmpl.debug.wrong_values import PUSH_OF, WrongValues, record_of
+from pypto_tmpl.debug.variable_flow import VariableFlow
+from pypto_tmpl.debug.wrong_values import PUSH_OF, UNDEFINED, WrongValues, record_of
 
-_UNDEFINED = {"create", "alloc"}  # what a new buffer holds is nobody's fault
+
+class _Input(NamedTuple):
+    """An input that is not as it was: what is said of it, and what the good stage reads in its place."""
+
+    leaf: ir.Expr
+    value: TraceRecord
+    reason: str
+    wanted: Comparable | None = None
+    good: TraceRecord | None = None
+    good_leaf: ir.Expr | None = None
 
 
 class Blame(WrongValues):
     """Follows wrong values back to the statement that made the first of them."""
+
+    def __init__(self, matching: Matching) -> None:
+        super().__init__(matching)
+        self.memory = MemoryFlow(matching)
+        self.variables, self._good_variables = VariableFlow(self.bad), VariableFlow(self.good)
 
     def suspect(self) -> Suspect | None:
         """The statement to blame; None if every value of the bad stage is as in the good one."""
@@ -40,7 +65,12 @@ class Blame(WrongValues):
         if found is not None and not found.is_of_good:
             return found
         reason = "the script fails here, and all values before it are as in the good stage"
-        return self.unmatched_pipe(place) or self.loop_around(place) or Suspect(place, reasons=[reason])
+        return (
+            self.unmatched_pipe(place)
+            or self.loop_around(place)
+            or wrong_cut(self.good, self.bad, place)
+            or Suspect(place, reasons=[reason])
+        )
 
     # Following a value back
 
@@ -57,40 +87,92 @@ class Blame(WrongValues):
             return pipe
         if match.moved is not None and record.window is not None:
             reasons.append(f"it writes at {list(record.window)}, not at {list(match.moved)}")
-        handed_on = [] if match.moved is not None else self._handed_on(suspect)
-        for leaf, value, reason in [*handed_on, *self._changed_inputs(suspect)]:
-            origin = self._origin(leaf, place, value, seen)
-            if origin is None and self._is_alias(place, leaf):
-                origin = self.changed_call(place.function) or self.lost_write()
-            if origin is not None:
-                return origin
-            suspect.reasons.append(reason)
+        setting = self._changed_setting(suspect)
+        if setting is not None:
+            reasons.append(setting)
             return suspect
-        other = self._changed_memory(place)
+        handed_on = [] if match.moved is not None else self._handed_on(suspect)
+        for found in [*handed_on, *self._changed_inputs(suspect)]:
+            return self._input_blamed(suspect, found, seen)
+        other = self._changed_memory(suspect)
         if other is not None:
             return other
         if match.moved is None:
             suspect.reasons.append("all that it reads is as in the good stage")
         return suspect
 
-    def _changed_memory(self, place: Place) -> Suspect | None:
+    def _input_blamed(self, suspect: Suspect, found: _Input, seen: set[Place]) -> Suspect:
+        """Whatever made an input that is not as it was; the statement that reads it if nothing else did."""
+        place = suspect.place
+        origin = self._rebound(suspect, found, seen) or self._origin(found.leaf, place, found.value, seen)
+        if origin is None and self._is_alias(place, found.leaf):
+            origin = self.changed_call(place.function) or self.lost_write()
+        if origin is not None:
+            return origin
+        suspect.reasons.append(found.reason)
+        if found.wanted is not None:
+            leaf, value = found.leaf, found.value
+            suspect.writer = self.variables.overwriting(place.function, leaf, value, found.wanted)
+            if suspect.writer is not None:
+                suspect.reasons.append(f"{_name(leaf, 0)} has been overwritten")
+        return suspect
+
+    def _rebound(self, suspect: Suspect, found: _Input, seen: set[Place]) -> Suspect | None:
+        """What bound a variable last, of several statements: it is wrong, or what did so before got lost."""
+        here = self.variables.bindings(suspect.place.function, found.leaf, found.value)
+        if not here:
+            return None
+        if found.good is not None and suspect.good_series is not None:
+            function = suspect.good_series.place.function
+            there = self._good_variables.bindings(function, found.good_leaf, found.good)
+            if there and there[-1][0] in self.matching.lost():
+                series, record = there[-1]
+                reason = "no statement of the bad stage makes this value"
+                return Suspect(series.place, None, None, series, record, True, [reason])
+        series, record = here[-1]
+        match = self.matching.match(series)
+        if match.state != "differs" or match.length or series.place in seen:
+            return None
+        return self._blame(series, match.bad or record, match, [], seen)
+
+    def _changed_setting(self, suspect: Suspect) -> str | None:
+        """What is said of a write that no longer adds to what is there, or does so now."""
+        series, partner = suspect.series, suspect.good_series
+        if series is None or partner is None or {series.kind, partner.kind} != {"write"}:
+            return None
+        calls = [_call(stage.statements[one.place]) for stage, one in self._both(series, partner)]
+        now, before = (None if call is None else call.kwargs.get("atomic") for call in calls)
+        return None if now == before else f"it has {_told_atomic(now)}, the good stage {_told_atomic(before)}"
+
+    def _both(self, series: Series, partner: Series) -> list[tuple[TracedStage, Series]]:
+        return [(self.bad, series), (self.good, partner)]
+
+    def _changed_memory(self, suspect: Suspect) -> Suspect | None:
         """What is to blame if a statement reads a tensor in memory that is not as it was.
 
-        That is a call that hands over another tensor, or a write that got lost.
+        That is a call that hands over another tensor, a read before a write or after another one, or a write
+        that got lost.
         """
-        stmt = self.bad.statements[place]
-        call = stmt.value if isinstance(stmt, ir.AssignStmt) else None
-        if not isinstance(call, ir.Call) or call.op.name not in ("tile.load", "tensor.slice", "tensor.read"):
+        place = suspect.place
+        if place not in self.bad.memory or suspect.series is None or suspect.series.kind == "write":
             return None
         call_suspect = self.changed_call(place.function) or self.crossed_call(place.function)
-        return call_suspect or self.lost_write()
+        if call_suspect is not None:
+            return call_suspect
+        found = self.memory.misread(suspect)
+        if found is None:
+            return self.lost_write()
+        suspect.writer = found.writer
+        how = "is read before another statement writes it" if found.is_early else "has been overwritten"
+        suspect.reasons.append(f"{found.tensor} {how}")
+        return suspect
 
     def _is_alias(self, place: Place, leaf: ir.Expr) -> bool:
         """Whether a statement gives a tensor in memory another name: its cells are the doing of writes."""
         stmt = self.bad.statements[place]
         return isinstance(stmt, ir.AssignStmt) and stmt.value is leaf and isinstance(leaf.type, ir.TensorType)
 
-    def _handed_on(self, suspect: Suspect) -> Iterator[tuple[ir.Expr, TraceRecord, str]]:
+    def _handed_on(self, suspect: Suspect) -> Iterator[_Input]:
         """An input that the statement hands on as it is, so that it is just as wrong."""
         assert suspect.bad is not None
         inputs, own = self.bad.inputs.get(suspect.place), self.bad.value(suspect.bad)
@@ -99,7 +181,8 @@ class Blame(WrongValues):
         for position, record in run_before(self.bad, inputs, suspect.bad).items():
             leaf, value = inputs.leaves[position], self.bad.value(record)
             if isinstance(leaf, ir.Var) and value is not None and value.key() == own.key():
-                yield leaf, record, f"it hands on {leaf.name_hint}"
+                wanted = None if suspect.good is None else self.good.value(suspect.good)
+                yield _Input(leaf, record, f"it hands on {leaf.name_hint}", wanted)
 
     def _has_twin(self, suspect: Suspect) -> bool:
         return (
@@ -109,7 +192,7 @@ class Blame(WrongValues):
             and suspect.series.op == suspect.good_series.op
         )
 
-    def _changed_inputs(self, suspect: Suspect) -> Iterator[tuple[ir.Expr, TraceRecord, str]]:
+    def _changed_inputs(self, suspect: Suspect) -> Iterator[_Input]:
         """The inputs of a statement that are not as in the good stage, in the order of the text."""
         assert suspect.bad is not None
         inputs = self.bad.inputs.get(suspect.place)
@@ -126,9 +209,11 @@ class Blame(WrongValues):
                 before, other_leaf = twin.get(position, (None, None))
                 other = None if before is None else self.good.value(before)
                 if other is not None and not self._agree(value, other, record.lane):
-                    yield leaf, record, _changed(leaf, value, other_leaf, other, position)
+                    reason = _changed(leaf, value, other_leaf, other, position)
+                    yield _Input(leaf, record, reason, other, before, other_leaf)
             elif value.tensor.dim() and not self.matching.is_known(value):
-                yield leaf, record, f"{_name(leaf, position)} has a value that the good stage has nowhere"
+                reason = f"{_name(leaf, position)} has a value that the good stage has nowhere"
+                yield _Input(leaf, record, reason)
 
     def _twin_run(
         self, suspect: Suspect, inputs: InputSeries
@@ -173,7 +258,7 @@ class Blame(WrongValues):
             match = self.matching.match(series)
             if match.length:
                 return self.longer_or_shorter()
-            if series.op in _UNDEFINED:
+            if series.op in UNDEFINED:
                 return None
             own = self._own_partner(series, match)
             if match.state == "same" and own is None:
@@ -237,8 +322,27 @@ class Blame(WrongValues):
                         return found
             if isinstance(stmt, ir.ForStmt):
                 return self.loop(place, seen) or self.lost_carry(place, number, var)
-            return self._branch(place, seen)
+            chosen = self._wrong_choice(stmt, place, number, value) if isinstance(stmt, ir.IfStmt) else None
+            return self._branch(place, seen) or chosen
         return None
+
+    def _wrong_choice(self, stmt: ir.IfStmt, place: Place, number: int, value: TraceRecord) -> Suspect | None:
+        """The yield of a branch that hands on a value which is right as it is, but not the one to hand on."""
+        series = [one for one in self._by_place[place] if one.kind in ("value", "condition")]
+        records = {one.kind: last_before(self.bad, one, value) for one in series}
+        condition, own = records.get("condition"), records.get("value")
+        if condition is None or own is None or self.bad.value(own) is None:
+            return None
+        branch, body = ("then", stmt.then_body) if condition.value else ("else", stmt.else_body)
+        found = None if body is None else last_yield(body, f"{place.path}/{branch}")
+        if found is None or not number < len(found[1].value):
+            return None
+        source = found[1].value[number]
+        made = self.bad.definitions.get(id(source))
+        if made is None or any(self.matching.match(one).state != "same" for one in self._by_place[made]):
+            return None
+        reason = f"it hands on {_name(source, number)}, which is as in the good stage: another value was due"
+        return Suspect(Place(place.function, found[0]), reasons=[reason])
 
     def _made_or_carried(
         self, place: Place, var: ir.Var, value: TraceRecord, seen: set[Place]
@@ -252,7 +356,7 @@ class Blame(WrongValues):
     def _branch(self, place: Place, seen: set[Place]) -> Suspect | None:
         for series in self._by_place[place]:
             match = self.matching.match(series)
-            if series.kind == "condition" and match.state != "same":
+            if series.kind == "condition" and match.state == "differs":
                 reason = "its condition holds where it did not, or the other way round"
                 return self._blame(series, match.bad or series.first, match, [reason], seen)
         return None
@@ -311,6 +415,8 @@ def _changed(
     names = [part.name_hint for part in (leaf, other_leaf) if isinstance(part, ir.Var)]
     if len(set(map(base_name, names))) == 2:
         return f"it reads {names[0]} where it read {names[1]}"
+    if value.tensor.dim() and value.tensor.shape == other.tensor.shape:
+        return f"{_name(leaf, position)} has other values than in the good stage"
     return f"it reads {_short(value)} as {_name(leaf, position)}, not {_short(other)}"
 
 
@@ -320,3 +426,12 @@ def _name(leaf: ir.Expr, position: int) -> str:
 
 def _short(value: Comparable) -> str:
     return str(value.tensor.item()) if value.tensor.dim() == 0 else f"a tensor {list(value.tensor.shape)}"
+
+
+def _call(stmt: ir.Stmt) -> ir.Call | None:
+    value = getattr(stmt, "value", getattr(stmt, "expr", None))
+    return value if isinstance(value, ir.Call) else None
+
+
+def _told_atomic(value: object) -> str:
+    return f"atomic={ir.AtomicType(value).name}" if isinstance(value, int) else "no atomic"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -43,7 +44,10 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class TensorVerdict:
-    """Whether one tensor is as expected; ``details`` say why it is not."""
+    """Whether one tensor is as expected; ``details`` say why it is not.
+
+    ``is_input`` marks one that was only to be read: there is a verdict on it because it was changed.
+    """
 
     name: str
     passed: bool
@@ -53,6 +57,12 @@ class TensorVerdict:
     shape: ErrorShape | None = None
     comparator: str = ""
     picture: ErrorPicture | None = None
+    is_input: bool = False
+
+    @property
+    def rerun_name(self) -> str:
+        """What a command that repeats the check is to compare: "" for all outputs, as for an input."""
+        return "" if self.is_input else self.name
 
     def line(self) -> str:
         """The one-line verdict."""
@@ -74,6 +84,10 @@ class TensorVerdict:
 def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rules: Rules) -> TensorVerdict:
     """The verdict on one tensor."""
     tolerance = rules.tolerance(name, actual.dtype, expected.dtype)
+    if actual.is_meta or expected.is_meta:
+        side = "the computed" if actual.is_meta else "the expected"
+        reason = f"{side} tensor {name!r} is on the meta device: it holds no values"
+        return TensorVerdict(name, False, float("nan"), tolerance, reason)
     actual, expected = actual.detach().cpu(), expected.detach().cpu()
     if actual.shape != expected.shape:
         reason = f"shape {list(actual.shape)}, expected {list(expected.shape)}"
@@ -103,6 +117,11 @@ def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rul
         shape=differences.shape() if bad else None,
         picture=error_picture(differences.absolute, differences.bad) if rules.pictures else None,
     )
+
+
+def worst_difference(differences: Iterable[float]) -> float:
+    """The largest of several differences; one that is NaN is the worst, none are NaN."""
+    return max(differences, key=lambda difference: (math.isnan(difference), difference), default=math.nan)
 
 
 def _same_values(actual: torch.Tensor, expected: torch.Tensor) -> bool:

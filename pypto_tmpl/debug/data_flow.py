@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.tracing import located_statements
 from pypto_tmpl.debug.entry import base_name
 from pypto_tmpl.debug.trace import TraceRecord
 from pypto_tmpl.debug.traced_stage import InputSeries, Place, Series, TracedStage
@@ -76,6 +77,14 @@ def counterpart(series: Series, partner: Series, record: TraceRecord) -> TraceRe
     others = partner.by_lane.get(record.lane) or next(iter(partner.by_lane.values()))
     number = next((i for i, candidate in enumerate(records) if candidate is record), None)
     return others[number] if number is not None and number < len(others) else None
+
+
+def last_yield(body: ir.Stmt, path: str) -> tuple[str, ir.YieldStmt] | None:
+    """The yield that ends a body, with its path."""
+    for place, stmt in reversed(list(located_statements(body, path))):
+        if isinstance(stmt, ir.YieldStmt):
+            return place, stmt
+    return None
 
 
 def yielded(stmt: ir.Stmt, number: int) -> Iterator[ir.Expr]:

@@ -41,11 +41,12 @@ class Differences:
 
     @property
     def max_abs(self) -> float:
-        """The largest difference; NaN where no cell has one, 0 for no cells."""
+        """The largest difference; NaN if that is not infinite and a cell has none, 0 for no cells."""
         if self.absolute.numel() == 0:
             return 0.0
         position = _largest(self.absolute)
-        return float("nan") if position is None else float(self.absolute.flatten()[position])
+        largest = float("nan") if position is None else float(self.absolute.flatten()[position])
+        return float("nan") if bool(self.absolute.isnan().any()) and largest != float("inf") else largest
 
     def only_nan_pairs(self) -> bool:
         """True when each bad cell is NaN on both sides."""

@@ -75,7 +75,8 @@ class Divergence:
     ``last_good`` is the stage before it, "" if there is none. ``search`` says how the stage was found.
     ``place`` is in the stage ``place_stage``: the bad one, or the good one for a statement that got lost.
     ``good`` and ``bad`` summarise the value that the last good stage has and the one found instead;
-    ``good_place`` is where the former was computed. ``evidence`` are the reasons, one a line.
+    ``good_place`` is where the former was computed. ``writer`` is the statement that has overwritten what the
+    one at ``place`` reads, or writes it too late. ``evidence`` are the reasons, one a line.
     """
 
     first_bad: str
@@ -90,6 +91,7 @@ class Divergence:
     tensor: str = ""
     cells: str = ""
     evidence: tuple[str, ...] = ()
+    writer: StatementPlace | None = None
 
     def lines(self) -> Iterator[str]:
         """The report as text."""
@@ -107,6 +109,9 @@ class Divergence:
         if self.good_place is not None and self.good_place.text:
             yield f"    in {self.last_good}: {self.good_place.function}: {self.good_place.text}"
         yield from (f"    because: {reason}" for reason in self.evidence)
+        if self.writer is not None:
+            yield f"    written by: {self.writer.function}, {self.writer.path}"
+            yield from (f"    {line}" for line in _place_lines(self.writer))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
@@ -22,21 +23,39 @@ class EntryError(PyptoTmplError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of the entry; ``name`` is the user's, without the suffix that SSA form gives it."""
+    """A parameter of the entry; ``name`` is the user's, without the suffix that SSA form gives it.
+
+    ``exact`` is its name in the IR, which is ``name`` too where two parameters differ by the suffix only.
+    ``extents`` of a tensor are numbers, names of dynamic dimensions, or None for other expressions. Stages
+    whose entries differ in these are run alike.
+    """
 
     name: str
     is_scalar: bool
     is_pure_output: bool
+    is_read_only: bool = field(default=False, compare=False)
+    exact: str = field(default="", compare=False)
+    extents: tuple[int | str | None, ...] | None = field(default=None, compare=False)
+    dtype: str = field(default="", compare=False)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether two elements share one of torch's."""
+        return self.dtype == "FP4"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A function to run: its name in the IR and in the script, its parameters, the names it returns."""
+    """A function to run: its name in the IR and in the script, its parameters, the names it returns.
+
+    ``is_kernel`` tells that it is one that others launch, perhaps on a part of a tensor.
+    """
 
     name: str
     script_name: str
     parameters: tuple[Parameter, ...]
     returned: tuple[str, ...]
+    is_kernel: bool = False
 
 
 def base_name(name: str) -> str:
@@ -127,15 +146,32 @@ def _signature(function: ir.Function) -> str:
 def describe_entry(function: ir.Function, script_name: str) -> Entry:
     """What a caller has to know of the entry."""
     pairs = zip(function.params, function.param_directions, strict=True)
+    same = Counter(base_name(var.name_hint) for var in function.params)
     parameters = tuple(
-        Parameter(
-            base_name(var.name_hint),
-            isinstance(var.type, ir.ScalarType),
-            direction is ir.ParamDirection.Out,
-        )
-        for var, direction in pairs
+        _parameter(var, direction, same[base_name(var.name_hint)] == 1) for var, direction in pairs
     )
-    return Entry(function.name, script_name, parameters, _returned(function.body))
+    is_kernel = function.func_type not in _ENTRY_TYPES
+    return Entry(function.name, script_name, parameters, _returned(function.body), is_kernel)
+
+
+def _parameter(var: ir.Var, direction: ir.ParamDirection, is_unique: bool) -> Parameter:
+    type_ = var.type
+    has_shape = isinstance(type_, ir.TensorType) and not isinstance(type_, ir.DistributedTensorType)
+    return Parameter(
+        base_name(var.name_hint) if is_unique else var.name_hint,
+        isinstance(type_, ir.ScalarType),
+        direction is ir.ParamDirection.Out,
+        direction is ir.ParamDirection.In,
+        var.name_hint,
+        tuple(map(_extent, type_.shape)) if isinstance(type_, ir.TensorType) and has_shape else None,
+        type_.dtype.name if isinstance(type_, ir.ShapedType | ir.ScalarType) else "",
+    )
+
+
+def _extent(dim: ir.Expr) -> int | str | None:
+    if isinstance(dim, ir.ConstInt):
+        return dim.value
+    return base_name(dim.name_hint) if isinstance(dim, ir.Var) else None
 
 
 def _returned(body: ir.Stmt) -> tuple[str, ...]:

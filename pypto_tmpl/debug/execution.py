@@ -9,7 +9,6 @@ import re
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from types import CodeType
@@ -19,8 +18,9 @@ import torch
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import TraceSelection
+from pypto_tmpl.debug.binding import Binding, MissingTensorError, bind_arguments, output_name
 from pypto_tmpl.debug.cores import on_one_core
-from pypto_tmpl.debug.entry import Entry, base_name
+from pypto_tmpl.debug.entry import Entry
 from pypto_tmpl.debug.origins import LazySourceLines, source_lines
 from pypto_tmpl.debug.script_lines import ScriptLines, without_source
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
@@ -33,12 +33,6 @@ _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _compiled: OrderedDict[bytes, CodeType] = OrderedDict()
 _names: OrderedDict[str, None] = OrderedDict()  # those whose lines linecache has, oldest first
 _lock = Lock()
-
-
-class MissingTensorError(PyptoTmplError, KeyError):
-    """A parameter of the entry, or a name of the expected tensors, has nothing to meet."""
-
-    slug = "missing-tensor"
 
 
 class ScriptError(PyptoTmplError, RuntimeError):
@@ -112,50 +106,6 @@ def _renamed(code: CodeType, name: str) -> CodeType:
     return code.replace(co_filename=name, co_consts=tuple(constants))
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """The arguments of one call, and the tensors by the names that callers use."""
-
-    arguments: list[Any]
-    tensors: dict[str, torch.Tensor]
-
-
-def bind_arguments(
-    entry: Entry, inputs: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]
-) -> Binding:
-    """Fresh copies of the inputs in the order of the entry's parameters; scalars become numbers.
-
-    A pure output that is not among the inputs starts as zeros of the expected shape and dtype.
-    Raises MissingTensorError.
-    """
-    by_base = {base_name(name): tensor for name, tensor in inputs.items()} | dict(inputs)
-    outputs = {base_name(name): tensor for name, tensor in expected.items()} | dict(expected)
-    arguments: list[Any] = []
-    tensors: dict[str, torch.Tensor] = {}
-    for parameter in entry.parameters:
-        name = parameter.name
-        if name in by_base:
-            value = by_base[name].detach().clone()
-        elif parameter.is_pure_output and name in outputs:
-            value = torch.zeros_like(outputs[name], memory_format=torch.contiguous_format)
-        else:
-            raise _missing(entry, name, sorted(inputs))
-        if parameter.is_scalar and value.numel() == 1:
-            arguments.append(value.item())
-        else:
-            arguments.append(value)
-            tensors[name] = value
-    return Binding(arguments, tensors)
-
-
-def _missing(entry: Entry, name: str, inputs: Sequence[str]) -> MissingTensorError:
-    parameters = ", ".join(parameter.name for parameter in entry.parameters)
-    return MissingTensorError(
-        f"parameter {name!r} of the entry {entry.name!r} is not among the inputs",
-        notes=[f"parameters: {parameters}", allowed_note("inputs", inputs, name)],
-    )
-
-
 def run_entry(
     script: str,
     name: str,
@@ -167,12 +117,13 @@ def run_entry(
     template_dirs: Sequence[Path] = (),
     trace: TraceSelection | None = None,
     after: Callable[[Mapping[str, Any]], None] | None = None,
+    check: Callable[[Binding], None] | None = None,
 ) -> dict[str, torch.Tensor]:
     """Run a script's entry on copies of the inputs; return what it computed for the expected names.
 
     Errors name the lines of the ``source``, which is only asked for then; ``trace`` is what the script was
-    emitted with. ``after`` gets the script's names when it has run.
-    Raises MissingTensorError, and ScriptError for whatever the script raises.
+    emitted with. When it has run ``after`` gets the script's names, and ``check`` its arguments.
+    Raises MissingTensorError, TensorShapeError, and ScriptError for whatever the script raises.
     """
     binding = bind_arguments(entry, inputs, expected)
     namespace: dict[str, Any] = {}
@@ -184,6 +135,8 @@ def run_entry(
         raise ScriptError(described(error, name, namespace.get("_SOURCE_MAP", {}))) from error
     if after is not None:
         after(namespace)
+    if check is not None:
+        check(binding)
     found = binding.tensors | _returned(entry, result, binding.tensors)
     return {wanted: _output(found, entry, wanted) for wanted in expected}
 
@@ -196,13 +149,13 @@ def _returned(entry: Entry, result: Any, known: Mapping[str, torch.Tensor]) -> d
 
 
 def _output(found: Mapping[str, torch.Tensor], entry: Entry, wanted: str) -> torch.Tensor:
-    for name in (wanted, base_name(wanted)):
-        if name in found:
-            return found[name]
-    raise MissingTensorError(
-        f"the expected {wanted!r} is no tensor that the entry {entry.name!r} takes or returns",
-        notes=[allowed_note("tensors", sorted(found), wanted)],
-    )
+    name = output_name(entry, wanted)
+    if name is None or name not in found:
+        raise MissingTensorError(
+            f"the expected {wanted!r} is no tensor that the entry {entry.name!r} takes or returns",
+            notes=[allowed_note("tensors", sorted(found), wanted)],
+        )
+    return found[name]
 
 
 def described(error: Exception, name: str, sources: Mapping[str, str]) -> str:

@@ -108,6 +108,16 @@ def read_again(prepared: Prepared, content: StageContent) -> Node:
         return _read_text(content) if prepared.is_from_text else _read_binary(content)
 
 
+def read_program(content: StageContent) -> Node:
+    """The program of a stage, from the text if that parses. Raises what reading the companion does."""
+    try:
+        return _read_binary(content) if content.text is None else _read_text(content)
+    except PyptoTmplError:
+        if content.binary is None:
+            raise
+        return _read_binary(content)
+
+
 @contextmanager
 def _no_collection() -> Iterator[None]:
     """Trees of nodes hold no cycles worth a search, which takes a third of the time of reading."""

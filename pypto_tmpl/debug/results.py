@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pypto_tmpl.debug.comparison import TensorVerdict
+from pypto_tmpl.debug.comparison import TensorVerdict, worst_difference
 from pypto_tmpl.debug.schedule import StageResult
 from pypto_tmpl.debug.stages import Stage
 from pypto_tmpl.errors import PyptoTmplError
@@ -75,9 +75,9 @@ def _told(stage: StageResult, rerun: Rerun) -> tuple[str, list[str]]:
     for verdict in bad:
         notes.append(verdict.line())
         notes += [f"  {line}" for line in verdict.details()]
-        notes.append(f"  rerun: {rerun(stage.stage, verdict.name)}")
+        notes.append(f"  rerun: {rerun(stage.stage, verdict.rerun_name)}")
     names = ", ".join(repr(verdict.name) for verdict in bad)
-    worst = max((v.max_abs_diff for v in bad if not math.isnan(v.max_abs_diff)), default=math.nan)
+    worst = worst_difference(verdict.max_abs_diff for verdict in bad)
     return f"{names} not as expected, max diff {worst:.6e}", notes
 
 
@@ -96,7 +96,7 @@ def stage_lines(stage: StageResult, rerun: Rerun) -> Iterator[str]:
         yield verdict.line()
         yield from (f"    {line}" for line in verdict.details())
         if not verdict.passed:
-            yield f"    rerun: {rerun(stage.stage, verdict.name)}"
+            yield f"    rerun: {rerun(stage.stage, verdict.rerun_name)}"
 
 
 def stage_dict(stage: StageResult) -> dict[str, Any]:

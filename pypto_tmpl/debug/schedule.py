@@ -50,7 +50,8 @@ class StageResult:
         """The verdict in a word: ok, wrong, failed, timed out or unreadable."""
         if self.failure is None:
             return "ok" if self.passed else "wrong"
-        return {"script": "failed", "time": "timed out"}.get(self.failure.kind, "unreadable")
+        known = {"script": "failed", "undefined": "failed", "time": "timed out"}
+        return known.get(self.failure.kind, "unreadable")
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,17 @@ def is_one_name(series: Series, partner: Series) -> bool:
     return series.stem == partner.stem != "" and not {series.op, partner.op} & _COMPOUND
 
 
+def is_one_variable(series: Series, partner: Series) -> bool:
+    """Whether both name the same variable of the user in the same function, computed equally often."""
+    return (
+        is_one_name(series, partner)
+        and not _is_temporary(series)
+        and series.kind == partner.kind
+        and (series.name, series.place.function) == (partner.name, partner.place.function)
+        and len(series) == len(partner)
+    )
+
+
 def likeness(series: Series, partner: Series) -> int:
     """How much two statements are alike, whatever their values."""
     if {series.kind, partner.kind} & {"loop", "condition", "argument", "write", "push"} and (

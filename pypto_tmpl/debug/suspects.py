@@ -15,7 +15,11 @@ from pypto_tmpl.debug.traced_stage import GLOBAL_WRITES, Place, Series
 
 @dataclass(slots=True)
 class Suspect:
-    """A statement that is to blame: of the bad stage, or of the good one if the bad one lacks it."""
+    """A statement that is to blame: of the bad stage, or of the good one if the bad one lacks it.
+
+    ``writer`` is another statement of the bad stage that has overwritten what this one reads, or that writes
+    it too late.
+    """
 
     place: Place
     series: Series | None = None
@@ -24,6 +28,7 @@ class Suspect:
     good: TraceRecord | None = None
     is_of_good: bool = False
     reasons: list[str] = field(default_factory=list)
+    writer: Place | None = None
 
 
 class StructureSuspects:
@@ -170,6 +175,8 @@ class StructureSuspects:
             is_alike = series.kind == "value" and series.name == base_name(var.name_hint)
             if series.place in makers or is_alike:
                 reason = "no statement of the bad stage makes this value, which a loop carries"
+                if series.kind == "condition":
+                    reason = "the bad stage has no such branch, and a loop carries what it binds"
                 return Suspect(series.place, None, None, series, series.first, True, [reason])
         return None
 

@@ -9,11 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
+
 from pypto_tmpl.codegen.tracing import TraceSelection
+from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
+from pypto_tmpl.debug.binding import Binding, MissingTensorError, TensorShapeError
+from pypto_tmpl.debug.changed_inputs import changed_inputs, changing_statements, verdict_on
 from pypto_tmpl.debug.checkpoints import checkpoint_verdicts
 from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors
+from pypto_tmpl.debug.divergence import StatementPlace
 from pypto_tmpl.debug.entry import EntryError
-from pypto_tmpl.debug.execution import MissingTensorError, ScriptError, run_entry
+from pypto_tmpl.debug.execution import ScriptError, run_entry
 from pypto_tmpl.debug.preparation import Prepared, Request, prepare, read_again
 from pypto_tmpl.debug.stages import StageContent
 from pypto_tmpl.debug.tensor_set import Tensors, TensorSet
@@ -22,9 +28,12 @@ from pypto_tmpl.errors import PyptoTmplError
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a stage has no verdict: its files are no use, its script raised or hung, the request is wrong."""
+    """Why a stage has no verdict: its files are no use, its script raised or hung, the request is wrong.
 
-    kind: Literal["unreadable", "script", "time", "request"]
+    A stage that uses variables which nothing binds is "undefined": no script of it could run.
+    """
+
+    kind: Literal["unreadable", "undefined", "script", "time", "request"]
     text: str
     error: PyptoTmplError | None = None  # of a wrong request
 
@@ -44,6 +53,8 @@ def prepare_task(content: StageContent, request: Request) -> Prepared | Failure:
         return prepare(content, request)
     except EntryError as error:
         return Failure("request", str(error), error)
+    except UnsupportedProgramError as error:
+        return Failure("undefined" if error.is_undefined else "unreadable", str(error))
     except Exception as error:
         return Failure("unreadable", _text(error))
 
@@ -70,6 +81,14 @@ def run_task(
     def check(namespace: Mapping[str, Any]) -> None:
         verdicts.extend(checkpoint_verdicts(namespace, tensors.checkpoints(), request.rules))
 
+    changed: dict[str, torch.Tensor] = {}
+
+    befores: dict[str, torch.Tensor] = {}
+
+    def compare_inputs(binding: Binding) -> None:
+        changed.update(changed_inputs(prepared.entry, binding, inputs, expected))
+        befores.update({name: inputs[binding.sources[name]] for name in changed})
+
     try:
         actual = run_entry(
             prepared.script,
@@ -81,14 +100,30 @@ def run_task(
             template_dirs=request.template_dirs,
             trace=request.trace,
             after=check if request.trace is not None else None,
+            check=compare_inputs,
         )
-    except MissingTensorError as error:
+    except (MissingTensorError, TensorShapeError) as error:
         return Failure("request", str(error), error)
     except ScriptError as error:
         return Failure("script", error.what)
     compared = [name for name in expected if name not in request.elsewhere]
     verdicts += [compare_tensors(name, actual[name], expected[name], request.rules) for name in compared]
+    if changed:
+        places = _places(prepared, content, tensors, sorted(changed), request)
+        verdicts += [verdict_on(name, now, befores[name], places.get(name)) for name, now in changed.items()]
     return Outcome(tuple(verdicts), actual if request.send_back else {}, time.perf_counter() - began)
+
+
+def _places(
+    prepared: Prepared, content: StageContent, tensors: TensorSet, names: list[str], request: RunRequest
+) -> dict[str, StatementPlace]:
+    """The statements that changed inputs; none where the run that is to tell them fails."""
+    inputs, expected = tensors.load()
+    try:
+        node = read_again(prepared, content)
+        return changing_statements(node, prepared.entry.name, inputs, expected, names, request.template_dirs)
+    except Exception:  # what the verdict says does not depend on it
+        return {}
 
 
 def prepare_worker() -> None:

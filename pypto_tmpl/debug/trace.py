@@ -19,6 +19,7 @@ from pypto_tmpl.debug.origins import statements_of_lines
 
 Value = torch.Tensor | bool | int | float
 _HEADS = {ir.ForStmt: "for ", ir.WhileStmt: "while ", ir.IfStmt: "if "}  # how their lines begin
+_NOT_OWN = ("_trace(", "_trace_read(", "_trace_change(", "_TRACE.", "_check_")  # lines beside a statement's
 CALLER = "caller"  # the lane of what runs outside a mixed kernel
 
 
@@ -72,7 +73,13 @@ class TraceFailure:
 
 @dataclass
 class Trace:
-    """The records of one run of a script, in order; see ``TraceRecord``."""
+    """The records of one run of a script, in order; see ``TraceRecord``.
+
+    ``changes`` has site and loop variables of each change of a tensor in memory, where these were recorded:
+    a ``memory`` record numbers them from 1. ``node`` is the program that was run, ``zeroed`` are pure outputs
+    that started as zeros of a shape that only their parameters tell. ``changed_by`` has the number of the last
+    change of each parameter.
+    """
 
     program: str
     stage: str
@@ -82,6 +89,10 @@ class Trace:
     statements: Mapping[int, Statement] = field(default_factory=dict)
     limit: int = 0
     failure: TraceFailure | None = None
+    changes: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    node: ir.Program | ir.Function | None = None
+    zeroed: Mapping[str, list[int]] = field(default_factory=dict)
+    changed_by: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -107,7 +118,18 @@ class Trace:
         used = {found["site"] for found in recorder.records()}
         statements = {number: known.at(sites[number]) for number in sorted(used)}
         records = [record_of(found) for found in recorder.records()]
-        return cls(node.name, stage, script, sites, records, statements, recorder.limit)
+        changes = tuple((site, tuple(at)) for site, at in recorder.memory.changes)
+        return cls(
+            node.name,
+            stage,
+            script,
+            sites,
+            records,
+            statements,
+            recorder.limit,
+            changes=changes,
+            node=node,
+        )
 
     @property
     def left_out(self) -> int:
@@ -188,7 +210,7 @@ class _Statements:
         found = statements_of_lines(node, script, template_dirs=template_dirs, trace=selection)
         for line, stmt in sorted(found.items()):
             text = self._script[line - 1].lstrip()
-            is_own = not text.startswith(("_trace(", "_check_"))
+            is_own = not text.startswith(_NOT_OWN)
             if is_own and text.startswith(_HEADS.get(type(stmt), "")):
                 self._lines[id(stmt)] = min(line, self._lines.get(id(stmt), line))
         self._heads = {

@@ -14,12 +14,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pypto_tmpl.debug.series_likeness import candidates, grouped, is_one_name, likeness, merged, numbered
+from pypto_tmpl.debug.series_likeness import (
+    candidates,
+    grouped,
+    is_one_name,
+    is_one_variable,
+    likeness,
+    merged,
+    numbered,
+)
 from pypto_tmpl.debug.trace import CALLER, TraceRecord
 from pypto_tmpl.debug.traced_stage import Place, Series, TracedStage
 from pypto_tmpl.debug.value_match import EXACT, ROUNDED, Closeness, Comparable, part_of, same
 
 State = Literal["same", "differs", "found", "unknown"]
+_Pair = tuple[TraceRecord, TraceRecord]
 _LIKE_ENOUGH = 4
 _VECTOR_LANES = ("aiv0", "aiv1")
 
@@ -47,6 +56,7 @@ class Matching:
         self.good, self.bad, self.closeness = good, bad, closeness
         self.of: dict[int, Match] = {}  # by identity of a series of the bad stage
         self._taken: set[int] = set()
+        self._rounds: dict[int, list[_Pair]] = {}  # of series that several of the other stage correspond to
         self._by_wording()
         self._by_name()
         self._by_values()
@@ -61,6 +71,17 @@ class Matching:
     def match(self, series: Series) -> Match:
         """What became of a series of the bad stage."""
         return self.of[id(series)]
+
+    def pairs(self, series: Series) -> list[_Pair]:
+        """The values of a series of the bad stage, each with the one of the good stage it corresponds to."""
+        partner = self.match(series).partner
+        if id(series) in self._rounds or partner is None:
+            return self._rounds.get(id(series), [])
+        return _zipped(series, partner)
+
+    def stands_in(self, bad: TraceRecord, good: TraceRecord) -> bool:
+        """Whether a lane's value is a part of the whole one."""
+        return self._same_place(bad, good, bad.lane in _VECTOR_LANES, self.closeness, None) is not None
 
     def is_exact(self, series: Series) -> bool:
         """Whether all values of a series are those of its partner to the last bit."""
@@ -145,11 +166,32 @@ class Matching:
         for left, right in grouped(self._left(), self._free(), key):
             if len(left) + len(right) == 2:
                 continue
-            match = self.compare(merged(left), merged(right))
+            whole, partner = merged(left), merged(right)
+            match = self.compare(whole, partner)
             if match is not None and match.state == "same":
                 for series in left:
                     self._accept(series, right[0], Match("same", right[0]))
+                    self._note_rounds(series, whole, partner)
                 self._taken |= {id(partner) for partner in right}
+            elif match is not None and not match.length and len(right) == 1:
+                self._unrolled(left, right[0])
+
+    def _unrolled(self, left: list[Series], partner: Series) -> None:
+        """Pair statements that together run as often as one did, round by round, even if values differ."""
+        whole = merged(left)
+        if any(len(records) != len(_lane_of(partner, lane) or ()) for lane, records in whole.by_lane.items()):
+            return
+        for series in left:
+            self._note_rounds(series, whole, partner)
+            worst: Match | None = None
+            for bad, good in self._rounds[id(series)]:
+                if worst is None and self._same_place(bad, good, False, self.closeness, None) is None:
+                    worst = Match("differs", partner, bad, good)
+            self._accept(series, partner, worst or Match("same", partner))
+
+    def _note_rounds(self, series: Series, whole: Series, partner: Series) -> None:
+        own = set(map(id, series.records()))
+        self._rounds[id(series)] = [pair for pair in _zipped(whole, partner) if id(pair[0]) in own]
 
     def _by_likeness(self, may_pair: Callable[[Series, Series], bool]) -> None:
         free = self._free()
@@ -174,6 +216,8 @@ class Matching:
         for series in self._left():
             unknown = next((r for r in series.records() if not self._is_found(r)), None)
             if only_found and (unknown is not None or not _is_tensor(self.bad, series)):
+                continue
+            if only_found and any(is_one_variable(series, partner) for partner in self._free()):
                 continue
             self.of[id(series)] = Match("found") if unknown is None else Match("unknown", bad=unknown)
 
@@ -248,6 +292,14 @@ class Matching:
         if one is None or other is None or same(one, other, closeness):
             return ()
         return part_of(one, other, closeness, taken) if is_split else None
+
+
+def _zipped(series: Series, partner: Series) -> list[_Pair]:
+    return [
+        pair
+        for lane, records in series.by_lane.items()
+        for pair in zip(records, _lane_of(partner, lane) or [], strict=False)
+    ]
 
 
 def _bad(match: Match) -> TraceRecord:

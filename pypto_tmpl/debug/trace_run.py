@@ -13,10 +13,12 @@ import torch
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import TraceSelection, located_statements
+from pypto_tmpl.debug.binding import bind_arguments
+from pypto_tmpl.debug.changed_inputs import last_change
 from pypto_tmpl.debug.cores import on_one_core
 from pypto_tmpl.debug.divergence import StatementPlace
 from pypto_tmpl.debug.entry import describe_entry, functions_of, select_entry
-from pypto_tmpl.debug.execution import LANES, bind_arguments, described, load_script, script_name
+from pypto_tmpl.debug.execution import LANES, described, load_script, script_name
 from pypto_tmpl.debug.frames import failing_line
 from pypto_tmpl.debug.origins import statements_of_lines
 from pypto_tmpl.debug.preparation import Request, emit_from_best
@@ -43,10 +45,11 @@ def trace_dump(
 ) -> Trace:
     """Run one dump on copies of ``tensors`` and record what its statements compute.
 
-    ``expected`` gives the shapes and dtypes of pure outputs that are not among the tensors. A script that
-    raises leaves the values from before that, and ``failure``.
+    Pure outputs that are not among the tensors start as zeros, of the shapes and dtypes in ``expected`` or
+    else those of their parameters, which ``zeroed`` tells. A script that raises leaves the values from before
+    that, and ``failure``.
     Raises: TraceError for a folder of several dumps; StageNotFoundError, StageReadError, EntryError,
-    UnsupportedProgramError, MissingTensorError.
+    UnsupportedProgramError, MissingTensorError, TensorShapeError.
     """
     stages = find_stages(Path(dump))
     if len(stages) != 1:
@@ -89,7 +92,10 @@ def trace_stage(
         selection=request.trace,
         template_dirs=request.template_dirs,
     )
-    return replace(trace, failure=failure), node
+    changed_by = {
+        name: number for name, tensor in binding.tensors.items() if (number := last_change(namespace, tensor))
+    }
+    return replace(trace, failure=failure, zeroed=binding.zeroed, changed_by=changed_by), node
 
 
 def _failing_place(

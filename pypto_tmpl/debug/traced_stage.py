@@ -80,6 +80,7 @@ class TracedStage:
             self._ends[record.order[:-1]] = max(record.order[-1], self._ends.get(record.order[:-1], 0))
         self.series = list(self._with_nested_writes(list(self._found_series(RESULTS))))
         self.inputs = {series.place: series for series in self._found_inputs()}
+        self.memory = self._found_memory()
 
     def value(self, record: TraceRecord) -> Comparable | None:
         """The valid part of a recorded value; None if it was left out."""
@@ -90,6 +91,12 @@ class TracedStage:
                 return None
             found = self._values[id(record)] = Comparable.of(region)
         return found
+
+    def change(self, number: int) -> tuple[Place, tuple[int, ...]]:
+        """The statement that made a change of memory, and the loop variables around it."""
+        number_of_site, at = self.trace.changes[number - 1]
+        site = self.trace.sites[number_of_site]
+        return Place(site.function, site.path), at
 
     def rank(self, record: TraceRecord) -> int:
         """The position of a record in the order of the run."""
@@ -180,6 +187,18 @@ class TracedStage:
                 runs.append({})
             runs[-1][record.part] = record
         yield from found.values()
+
+    def _found_memory(self) -> dict[Place, dict[int, dict[str, list[TraceRecord]]]]:
+        """For each statement that reads tensors in memory what was recorded of them, by site and lane."""
+        found: dict[Place, dict[int, dict[str, list[TraceRecord]]]] = defaultdict(dict)
+        for number, site in enumerate(self.trace.sites):
+            if site.kind == "memory":
+                found[Place(site.function, site.path)][number] = defaultdict(list)
+        for record in self.trace.records:
+            site = self.trace.sites[record.site]
+            if site.kind == "memory":
+                found[Place(site.function, site.path)][record.site][record.lane].append(record)
+        return dict(found)
 
     @cached_property
     def definitions(self) -> dict[int, Place]:

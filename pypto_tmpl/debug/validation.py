@@ -179,6 +179,8 @@ def _ahead(executor: Executor, jobs: int | None) -> int:
 def _copied(name: str, value: object, where: str) -> torch.Tensor:
     """A copy that shares nothing with the caller's tensor; a number among the inputs is a 0-d tensor."""
     if isinstance(value, torch.Tensor):
+        if value.is_meta:
+            raise ValueError(f"{where}[{name!r}] is on the meta device: it holds no values")
         return value.detach().clone()
     if where == "tensors" and isinstance(value, bool | int | float):
         return torch.tensor(value)

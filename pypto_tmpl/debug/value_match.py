@@ -87,9 +87,12 @@ def part_of(
 ) -> tuple[int, ...] | None:
     """The offsets at which ``part`` stands in ``whole``, other than ``besides``; None if it does not.
 
-    Offsets that are multiples of the part's extents are tried, and its place at the end of an axis.
+    Offsets that are multiples of the part's extents are tried, and its place at the end of an axis. A part
+    of lower rank, as of a batch, lies on the trailing axes.
     """
     small, large = part.tensor, whole.tensor
+    if 1 < small.dim() < large.dim():
+        small = small[(None,) * (large.dim() - small.dim())]
     if small.dim() != large.dim() or not small.dim() or not small.numel():
         return None
     if any(a > b for a, b in zip(small.shape, large.shape, strict=True)):

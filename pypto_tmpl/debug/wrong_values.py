@@ -14,6 +14,7 @@ from pypto_tmpl.debug.value_match import part_of, same
 
 # What comes out of these was made by other statements.
 _DERIVED = {"call", "item", "ForStmt", "WhileStmt", "IfStmt"}
+UNDEFINED = {"create", "alloc"}  # what a new buffer holds is nobody's fault
 PUSH_OF = {"tpop_from_aic": "tpush_to_aiv", "tpop_from_aiv": "tpush_to_aic"}
 
 
@@ -29,7 +30,7 @@ class WrongValues(StructureSuspects):
             match = self.matching.match(series)
             if series.kind == "loop" or series.op in _DERIVED or match.length:
                 continue
-            if match.state == "differs":
+            if match.state == "differs" and (match.partner is None or match.partner.op not in UNDEFINED):
                 yield series, match
             if series.kind == "write" and match.partner is not None:
                 moved = self._moved_write(series, match.partner)

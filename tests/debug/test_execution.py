@@ -75,7 +75,7 @@ def test_old_scripts_are_forgotten():
 
 def test_arguments_are_copies_in_the_order_of_the_parameters():
     x, out = torch.ones(2), torch.zeros(2)
-    bound = bind_arguments(entry("out:out", "x"), {"x": x, "out": out, "unused": x}, {})
+    bound = bind_arguments(entry("out:out", "x"), {"x": x, "out": out}, {})
     assert [a.tolist() for a in bound.arguments] == [[0.0, 0.0], [1.0, 1.0]]
     for argument in bound.arguments:
         argument.fill_(9.0)
@@ -105,8 +105,8 @@ def test_names_match_without_their_ssa_suffix(given):
 
 
 def test_an_exact_name_comes_before_a_suffixed_one():
-    inputs = {"x": torch.ones(1), "x__ssa_v0": torch.zeros(1)}
-    assert bind_arguments(entry("x"), inputs, {}).tensors["x"].item() == 1.0
+    inputs = {"x__ssa_v0": torch.zeros(1), "x": torch.ones(1)}
+    assert bind_arguments(entry("x", "x__ssa_v0"), inputs, {}).arguments == [inputs["x"], inputs["x__ssa_v0"]]
 
 
 def test_a_pure_output_starts_as_zeros_and_an_inout_does_not():
@@ -122,9 +122,11 @@ def test_a_parameter_without_a_tensor():
         bind_arguments(entry("x", "gamma", "out:out"), {"x": torch.ones(1), "gama": torch.ones(1)}, {})
     assert isinstance(caught.value, MissingTensorError)
     assert str(caught.value) == (
-        "error[missing-tensor]: parameter 'gamma' of the entry 'main' is not among the inputs\n"
+        "error[missing-tensor]: 2 names do not match the entry 'main'\n"
+        "   = parameter 'gamma' of the entry 'main' is not among the inputs; did you mean 'gama'?\n"
+        "   = the input 'gama' is no parameter of the entry; did you mean 'gamma'?\n"
         "   = parameters: x, gamma, out\n"
-        "   = inputs: gama, x; did you mean 'gama'?"
+        "   = inputs: gama, x"
     )
 
 
@@ -147,8 +149,10 @@ def test_an_expected_name_that_nothing_computes():
     with pytest.raises(MissingTensorError) as caught:
         run_entry(WRITES, NAME, entry("x", "out"), inputs, {"ouut": torch.zeros(2)})
     assert str(caught.value) == (
-        "error[missing-tensor]: the expected 'ouut' is no tensor that the entry 'main' takes or returns\n"
-        "   = tensors: out, x; did you mean 'out'?"
+        "error[missing-tensor]: the expected 'ouut' is no tensor that the entry 'main' takes or returns;"
+        " did you mean 'out'?\n"
+        "   = parameters: x, out\n"
+        "   = inputs: out, x"
     )
 
 

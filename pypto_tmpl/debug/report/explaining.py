@@ -37,7 +37,7 @@ def _divergence(result: ValidationResult, validation: Validation) -> Divergence 
     from pypto_tmpl.debug.bisect import StageSearch, explain
 
     first = result.bad[0]
-    if first.failure is not None and first.failure.kind != "script":
+    if first.failure is not None and first.failure.kind not in ("script", "undefined"):
         return None
     good = [stage.stage for stage in result.stages[: result.stages.index(first)] if stage.passed]
     search = StageSearch(first, good[-1] if good else None, "scan")

@@ -81,7 +81,7 @@ def _facts(first: StageResult, rerun: Rerun) -> list[tuple[str, str]]:
         return [("error", first.failure.text), ("rerun", rerun(first.stage, ""))]
     found: list[tuple[str, str]] = []
     bad = [verdict for verdict in first.verdicts if not verdict.passed]
-    reruns = [rerun(first.stage, verdict.name) for verdict in bad]
+    reruns = [rerun(first.stage, verdict.rerun_name) for verdict in bad]
     for verdict, command in zip(bad[:SHOWN_TENSORS], reruns, strict=False):
         shown = [fact for fact in tensor_facts(verdict) if fact[0] in SHOWN_FACTS]
         found += [("tensor", verdict.name), *shown]

@@ -103,7 +103,7 @@ class PageData:
             "is_equal": verdict.passed and verdict.max_abs_diff == 0,
             "facts": list(tensor_facts(verdict)),
             "picture": None if picture is None else self.pictures.setdefault(picture, len(self.pictures)),
-            "rerun": self.rerun(stage.stage, verdict.name),
+            "rerun": self.rerun(stage.stage, verdict.rerun_name),
         }
 
 
