@@ -43,14 +43,41 @@ class FunctionEmitter(ScopeEmitter):
         return [*checks, *self.header_lines(), *records, *body]
 
     def _parameter_checks(self) -> Lines:
+        """Checks of dtypes; in an entry of shapes too, but kernels may get a tile at the edge of a tensor."""
+        is_entry = self.script.kernels.is_entry(self.function)
+        shared = self._shared_extents() if is_entry else []
         if not self.script.check_shapes:
-            return []
-        return [
-            self.statements.check_dtype(self.name_of(var), carrier_name(var.type))
+            return [self.statements.compare_extents(*found) for found in shared]
+        checks = [
+            self.parameter_check(var, is_entry)
             for var in self.function.params
             if isinstance(var.type, ir.TensorType | ir.TileType)
             and var.type.dtype.name in self.script.carriers
         ]
+        return [*checks, *(self.statements.check_extents(*found) for found in shared)]
+
+    def parameter_check(self, var: ir.Var, has_shape: bool) -> str:
+        """The check of a tensor that is passed: its dtype, and with ``has_shape`` its fixed extents."""
+        if has_shape:
+            (line,) = self.check_of(var, may_be_clipped=False)
+            return line
+        assert isinstance(var.type, ir.ShapedType)
+        return str(self.statements.check_dtype(self.name_of(var), carrier_name(var.type)))
+
+    def _shared_extents(self) -> list[tuple[str, list[tuple[str, int | None, str]]]]:
+        """Dynamic dimensions that parameters share, each with parameter, axis and text of every extent."""
+        found: dict[
+            str, list[tuple[str, int | None, str]]
+        ] = {}  # in dumps one dimension may be several nodes
+        for var in self.function.params:
+            name = self.name_of(var)
+            if isinstance(var.type, ir.ScalarType):
+                found.setdefault(var.name_hint, []).append((name, None, name))
+            for axis, dim in enumerate(var.type.shape) if isinstance(var.type, ir.TensorType) else ():
+                if isinstance(dim, ir.Var):
+                    place = (name, axis, self.extent_text(name, var.type, axis))
+                    found.setdefault(dim.name_hint, []).append(place)
+        return [(name, places) for name, places in found.items() if len(places) > 1]
 
     def _group_body(self, params: list[str]) -> Lines:
         call = self.macros.group_call(self.function.name, params)

@@ -166,6 +166,11 @@ class KernelMap:
             return False
         return function.name in self._launched or function.name not in self._called
 
+    def is_entry(self, function: ir.Function) -> bool:
+        """True for a function that users call: orchestration, or of no type, that no other function calls."""
+        is_host = function.func_type in (ir.FunctionType.Orchestration, ir.FunctionType.Opaque)
+        return is_host and function.name not in self._called
+
     @cached_property
     def _called(self) -> frozenset[str]:
         return frozenset(call.op.name for facts in self.facts.values() for call in facts.launches)

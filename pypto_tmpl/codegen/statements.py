@@ -152,7 +152,12 @@ class StatementEmitter(TraceEmitter):
             return []
         if type_.dtype.name not in self.script.carriers:
             return []
-        may_be_clipped = self.is_window(value)
+        return self.check_of(var, self.is_window(value))
+
+    def check_of(self, var: ir.Var, may_be_clipped: bool) -> Lines:
+        """The check of a tensor or tile: its dtype, and those extents that are fixed and never clipped."""
+        type_ = var.type
+        assert isinstance(type_, ir.ShapedType)
         shape = [
             self.expr(dim) if isinstance(dim, ir.ConstInt) and not may_be_clipped else self.macros.nothing()
             for dim in type_.shape

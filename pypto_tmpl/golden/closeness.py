@@ -18,6 +18,7 @@ from pypto_tmpl.golden.elements import (
     Part,
     Worst,
     first_elements,
+    meta_difference,
     parts,
     shape_difference,
 )
@@ -95,7 +96,7 @@ def compare_close(
     ``equal_nan``.
     """
     found = Closeness(tuple(actual.shape), rtol, atol)
-    found.difference = shape_difference(actual, expected)
+    found.difference = meta_difference(actual, expected) or shape_difference(actual, expected)
     if found.difference is None and actual.dtype != expected.dtype:
         found.difference = f"dtype mismatch: actual {actual.dtype}, expected {expected.dtype}"
     if found.difference is not None:
@@ -147,9 +148,9 @@ def _compare_part(found: Closeness, part: Part, equal_nan: bool) -> torch.Tensor
         wide = part.as_float32() if part.actual.dtype.itemsize == 1 else part
         close = torch.isclose(wide.actual, wide.expected, found.rtol, found.atol, equal_nan)
         found.non_finite.count(wide)
-        diff, magnitude = _float_difference(wide)
+        diff, magnitude = _float_difference(wide, equal_nan)
     found.max_abs.look(part.start, diff)
-    found.max_rel.look(part.start, torch.where(magnitude == 0, 0.0, diff / magnitude))
+    found.max_rel.look(part.start, torch.where((magnitude == 0) | (diff == 0), 0.0, diff / magnitude))
     count = int((~close).sum())
     if count and len(found.shown) < SHOWN:
         found.shown += first_elements(part, ~close, SHOWN - len(found.shown))
@@ -170,9 +171,14 @@ def _integer_difference(part: Part, equal: torch.Tensor) -> tuple[torch.Tensor, 
     return diff, e.abs()
 
 
-def _float_difference(part: Part) -> tuple[torch.Tensor, torch.Tensor]:
-    """Differences and magnitudes, 0 where a side is not finite."""
+def _float_difference(part: Part, equal_nan: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Differences and magnitudes: NaN where a side is NaN, infinite where one is, 0 where both agree."""
     dtype = torch.promote_types(part.actual.dtype, torch.float32)
     a, e = part.actual.to(dtype), part.expected.to(dtype)
-    finite = a.isfinite() & e.isfinite()
-    return torch.where(finite, (a - e).abs(), 0.0), torch.where(finite, e.abs(), 0.0)
+    equal = a == e
+    if equal_nan:
+        equal |= a.isnan() & e.isnan()
+    diff = torch.where(equal, 0.0, (a - e).abs())
+    diff[~equal & diff.isnan() & ~a.isnan() & ~e.isnan()] = math.inf  # of complex infinities
+    magnitude = e.abs()
+    return diff, torch.where(magnitude.isinf() & diff.isinf(), 1.0, magnitude)

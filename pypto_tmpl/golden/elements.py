@@ -91,25 +91,31 @@ class Element:
 
 
 class Worst:
-    """The largest of the values it is shown, with its flat index; values that are NaN do not count."""
+    """The largest of the values it is shown, with its flat index, and the first NaN, which is worse."""
 
     def __init__(self) -> None:
         self.value = 0.0
         self.index: int | None = None
+        self.nan_index: int | None = None
 
     def look(self, start: int, values: torch.Tensor) -> None:
         """Look at the values of a part."""
         if values.numel() == 0:
             return
-        position = int(torch.where(values.isnan(), -1.0, values).argmax())
+        nan = values.isnan()
+        if self.nan_index is None and bool(nan.any()):
+            self.nan_index = start + int(nan.nonzero()[0])
+        position = int(torch.where(nan, -1.0, values).argmax())
         value = float(values[position])
         if value > self.value:
             self.value, self.index = value, start + position
 
     def text(self, shape: Sequence[int]) -> str:
-        """``1.000e-02 at [3, 4]``."""
+        """``1.000e-02 at [3, 4]``; ``inf`` and ``nan`` as well, the latter with the largest number."""
         where = "" if self.index is None else f" at {list(position(self.index, shape))}"
-        return f"{self.value:.3e}{where}"
+        if self.nan_index is None:
+            return f"{self.value:.3e}{where}"
+        return f"nan at {list(position(self.nan_index, shape))} (else {self.value:.3e}{where})"
 
 
 def position(index: int, shape: Sequence[int]) -> tuple[int, ...]:
@@ -132,6 +138,12 @@ def shape_difference(actual: torch.Tensor, expected: torch.Tensor) -> str | None
     if actual.shape == expected.shape:
         return None
     return f"shape mismatch: actual {tuple(actual.shape)}, expected {tuple(expected.shape)}"
+
+
+def meta_difference(actual: torch.Tensor, expected: torch.Tensor) -> str | None:
+    """Why tensors cannot be compared of which one holds no values, or None."""
+    sides = [side for side, tensor in (("actual", actual), ("expected", expected)) if tensor.is_meta]
+    return f"{' and '.join(sides)} on the meta device: no values to compare" if sides else None
 
 
 def byte_size(shape: Sequence[int], dtype: torch.dtype) -> int:

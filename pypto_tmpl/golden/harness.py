@@ -26,6 +26,7 @@ from pypto_tmpl.golden.values import RunValues, from_data, generate
 from pypto_tmpl.runtime.execute import execute_build, require_backend
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options
 from pypto_tmpl.runtime.platforms import require_simulated, simulator_of
+from pypto_tmpl.runtime.read_only import ChangedInput
 from pypto_tmpl.runtime.records.task_count import expected_tasks
 
 _NOT_SET = ("", "0", "false", "False")
@@ -44,6 +45,7 @@ class Harness:
         self._data: DataWriter | None = None
         self._program_name = ""
         self._finished = FinishedRun()
+        self._changed: list[ChangedInput] = []
 
     def execute(self) -> RunResult:
         """Go through the phases; an error of any of them becomes a failed result."""
@@ -116,7 +118,7 @@ class Harness:
             self._console.detail(f"specs go by position: {renamed}")
         values = self._finished.values = self._values()
         self._run(build, values, options)
-        return self._validated(values)
+        return self._validated(build, values)
 
     # Compiling
 
@@ -211,7 +213,14 @@ class Harness:
             with live_line("runtime", known, expected=lambda: _expected_tasks(build)) as on_task:
                 args = values.arguments()
                 written = execute_build(
-                    build.directory, build.manifest, args, options, build.program, on_task
+                    build.directory,
+                    build.manifest,
+                    args,
+                    options,
+                    build.program,
+                    on_task,
+                    must_agree=True,
+                    on_changed=self._changed.append,
                 )
             for path in written:
                 self._console.detail(f"wrote {path.relative_to(build.directory).as_posix()}")
@@ -223,8 +232,20 @@ class Harness:
                     text = "benchmark skipped: no live CompiledProgram (runtime_dir replay)"
                 self._console.detail(text)
 
-    def _validated(self, values: RunValues) -> str:
+    def _changed_inputs(self, build: Build, values: RunValues) -> list[str]:
+        """What is said of inputs that the run has changed; specs go by position, and outputs may change."""
+        params = [param.name for param in build.manifest.entry.params]
+        outputs = {
+            param for param, spec in zip(params, values.specs, strict=True) if spec.name in values.outputs()
+        }
+        return [str(found) for found in self._changed if found.name not in outputs]
+
+    def _validated(self, build: Build, values: RunValues) -> str:
+        changed = self._changed_inputs(build, values)
         if values.expected is None:
+            if changed:
+                self._console.phase = "validate"
+                raise_for({}, changed)
             return _SKIPPED
         knobs = self._knobs
         with self._console.stage("validate"):
@@ -241,7 +262,9 @@ class Harness:
                 values.inputs(),
                 equal_nan=knobs.equal_nan,
             )
-            raise_for(self._finished.checks)
+            for text in changed:
+                self._console.detail(text)
+            raise_for(self._finished.checks, changed)
         self._note_result("passed")
         return ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -17,6 +17,7 @@ from pypto_tmpl.golden.comparators import (
     ratio_reldiff,
     topk_pair_compare,
 )
+from pypto_tmpl.golden.elements import meta_difference
 from pypto_tmpl.golden.errors import ValidationError, place_in_script
 
 __all__ = [
@@ -112,8 +113,8 @@ def check_outputs(
     return checks
 
 
-def raise_for(checks: Mapping[str, Check]) -> None:
-    """Raise ValidationError with a block for each output that differs, if one does."""
+def raise_for(checks: Mapping[str, Check], changed_inputs: Sequence[str] = ()) -> None:
+    """Raise ValidationError with a block for each output that differs, and a line for each changed input."""
     blocks = {
         name: f"  {name!r} FAIL{check.suffix}  {check.facts}\n{check.message}".rstrip("\n")
         for name, check in checks.items()
@@ -121,11 +122,16 @@ def raise_for(checks: Mapping[str, Check]) -> None:
     }
     if blocks:
         heading = f"Output(s) does not match golden: {list(blocks)}"
-        raise ValidationError("\n".join([heading, *blocks.values()]))
+        raise ValidationError("\n".join([heading, *blocks.values(), *changed_inputs]))
+    if changed_inputs:
+        raise ValidationError("\n".join(changed_inputs))
 
 
 def _on_cpu(tensors: Tensors) -> dict[str, torch.Tensor]:
-    return {name: tensor.detach().cpu() for name, tensor in tensors.items()}
+    """The tensors on the CPU; of those on the meta device there is nothing to bring there."""
+    return {
+        name: tensor.detach() if tensor.is_meta else tensor.detach().cpu() for name, tensor in tensors.items()
+    }
 
 
 def _by_default(name: str, context: _Context) -> Check:
@@ -137,6 +143,9 @@ def _by_default(name: str, context: _Context) -> Check:
 
 def _by(comparator: Comparator, name: str, context: _Context) -> Check:
     label = str(getattr(comparator, "__name__", "custom"))
+    missing = meta_difference(context.outputs[name], context.golden[name])
+    if missing is not None:
+        return Check(False, label, f"    {missing}")
     try:
         passed, message = _unpacked(
             comparator(

@@ -90,6 +90,8 @@ def generate(specs: Sequence[Spec]) -> RunValues:
             values[spec.name] = spec.value
             continue
         value = _initial(spec)
+        if value.is_meta:
+            raise HarnessError(f"init_value of {spec.name!r} is on the meta device: it holds no values")
         if tuple(value.shape) != spec.extents:
             raise HarnessError(
                 f"init_value of {spec.name!r} has shape {tuple(value.shape)}, the spec {spec.extents}"
@@ -125,6 +127,10 @@ def _expected(scratch: Mapping[str, Any], name: str) -> torch.Tensor:
     value = scratch[name]
     if not isinstance(value, torch.Tensor):
         raise HarnessError(f"golden_fn set the output {name!r} to a {type(value).__name__}, not a tensor")
+    if value.is_meta:
+        raise HarnessError(
+            f"golden_fn set the output {name!r} to a tensor on the meta device: it has no values"
+        )
     return value.detach()
 
 

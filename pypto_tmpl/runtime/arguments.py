@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import torch
 
 from pypto_tmpl.codegen.filters import TORCH_NAMES
+from pypto_tmpl.debug.entry import base_name
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.runtime.manifest import Entry, EntryParam
 
@@ -21,8 +22,12 @@ class ArgumentError(PyptoTmplError, ValueError):
     slug = "argument"
 
 
-def bind_arguments(entry: Entry, args: Sequence[object]) -> list[torch.Tensor | int | float | bool]:
+def bind_arguments(
+    entry: Entry, args: Sequence[object], *, must_agree: bool = False
+) -> list[torch.Tensor | int | float | bool]:
     """The arguments as the entry takes them: tensors as they are, ctypes scalars as Python numbers.
+
+    Tensors that disagree about a dynamic dimension are refused if they ``must_agree``; else the script warns.
 
     Raises TypeError for an argument of another kind, ArgumentError (a ValueError) for a wrong number of
     arguments, and for a tensor that is not contiguous, not on the CPU, or whose dtype, rank or extents are
@@ -34,16 +39,39 @@ def bind_arguments(entry: Entry, args: Sequence[object]) -> list[torch.Tensor | 
             f"entry {entry.function!r} takes {len(entry.params)} arguments, got {len(args)}",
             notes=[f"parameters: {names}"],
         )
-    extents: dict[str, tuple[int, str]] = {}
-    return [
-        _argument(i, param, arg, extents)
-        for i, (param, arg) in enumerate(zip(entry.params, args, strict=True))
-    ]
+    pairs = list(zip(entry.params, args, strict=True))
+    values = [_argument(i, param, arg) for i, (param, arg) in enumerate(pairs)]
+    if must_agree:
+        _check_agreement(entry, values)
+    return values
 
 
-def _argument(
-    position: int, param: EntryParam, arg: object, extents: dict[str, tuple[int, str]]
-) -> torch.Tensor | int | float | bool:
+def _check_agreement(entry: Entry, values: Sequence[torch.Tensor | int | float | bool]) -> None:
+    """Raise ArgumentError, naming both parameters, for two that disagree about a dynamic dimension."""
+    known: dict[str, tuple[int, str]] = {}
+    dynamic = {extent for param in entry.params for extent in param.shape or () if isinstance(extent, str)}
+    for param, value in zip(entry.params, values, strict=True):
+        found = zip(param.shape or (), _extents(param, value), strict=True)
+        if param.shape is None and param.name in set(map(base_name, dynamic)):
+            found = zip([param.name], [int(value)], strict=True)
+        for extent, size in found:
+            if not isinstance(extent, str):
+                continue
+            first, other = known.setdefault(base_name(extent), (size, param.name))
+            if first != size:
+                what = f"dimension {extent} is {first} in {other!r}, and {size} in {param.name!r}"
+                raise ArgumentError(what)
+
+
+def _extents(param: EntryParam, value: object) -> tuple[int, ...]:
+    """The extents of a tensor in elements, () of a number."""
+    if not isinstance(value, torch.Tensor):
+        return ()
+    found = tuple(value.shape)
+    return (*found[:-1], found[-1] * 2) if param.dtype == _PACKED and found else found
+
+
+def _argument(position: int, param: EntryParam, arg: object) -> torch.Tensor | int | float | bool:
     if not isinstance(arg, torch.Tensor | ctypes._SimpleCData):
         raise TypeError(
             f"Argument at position {position} must be torch.Tensor, DeviceTensor or ctypes scalar, "
@@ -54,12 +82,12 @@ def _argument(
         kind = "scalar" if param.shape is None else "tensor"
         raise TypeError(f"parameter {param.name!r} is a {kind}, got {type(arg).__name__}")
     if isinstance(arg, torch.Tensor):
-        _check_tensor(param, arg, extents)
+        _check_tensor(param, arg)
         return arg
     return _number(param, arg)
 
 
-def _check_tensor(param: EntryParam, arg: torch.Tensor, extents: dict[str, tuple[int, str]]) -> None:
+def _check_tensor(param: EntryParam, arg: torch.Tensor) -> None:
     if arg.device.type != "cpu":
         raise ArgumentError(f"tensor {param.name!r} is on {arg.device}, not on the CPU")
     if not arg.is_contiguous():
@@ -68,19 +96,12 @@ def _check_tensor(param: EntryParam, arg: torch.Tensor, extents: dict[str, tuple
     if wanted is not None and arg.dtype is not getattr(torch, wanted):
         raise ArgumentError(f"tensor {param.name!r} is {arg.dtype}, the parameter is torch.{wanted}")
     shape = param.shape or ()
-    found = tuple(arg.shape)
-    if param.dtype == _PACKED and found:
-        found = (*found[:-1], found[-1] * 2)
+    found = _extents(param, arg)
     if len(found) != len(shape):
         raise ArgumentError(f"tensor {param.name!r} has shape {list(found)}, {_wanted(shape)}")
     for size, extent in zip(found, shape, strict=True):
         if isinstance(extent, int) and size != extent:
             raise ArgumentError(f"tensor {param.name!r} has shape {list(found)}, {_wanted(shape)}")
-        if isinstance(extent, str):
-            known, other = extents.setdefault(extent, (size, param.name))
-            if known != size:
-                what = f"dimension {extent} is {known} in tensor {other!r}, and {size} in {param.name!r}"
-                raise ArgumentError(what)
 
 
 def _wanted(shape: Sequence[int | str | None]) -> str:

@@ -20,6 +20,7 @@ from pypto_tmpl.runtime.dfx import warn_caller
 from pypto_tmpl.runtime.manifest import EntryParam, Manifest, file_record, read_manifest
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
 from pypto_tmpl.runtime.platforms import Platform, require_simulated, simulator_of
+from pypto_tmpl.runtime.read_only import ChangedInput, OnChanged, ReadOnly
 from pypto_tmpl.runtime.records.recording import Counting, Recording, RecordsError
 from pypto_tmpl.runtime.script import load_entry
 from pypto_tmpl.runtime.threads import simulator_threads
@@ -69,15 +70,20 @@ def execute_build(
     options: RuntimeOptions,
     program: ir.Program | None = None,
     on_task: Callable[[], None] | None = None,
+    must_agree: bool = False,
+    on_changed: OnChanged | None = None,
 ) -> list[Path]:
     """Run a build whose manifest has been read; see ``execute_compiled``. Returns the records it wrote.
+
+    Arguments that disagree about a dynamic dimension are refused if they ``must_agree``. An argument that the
+    program only reads, but that the run has changed, is told to ``on_changed``, or by a warning.
 
     ``on_task`` is called whenever a task is launched.
     What the program raises gets notes with the generated line and, where it can be told from ``program`` or
     from the dump in the build, the source line.
     """
     require_backend(manifest, options.platform)
-    values = bind_arguments(manifest.entry, args)
+    values = bind_arguments(manifest.entry, args, must_agree=must_agree)
     script = build / manifest.script
     recording = _recording(build, manifest, options, program, on_task)
     entry = load_entry(
@@ -93,6 +99,7 @@ def execute_build(
     try:
         with simulator_threads(namespace, manifest.script_large, "_run_lanes" in namespace):
             entry = namespace[manifest.script_entry]
+            before = ReadOnly(manifest.entry, values)
             call_apart(entry, manifest.entry.params, values, options.torch_device)
     except Exception as error:
         for note in _places(error, script, program or _dumped(build, manifest)):
@@ -100,7 +107,14 @@ def execute_build(
         raise
     finally:
         written = [] if recording is None else recording.write()
+    for found in before.changed(lambda: program or _dumped(build, manifest)):
+        (on_changed or warn_of_change)(found)
     return written
+
+
+def warn_of_change(found: ChangedInput) -> None:
+    """Warn of an argument that was changed at the line that called the program."""
+    warn_caller(str(found), UserWarning)
 
 
 def _recording(

@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from pypto_tmpl.runtime.arguments import bind_arguments
+from pypto_tmpl.runtime.arguments import ArgumentError, bind_arguments
 from pypto_tmpl.runtime.manifest import Entry, EntryParam
 
 
@@ -69,7 +69,13 @@ def test_tensors_that_do_not_fit():
 
 def test_dynamic_dimensions_agree():
     rows, out = torch.zeros(3, 2, dtype=torch.int32), torch.zeros(4, 1, dtype=torch.int32)
-    assert refusal([ROWS, OUT], [rows, out]) == "dimension N is 3 in tensor 'rows', and 4 in 'out'"
+    entry = Entry("main", (ROWS, OUT))
+    with pytest.raises(ArgumentError, match="dimension N is 3 in 'rows', and 4 in 'out'"):
+        bind_arguments(entry, [rows, out], must_agree=True)
+    assert bind_arguments(entry, [rows, out])[1] is out  # a call goes on; the script warns
+    number = EntryParam("N", "In", "INDEX", None)
+    with pytest.raises(ArgumentError, match="dimension N is 3 in 'rows', and 5 in 'N'"):
+        bind_arguments(Entry("main", (ROWS, number)), [rows, ctypes.c_int64(5)], must_agree=True)
     assert refusal([ROWS], [out]) == "tensor 'rows' has shape [4, 1], the parameter has [N, 2]"
     assert refusal([OUT], [torch.zeros(3, dtype=torch.int32)]) == (
         "tensor 'out' has shape [3], the parameter has [N, ?]"

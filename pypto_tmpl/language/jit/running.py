@@ -19,9 +19,10 @@ from pypto_tmpl.language.jit.lowering import lowered
 from pypto_tmpl.runtime.arguments import bind_arguments
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
-from pypto_tmpl.runtime.execute import call_apart
+from pypto_tmpl.runtime.execute import call_apart, warn_of_change
 from pypto_tmpl.runtime.manifest import Entry
 from pypto_tmpl.runtime.platforms import find_platform, require_simulated
+from pypto_tmpl.runtime.read_only import ReadOnly
 from pypto_tmpl.runtime.threads import simulator_threads
 
 _SCRIPT = "script"
@@ -36,6 +37,7 @@ class Runnable:
     namespace: dict[str, Any]
     large: tuple[str, ...]
     has_return: bool
+    program: ir.Program
 
 
 def run(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any], config: Any) -> Any:
@@ -54,8 +56,11 @@ def run(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any], c
     runnable = _runnable(function, specialisation)
     call = complete_call(runnable.entry, runnable.has_return, values, f"{function.__name__}()")
     arguments, namespace = bind_arguments(runnable.entry, call.arguments), runnable.namespace
+    before = ReadOnly(runnable.entry, arguments)
     with simulator_threads(namespace, runnable.large, "_run_lanes" in namespace):
         call_apart(namespace[runnable.name], runnable.entry.params, arguments)
+    for found in before.changed(lambda: runnable.program):
+        warn_of_change(found)
     return call.value
 
 
@@ -71,7 +76,7 @@ def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable
         large = tuple(builder.function_names[large] for large in functions_with_large_ops(program))
         function_ir = program.get_function(entry.function)
         has_return = function_ir is not None and bool(function_ir.return_types)
-        found = specialisation.made[_SCRIPT] = Runnable(entry, name, namespace, large, has_return)
+        found = specialisation.made[_SCRIPT] = Runnable(entry, name, namespace, large, has_return, program)
     return found
 
 

@@ -1,0 +1,95 @@
+"""Arguments that a program only reads, and that a run has changed: which, where, and by which statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from pypto_tmpl import ir
+from pypto_tmpl.debug.changed_inputs import changing_statements, same_cells
+from pypto_tmpl.debug.divergence import StatementPlace
+from pypto_tmpl.runtime.manifest import Entry, EntryParam
+
+KEPT = 1 << 30  # bytes of arguments that are copied, to tell afterwards which cells are not as they were
+Value = torch.Tensor | int | float | bool
+OnChanged = Callable[["ChangedInput"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedInput:
+    """An argument that was changed; ``cells`` says where, ``place`` by which statement, if that is known."""
+
+    name: str
+    cells: str
+    place: StatementPlace | None = None
+
+    def __str__(self) -> str:
+        text = f"the run has changed {self.name!r}, which the program only reads: {self.cells}"
+        if self.place is None:
+            return text
+        where = f", {self.place.source}" if self.place.source else ""
+        return f"{text}; changed by {self.place.function}{where}: {self.place.text}"
+
+
+@dataclass(slots=True)
+class ReadOnly:
+    """The arguments of a call that are only to be read, as they were before it."""
+
+    entry: Entry
+    values: Sequence[Value]
+    versions: dict[str, int] = field(default_factory=dict)
+    copies: dict[str, torch.Tensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        tensors = [(p, v) for p, v in self._pairs() if isinstance(v, torch.Tensor)]
+        fits = sum(value.numel() * value.element_size() for _, value in tensors) <= KEPT
+        for param, value in tensors:
+            self.versions[param.name] = 0 if value.is_inference() else value._version
+            if fits:
+                self.copies[param.name] = value.detach().clone()
+
+    def _pairs(self) -> list[tuple[EntryParam, Value]]:
+        pairs = zip(self.entry.params, self.values, strict=True)
+        return [(param, value) for param, value in pairs if not param.is_written]
+
+    def changed(self, program: Callable[[], ir.Program | None]) -> list[ChangedInput]:
+        """The arguments that are not as they were; ``program`` is asked for the statement then."""
+        found = {
+            param.name: text
+            for param, value in self._pairs()
+            if isinstance(value, torch.Tensor) and (text := self._difference(param.name, value))
+        }
+        places = self._places(program(), list(found)) if found else {}
+        return [ChangedInput(name, cells, places.get(name)) for name, cells in found.items()]
+
+    def _difference(self, name: str, value: torch.Tensor) -> str:
+        """Which cells are not as they were; "" for a tensor that is as it was."""
+        before = self.copies.get(name)
+        if before is None:
+            is_touched = not value.is_inference() and value._version != self.versions[name]
+            return (
+                "it was written to, in cells that are not known of arguments this large" if is_touched else ""
+            )
+        if same_cells(value, before):
+            return ""
+        bad = ~((value == before) | (value.isnan() & before.isnan())) if value.numel() else value.bool()
+        if not bool(bad.any()):
+            return "some cells have other bits of an equal value"
+        first = tuple(int(i) for i in bad.nonzero()[0])
+        cells = f"{int(bad.sum())} of {bad.numel()} cells"
+        return f"{cells}, first at {list(first)}: {value[first].item()}, it was {before[first].item()}"
+
+    def _places(self, program: ir.Program | None, names: list[str]) -> dict[str, StatementPlace]:
+        """The statements behind the changes, by one more run on the arguments as they were."""
+        if program is None or any(name not in self.copies for name in names):
+            return {}
+        tensors = {}
+        for param, value in zip(self.entry.params, self.values, strict=True):
+            given = self.copies.get(param.name, value)
+            tensors[param.name] = given if isinstance(given, torch.Tensor) else torch.tensor(given)
+        try:
+            return changing_statements(program, self.entry.function, tensors, {}, names)
+        except Exception:  # the change is told without it
+            return {}
