@@ -63,7 +63,12 @@ def trace() -> None:
 @trace.command("run", short_help="Record what a dump computes.")
 @click.argument("dump", type=click.Path(path_type=Path))
 @click.option("--inputs", required=True, metavar="PATH", type=click.Path(path_type=Path), help="The inputs.")
-@click.option("--expected", metavar="PATH", type=click.Path(path_type=Path), help="Shapes of pure outputs.")
+@click.option(
+    "--expected",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Shapes of pure outputs, where those of the parameters are not meant.",
+)
 @click.option("--out", required=True, metavar="FOLDER", type=click.Path(path_type=Path), help="Write here.")
 @click.option("--entry", metavar="NAME", help="The function to run, where it is not clear.")
 @click.option("--name", "names", multiple=True, metavar="GLOB", help="Only variables of such names.")
@@ -101,6 +106,8 @@ def run(settings: Settings, /, **given: Any) -> None:
         raise TraceError(f"nothing in {found.stage} matches the selection", notes=_selected(given))
     save_trace(found, given["out"])
     click.echo(_summary(found, given["out"]))
+    for name, shape in found.zeroed.items():
+        click.echo(f"note: the output {name!r} is not among the inputs: it starts as zeros {shape}", err=True)
     if found.left_out_note():
         click.echo(f"note: {found.left_out_note()}", err=True)
     if found.failure is not None:

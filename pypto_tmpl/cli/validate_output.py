@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import click
 
+from pypto_tmpl.debug.comparison import worst_difference
 from pypto_tmpl.debug.results import Rerun, ValidationResult, stage_dict, stage_lines
 from pypto_tmpl.debug.schedule import StageResult
 from pypto_tmpl.debug.stages import Stage
@@ -55,7 +56,7 @@ class TextOutput:
 def _row(stage: StageResult) -> tuple[str, ...]:
     run = f"as {stage.same_as.partition('_')[0]}" if stage.same_as else "yes" if stage.verdicts else "no"
     worst = [verdict.max_abs_diff for verdict in stage.verdicts]
-    largest = f"{max(worst, key=lambda diff: (diff != diff, diff)):.6e}" if worst else "-"
+    largest = f"{worst_difference(worst):.6e}" if worst else "-"
     read = Path(stage.read_from).suffix or "-"
     return stage.stage.name, read, run, stage.verdict, largest, f"{stage.seconds:.3f}"
 

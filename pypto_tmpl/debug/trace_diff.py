@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors
+from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors, worst_difference
 from pypto_tmpl.debug.divergence import StatementPlace
-from pypto_tmpl.debug.entry import base_name
-from pypto_tmpl.debug.trace import CALLER, Trace, TraceRecord
-from pypto_tmpl.debug.value_match import Comparable
+from pypto_tmpl.debug.trace import Trace, TraceRecord
+from pypto_tmpl.debug.trace_matching import Matching
+from pypto_tmpl.debug.traced_stage import Series, TracedStage
+from pypto_tmpl.debug.value_match import Comparable, part_of
 
-_Key = tuple[str, str]
-_Runs = dict[str, list[TraceRecord]]
+_Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,66 +53,93 @@ class TraceDiff:
 
 
 def diff_traces(left: Trace, right: Trace, rules: Rules) -> TraceDiff:
-    """Compare the values of two traces, name by name and run by run.
+    """Compare the values of two traces, statement by statement and run by run.
 
-    Names match without what passes add to them, whatever the function they are in; runs match in order, lane
-    by lane. Only valid regions count, and for writes the place they go to.
+    Statements correspond as in the search for the first wrong one: names that passes have given say little.
+    Runs match in order, lane by lane. Only valid regions count, and for writes the place they go to.
+    Raises: ValueError for a trace without its program.
     """
-    ours, theirs = _by_name(left), _by_name(right)
-    found = TraceDiff()
-    first: tuple[tuple[int, ...], ValueDifference] | None = None
-    for key in dict.fromkeys([*theirs, *ours]):
-        present = theirs.get(key) or ours[key]
-        record = next(iter(present.values()))[0]
-        row = NameRow(key[1], (right if key in theirs else left).sites[record.site].function)
-        found.rows.append(row)
-        if key not in ours or key not in theirs:
-            row.note = "only in the second" if key in theirs else "only in the first"
-            continue
-        for one, other in _pairs(ours[key], theirs[key], row):
-            values = (_value(one), _value(other))
-            if values[0] is None or values[1] is None:
-                row.note = "some values were left out"
-                continue
-            row.compared += 1
-            verdict = compare_tensors(key[1], values[1].tensor, values[0].tensor, rules)
-            if verdict.passed and one.window != other.window:
-                reason = f"the same values go to {_offsets(other)}, not to {_offsets(one)}"
-                verdict = replace(verdict, passed=False, reason=reason)
-            if verdict.passed:
-                continue
-            row.differing += 1
-            row.note = row.note or verdict.reason
-            row.max_abs_diff = max(row.max_abs_diff, verdict.max_abs_diff)
-            if first is None or other.order < first[0]:
-                difference = ValueDifference(key[1], left.place(one), right.place(other), verdict)
-                first = (other.order, difference)
-    found.first = None if first is None else first[1]
-    return found
+    if left.node is None or right.node is None:
+        raise ValueError("a trace is without its program: record it anew")
+    matching = Matching(TracedStage(left, left.node), TracedStage(right, right.node))
+    found = _Rows(matching, rules)
+    for series in matching.bad.series:
+        if _is_shown(series):
+            found.add(series)
+    for series in matching.lost():
+        if _is_shown(series):
+            found.row(series).note = "only in the first"
+    return TraceDiff(list(found.rows.values()), None if found.first is None else found.first[1])
 
 
-def _by_name(trace: Trace) -> dict[_Key, _Runs]:
-    found: dict[_Key, _Runs] = defaultdict(lambda: defaultdict(list))
-    for record in trace.records:
-        kind = trace.sites[record.site].kind
-        name = trace.variable(record)
-        if name and kind not in ("inputs", "push", "parameter"):
-            found[kind, base_name(name)][record.lane].append(record)
-    return found
+def _is_shown(series: Series) -> bool:
+    return bool(series.name) and series.kind != "push"
 
 
-def _pairs(ours: _Runs, theirs: _Runs, row: NameRow) -> Iterator[tuple[TraceRecord, TraceRecord]]:
-    for lane, records in theirs.items():
-        others = ours.get(lane) or ours.get(CALLER) or next(iter(ours.values()))
-        if len(others) != len(records):
-            row.note = f"{len(others)} values in the first, {len(records)} in the second"
-        yield from zip(others, records, strict=False)
+class _Rows:
+    """The rows of a comparison by name, and the first value that differs."""
+
+    def __init__(self, matching: Matching, rules: Rules) -> None:
+        self.matching, self.rules = matching, rules
+        self.rows: dict[_Key, NameRow] = {}
+        self.first: tuple[tuple[int, ...], ValueDifference] | None = None
+
+    def row(self, series: Series) -> NameRow:
+        """The row of a name."""
+        key = (series.kind, series.name, series.place.function)
+        return self.rows.setdefault(key, NameRow(series.name, series.place.function))
+
+    def add(self, series: Series) -> None:
+        """Compare the values of a statement with those of the one that corresponds to it."""
+        row, match = self.row(series), self.matching.match(series)
+        if match.partner is None:
+            known = ", with values that the first has" if match.state == "found" else ""
+            row.note = f"only in the second{known}"
+            return
+        pairs = self.matching.pairs(series)
+        counts = len(list(match.partner.records())), len(list(series.records()))
+        if match.length and counts[0] != counts[1]:
+            row.note = f"{counts[0]} values in the first, {counts[1]} in the second"
+        for bad, good in pairs:
+            self._compare(row, bad, good)
+
+    def _compare(self, row: NameRow, bad: TraceRecord, good: TraceRecord) -> None:
+        values = self.matching.good.value(good), self.matching.bad.value(bad)
+        if values[0] is None or values[1] is None:
+            row.note = "some values were left out"
+            return
+        row.compared += 1
+        verdict = self._verdict(row.name, bad, good, values[1], values[0])
+        if verdict.passed:
+            return
+        row.differing += 1
+        row.note = row.note or verdict.reason
+        row.max_abs_diff = worst_difference([row.max_abs_diff, verdict.max_abs_diff])
+        if self.first is None or bad.order < self.first[0]:
+            left, right = self.matching.good.trace.place(good), self.matching.bad.trace.place(bad)
+            self.first = (bad.order, ValueDifference(row.name, left, right, verdict))
+
+    def _verdict(
+        self, name: str, bad: TraceRecord, good: TraceRecord, value: Comparable, other: Comparable
+    ) -> TensorVerdict:
+        """The verdict on a value; of a lane's part of one, on that part."""
+        whole, window = other.tensor, good.window
+        if value.tensor.shape != whole.shape and self.matching.stands_in(bad, good):
+            offsets = part_of(value, other)
+            if offsets is None:  # the same cells in another shape
+                whole = whole.reshape(value.tensor.shape)
+            else:
+                extents = (1,) * (whole.dim() - value.tensor.dim()) + tuple(value.tensor.shape)
+                cells = tuple(slice(o, o + n) for o, n in zip(offsets, extents, strict=True))
+                whole = whole[cells].reshape(value.tensor.shape)
+                if window is not None and len(window) == len(offsets):
+                    window = tuple(map(sum, zip(window, offsets, strict=True)))
+        verdict = compare_tensors(name, value.tensor, whole, self.rules)
+        if verdict.passed and window != bad.window:
+            reason = f"the same values go to {_offsets(bad.window)}, not to {_offsets(window)}"
+            verdict = replace(verdict, passed=False, reason=reason)
+        return verdict
 
 
-def _offsets(record: TraceRecord) -> str:
-    return "a place that is not known" if record.window is None else str(list(record.window))
-
-
-def _value(record: TraceRecord) -> Comparable | None:
-    region = record.region()
-    return None if region is None else Comparable.of(region)
+def _offsets(window: tuple[int, ...] | None) -> str:
+    return "a place that is not known" if window is None else str(list(window))

@@ -5,21 +5,23 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import TraceSite
 from pypto_tmpl.debug.divergence import StatementPlace
 from pypto_tmpl.debug.trace import Statement, Trace, TraceFailure, TraceRecord
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.files import write_bytes, write_text
 
-FORMAT = 1
+FORMAT = 2
 INDEX = "index.json"
+PROGRAM = "program.msgpack"
 
 
 class TraceStoreError(PyptoTmplError, ValueError):
@@ -29,7 +31,7 @@ class TraceStoreError(PyptoTmplError, ValueError):
 
 
 def save_trace(trace: Trace, folder: str | PathLike[str]) -> None:
-    """Write a trace into a folder, which is made: ``index.json`` and ``values-<digest>.pt``.
+    """Write a trace into a folder, which is made: ``index.json``, ``values-<digest>.pt``, and the program.
 
     The index is written last and names the file of values, so that a reader finds the old trace or the new
     one. Raises FileError.
@@ -45,18 +47,22 @@ def save_trace(trace: Trace, folder: str | PathLike[str]) -> None:
     data = buffer.getvalue()
     name = f"values-{hashlib.sha256(data).hexdigest()[:16]}.pt"
     write_bytes(place / name, data, make_folders=True)
-    write_text(place / INDEX, json.dumps(_index(trace, name), indent=1, allow_nan=True) + "\n")
+    program = None if trace.node is None else ir.serialize(trace.node)
+    if program is not None:
+        write_bytes(place / PROGRAM, program)
+    write_text(place / INDEX, json.dumps(_index(trace, name, program), indent=1, allow_nan=True) + "\n")
     for other in place.glob("values-*.pt"):
         if other.name != name:
             other.unlink(missing_ok=True)
 
 
-def _index(trace: Trace, values: str) -> dict[str, Any]:
+def _index(trace: Trace, values: str, program: bytes | None) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "program": trace.program,
         "stage": trace.stage,
         "values": values,
+        "program_digest": None if program is None else hashlib.sha256(program).hexdigest(),
         "limit": trace.limit,
         "left_out": trace.left_out,
         "failure": None if trace.failure is None else asdict(trace.failure),
@@ -87,7 +93,7 @@ def load_trace(folder: str | PathLike[str]) -> Trace:
             raise TraceStoreError(f"trace format {index['format']!r}, expected {FORMAT}", where=str(folder))
         file = place / Path(index["values"]).name
         values = torch.load(file, map_location="cpu", weights_only=True)
-        return _trace(index, values)
+        return replace(_trace(index, values), node=_program(place, index.get("program_digest")))
     except TraceStoreError:
         raise
     except Exception as error:  # readers raise whatever damaged bytes lead to
@@ -95,6 +101,17 @@ def load_trace(folder: str | PathLike[str]) -> Trace:
         raise TraceStoreError(
             f"the trace cannot be read: {type(error).__name__}: {reason}", where=str(folder)
         ) from None
+
+
+def _program(place: Path, digest: str | None) -> ir.Program | ir.Function | None:
+    """The program that was run, if the folder has that very one."""
+    if digest is None:
+        return None
+    data = (place / PROGRAM).read_bytes()
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise TraceStoreError(f"{PROGRAM} is not that of the trace", where=str(place))
+    node = ir.deserialize(data)
+    return node if isinstance(node, ir.Program | ir.Function) else None
 
 
 def _trace(index: dict[str, Any], values: dict[str, torch.Tensor]) -> Trace:

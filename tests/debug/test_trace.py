@@ -179,7 +179,7 @@ def test_a_trace_is_read_as_it_was_written(tmp_path):
     save_trace(trace, tmp_path / "t")
     save_trace(trace_dump(dump, {**tensors, "a": tensors["a"] + 1}), tmp_path / "t")
     save_trace(trace, tmp_path / "t")
-    assert len(list((tmp_path / "t").iterdir())) == 2, "older values are removed"
+    assert len(list((tmp_path / "t").iterdir())) == 3, "older values are removed"
     back = load_trace(tmp_path / "t")
     assert (back.sites, back.statements, back.script) == (trace.sites, trace.statements, trace.script)
     assert [trace.place(r) for r in trace.records] == [back.place(r) for r in back.records]
@@ -203,7 +203,7 @@ def test_what_is_no_trace_is_refused_and_not_run(tmp_path, dump, capsys):
     assert capsys.readouterr().out == ""
     index = tmp_path / "t/index.json"
     index.write_text(json.dumps(json.loads(index.read_text()) | {"format": 99}))
-    with pytest.raises(TraceStoreError, match="trace format 99, expected 1"):
+    with pytest.raises(TraceStoreError, match="trace format 99, expected 2"):
         load_trace(tmp_path / "t")
 
 
