@@ -77,8 +77,8 @@ class Trace:
 
     ``changes`` has site and loop variables of each change of a tensor in memory, where these were recorded:
     a ``memory`` record numbers them from 1. ``node`` is the program that was run, ``zeroed`` are pure outputs
-    that started as zeros of a shape that only their parameters tell. ``changed_by`` has the number of the last
-    change of each parameter.
+    that started as zeros of a shape that only their parameters tell. ``changed_by`` numbers the last change
+    of each parameter.
     """
 
     program: str

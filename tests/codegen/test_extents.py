@@ -14,7 +14,12 @@ M = pl.dynamic("M")
 @pl.program
 class P:
     @pl.function(type=pl.FunctionType.{kind})
-    def main(self, x: pl.Tensor[[M, 4], pl.FP32], y: pl.Tensor[[M, 4], pl.FP32], z: pl.Out[pl.Tensor[[8, 4], pl.FP32]]) -> pl.Tensor[[8, 4], pl.FP32]:
+    def main(
+        self,
+        x: pl.Tensor[[M, 4], pl.FP32],
+        y: pl.Tensor[[M, 4], pl.FP32],
+        z: pl.Out[pl.Tensor[[8, 4], pl.FP32]],
+    ) -> pl.Tensor[[8, 4], pl.FP32]:
         z = pl.assemble(z, x, [0, 0])
         return z
 """
