@@ -1,4 +1,4 @@
-"""Two traces of neighbouring stages: values are paired by what statements do, not by the names passes give."""
+"""Two traces of neighbouring stages: values are paired by what statements do, not by names of passes."""
 
 from scaled_dumps import HEAD, inputs, tensor, write_dump
 

@@ -23,7 +23,8 @@ def measured(actual, expected, **options):
         (
             [1.5, NAN],
             [1.0, 2.0],
-            "max abs diff=nan at [1] (else 5.000e-01 at [0]), max rel diff=nan at [1] (else 5.000e-01 at [0])",
+            "max abs diff=nan at [1] (else 5.000e-01 at [0]),"
+            " max rel diff=nan at [1] (else 5.000e-01 at [0])",
         ),
         (
             [0.0, 2.0],

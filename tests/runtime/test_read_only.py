@@ -15,13 +15,17 @@ import pypto.language as pl
 @pl.program
 class Overwrites:
     @pl.function(type=pl.FunctionType.InCore)
-    def kernel(self, a: pl.InOut[pl.Tensor[[4, 8], pl.FP32]], y: pl.Out[pl.Tensor[[4, 8], pl.FP32]]) -> pl.Tensor[[4, 8], pl.FP32]:
+    def kernel(
+        self, a: pl.InOut[pl.Tensor[[4, 8], pl.FP32]], y: pl.Out[pl.Tensor[[4, 8], pl.FP32]]
+    ) -> pl.Tensor[[4, 8], pl.FP32]:
         t = pl.load(a, [0, 0], [4, 8])
         y = pl.store(t, [0, 0], y)
         a = pl.store(pl.add(pl.load(a, [2, 0], [1, 8]), 1.0), [2, 0], a)
         return y
     @pl.function(type=pl.FunctionType.Orchestration)
-    def main(self, x: pl.Tensor[[4, 8], pl.FP32], y: pl.Out[pl.Tensor[[4, 8], pl.FP32]]) -> pl.Tensor[[4, 8], pl.FP32]:
+    def main(
+        self, x: pl.Tensor[[4, 8], pl.FP32], y: pl.Out[pl.Tensor[[4, 8], pl.FP32]]
+    ) -> pl.Tensor[[4, 8], pl.FP32]:
         y = self.kernel(x, y)
         return y
 """
@@ -56,7 +60,7 @@ def test_a_compiled_call_warns_and_goes_on():
     with pytest.warns(UserWarning, match=re.escape(WHERE)) as found:
         compiled(x, y)
     (message,) = [str(warning.message) for warning in found]
-    assert "changed by kernel, overwrites.py:9: " in message and "pl.tile.store(" in message
+    assert "changed by kernel, overwrites.py:11: " in message and "pl.tile.store(" in message
     assert not y.any() and found[0].filename == __file__
 
 
