@@ -21,6 +21,7 @@ from pypto_tmpl.debug.data_flow import (
 )
 from pypto_tmpl.debug.entry import base_name
 from pypto_tmpl.debug.memory_flow import MemoryFlow
+from pypto_tmpl.debug.shared_buffers import taken_over
 from pypto_tmpl.debug.suspects import Suspect
 from pypto_tmpl.debug.trace import TraceRecord
 from pypto_tmpl.debug.trace_matching import Match, Matching
@@ -115,6 +116,10 @@ class Blame(WrongValues):
             suspect.writer = self.variables.overwriting(place.function, leaf, value, found.wanted)
             if suspect.writer is not None:
                 suspect.reasons.append(f"{_name(leaf, 0)} has been overwritten")
+                return suspect
+            suspect.writer = taken_over(self.bad, place, leaf)
+            if suspect.writer is not None:
+                suspect.reasons.append(f"the buffer of {_name(leaf, 0)} has been overwritten")
         return suspect
 
     def _rebound(self, suspect: Suspect, found: _Input, seen: set[Place]) -> Suspect | None:
