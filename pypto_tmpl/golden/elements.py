@@ -91,31 +91,33 @@ class Element:
 
 
 class Worst:
-    """The largest of the values it is shown, with its flat index, and the first NaN, which is worse."""
+    """The largest number of the values it is shown, the first NaN and the first infinity, with flat indices."""
 
     def __init__(self) -> None:
         self.value = 0.0
         self.index: int | None = None
-        self.nan_index: int | None = None
+        self.not_finite: dict[str, int] = {}
 
     def look(self, start: int, values: torch.Tensor) -> None:
         """Look at the values of a part."""
         if values.numel() == 0:
             return
-        nan = values.isnan()
-        if self.nan_index is None and bool(nan.any()):
-            self.nan_index = start + int(nan.nonzero()[0])
-        position = int(torch.where(nan, -1.0, values).argmax())
+        for name, chosen in (("nan", values.isnan()), ("inf", values.isinf())):
+            if name not in self.not_finite and bool(chosen.any()):
+                self.not_finite[name] = start + int(chosen.nonzero()[0])
+        position = int(torch.where(values.isfinite(), values, -1.0).argmax())
         value = float(values[position])
-        if value > self.value:
+        if math.isfinite(value) and value > self.value:
             self.value, self.index = value, start + position
 
     def text(self, shape: Sequence[int]) -> str:
-        """``1.000e-02 at [3, 4]``; ``inf`` and ``nan`` as well, the latter with the largest number."""
+        """``1.000e-02 at [3, 4]``; with ``nan`` or ``inf`` before it, where there are such values."""
         where = "" if self.index is None else f" at {list(position(self.index, shape))}"
-        if self.nan_index is None:
-            return f"{self.value:.3e}{where}"
-        return f"nan at {list(position(self.nan_index, shape))} (else {self.value:.3e}{where})"
+        number = f"{self.value:.3e}{where}"
+        found = [
+            f"{name} at {list(position(at, shape))}" for name, at in sorted(self.not_finite.items())[::-1]
+        ]
+        return f"{', '.join(found)} (else {number})" if found else number
 
 
 def position(index: int, shape: Sequence[int]) -> tuple[int, ...]:

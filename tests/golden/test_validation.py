@@ -177,7 +177,8 @@ def test_integers_that_pass_by_tolerance_are_told_of(capsys):
 def test_values_that_are_not_finite_are_counted_and_do_not_hide_the_difference(capsys):
     outcome([NAN, INF, 2.0], [NAN, -INF, 1.0])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].startswith("          max abs diff=1.000e+00 at [2], max rel diff=1.000e+00 at [2];")
+    assert lines[1].startswith("          max abs diff=nan at [0], inf at [1] (else 1.000e+00 at [2]),")
+    assert " max rel diff=nan at [0], inf at [1] (else 1.000e+00 at [2]);" in lines[1]
     assert lines[3] == "          not finite: actual: NaN=1 Inf=1; expected: NaN=1 Inf=1"
 
 
