@@ -91,7 +91,7 @@ class Element:
 
 
 class Worst:
-    """The largest number of the values it is shown, the first NaN and the first infinity, with flat indices."""
+    """The largest number of the values it is shown, and the first NaN and infinity, with flat indices."""
 
     def __init__(self) -> None:
         self.value = 0.0
