@@ -112,7 +112,7 @@ def _matched(
     if problems:
         parameters = ", ".join(parameter.name for parameter in entry.parameters)
         lists = [f"parameters: {parameters}", f"inputs: {', '.join(sorted(inputs)) or 'none'}"]
-        if any(entry.returned):
+        if wrong and any(entry.returned):
             lists.append(f"returned: {', '.join(filter(None, entry.returned))}")
         what = problems[0]
         if len(problems) > 1:
