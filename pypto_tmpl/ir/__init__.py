@@ -178,7 +178,7 @@ from pypto_tmpl.ir.verifier import (
     verify,
     verify_or_throw,
 )
-from pypto_tmpl.ir.visitor import IRMutator, IRVisitor, children, walk
+from pypto_tmpl.ir.walking import children, walk
 from pypto_tmpl.ir.wire import deserialize, deserialize_from_file, serialize, serialize_to_file
 
 install_operators()
@@ -355,6 +355,8 @@ __all__ = [
 ]
 
 _ABOVE = {  # what upstream has here and is built on top: imported when it is asked for
+    "IRMutator": ("pypto_tmpl.rewrite.visitor", "IRMutator"),
+    "IRVisitor": ("pypto_tmpl.rewrite.visitor", "IRVisitor"),
     "compile": ("pypto_tmpl.compile.api", "compile"),
     "CompiledProgram": ("pypto_tmpl.compile.compiled_program", "CompiledProgram"),
 }

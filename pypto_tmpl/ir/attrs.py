@@ -93,7 +93,10 @@ class AttrMap(dict[str, AttrValue]):
         return found
 
     def map_expressions(self, function: Callable[[Expr], Expr]) -> AttrMap:
-        """The map with ``function`` applied to every expression in it; itself when none changes."""
+        """The map with ``function`` applied to every expression in it; itself when none changes.
+
+        Raises TypeError where it gives something else for a variable of an attribute that holds variables.
+        """
         changed = False
         entries: list[tuple[str, AttrKind, AttrValue]] = []
         for key, value in self.items():
@@ -104,8 +107,25 @@ class AttrMap(dict[str, AttrValue]):
             elif self.kinds[key] is AttrKind.VARS:
                 mapped = tuple(v if v is None else function(v) for v in value)
                 changed |= any(a is not b for a, b in zip(mapped, value, strict=True))
+            if self.kinds[key] in (AttrKind.VAR, AttrKind.VARS):
+                _check_variables(key, mapped)
             entries.append((key, self.kinds[key], mapped))
         return AttrMap.of_stored(entries) if changed else self
+
+    def with_(self, **values: AttrValue) -> AttrMap:
+        """The map with these attributes set, those that are new at its end."""
+        given = AttrMap(values)
+        sources = [given if key in given else self for key in self] + [
+            given for key in given if key not in self
+        ]
+        keys = [*self, *(key for key in given if key not in self)]
+        return AttrMap.of_stored((k, m.kinds[k], m[k]) for k, m in zip(keys, sources, strict=True))
+
+    def without(self, *keys: str) -> AttrMap:
+        """The map without these attributes; itself where it has none of them."""
+        if not any(key in self for key in keys):
+            return self
+        return AttrMap.of_stored((k, self.kinds[k], v) for k, v in self.items() if k not in keys)
 
     def expressions(self) -> Iterable[Expr]:
         """Every expression held, in order."""
@@ -123,6 +143,14 @@ class AttrMap(dict[str, AttrValue]):
 
     def __reduce__(self) -> tuple[Callable[..., AttrMap], tuple[list[tuple[str, AttrKind, AttrValue]]]]:
         return AttrMap.of_stored, ([(k, self.kinds[k], v) for k, v in self.items()],)
+
+
+def _check_variables(key: str, value: AttrValue) -> None:
+    from pypto_tmpl.ir.expr import Var
+
+    for part in value if isinstance(value, tuple) else (value,):
+        if part is not None and not isinstance(part, Var):
+            raise TypeError(f"attribute {key!r} holds variables: a {type(part).__name__} cannot stand there")
 
 
 def _convert(key: str, value: AttrValue) -> tuple[AttrKind, AttrValue]:
