@@ -19,7 +19,7 @@ from pypto_tmpl.language.namespaces.context import (
     shown_argument,
 )
 from pypto_tmpl.language.namespaces.overloads import Form, Misfit, Path, forms_of, spellings
-from pypto_tmpl.ops import KwargSpec, OpEntry
+from pypto_tmpl.ops import KwargSpec, OpEntry, resolve_result
 
 
 def build_call(
@@ -124,11 +124,22 @@ def _operand(form: Form, name: str, value: Argument, bound: Mapping[str, Argumen
     if source is None:
         return operand_of(value, span)
     dtype = _literal_dtype(form, source, bound)
-    operand = operand_of(value, span, dtype)
+    stays_fp32 = isinstance(value, float) and _float_is_fp32(form, source)
+    operand = operand_of(value, span, ir.DataType.FP32 if stays_fp32 else dtype)
     if dtype != ir.DataType.INDEX and _is_index_variable(operand) and _computes_with(form, source):
         message = f"the operand {name!r} is an INDEX scalar, and the elements of {source!r} are not"
         raise OpCallError(message, "pl.cast gives it the dtype of the elements")
     return operand
+
+
+def _float_is_fp32(form: Form, source: str) -> bool:
+    """Whether a float next to the elements of an operand is FP32 whatever these are, as upstream has it.
+
+    A tensor of 16-bit floats then gives FP32. A tile keeps its dtype: where the op would promote it, the
+    float takes that dtype instead.
+    """
+    promotes_tile = form.entry.namespace == "tile" and resolve_result(form.entry).dtype == "promote"
+    return _computes_with(form, source) and not promotes_tile
 
 
 def _computes_with(form: Form, source: str) -> bool:
