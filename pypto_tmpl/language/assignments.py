@@ -13,7 +13,8 @@ from pypto_tmpl.language.expressions import as_constant, int_constant, operand
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, ReassignedError, SecondDefinitionError
 from pypto_tmpl.language.statements import emit, reads
 from pypto_tmpl.language.subscripts import written
-from pypto_tmpl.language.yields import is_yield, read_yield, spelled_type
+from pypto_tmpl.language.yield_calls import is_yield
+from pypto_tmpl.language.yields import read_yield, spelled_type
 
 _SUBMITS = frozenset({"submit", "spmd_submit"})
 
@@ -23,6 +24,8 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
     try:
         variable = reader.names.assign(name, type_, span)
         reader.failed.discard(name)
+        if not reader.unreached:
+            reader.left_out.discard(name)
     except SecondDefinitionError as error:
         message = f"{name!r} is assigned twice, which strict_ssa forbids"
         lines = reader.module.source.lines_of(span)

@@ -119,7 +119,7 @@ def _source_op(
     """An op as users write it; an op that no namespace has may be called by its registered name."""
     is_language = root in reader.module.language
     if not is_language and root not in reader.module.distributed:
-        raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}")
+        raise unknown_op(reader, node)
     path = ("pl" if is_language else "pld", *names)
     try:
         found = source_call(reader, node, path, is_statement)
@@ -130,7 +130,7 @@ def _source_op(
     except UnknownOpCallError as error:
         if len(names) == 2 and (type_ is not None or is_statement):
             return op_call(reader, node, _op_name(reader, node, root, *names), type_, is_statement)
-        raise unknown_op(reader, node, error) from None
+        raise unknown_op(reader, node, error.hint) from None
     if names[-1] == "dim" and (symbol := _dimension(reader, found)) is not None:
         return symbol
     if isinstance(found.type, ir.UnknownType) and type_ is None and not is_statement:
@@ -163,7 +163,7 @@ def _op_name(reader: Reader, node: ast.Call, root: str, namespace: str, name: st
     if root in reader.module.distributed and not namespace[0].isupper():
         return f"pld.{namespace}.{name}"
     hint = "ops stand in namespaces, such as pl.tensor, pl.tile, pl.system and pld.tensor"
-    raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}", hint)
+    raise unknown_op(reader, node, hint)
 
 
 def _short_call(
@@ -176,7 +176,7 @@ def _short_call(
     if root in reader.module.distributed and name in _DISTRIBUTED:
         return op_call(reader, node, _DISTRIBUTED[name], type_, is_statement)
     if root not in reader.module.language:
-        raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}")
+        raise unknown_op(reader, node)
     if name in SCALAR_CALLS:
         return SCALAR_CALLS[name](reader, node)
     if name == "MemRef":
@@ -191,7 +191,7 @@ def _short_call(
     if name == "no_dep":
         raise reader.error(ParserSyntaxError, node, "pl.no_dep stands around an argument of a kernel call")
     hint = f"text dumps name the op itself, such as pl.tensor.{name} or pl.tile.{name}"
-    raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}", hint)
+    raise unknown_op(reader, node, hint)
 
 
 def op_call(

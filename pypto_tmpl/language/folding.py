@@ -34,7 +34,7 @@ _COMPUTE: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
 }
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -100,7 +100,7 @@ def python_value(reader: Reader, node: ast.expr) -> Any:
         case ast.BinOp(left=left, op=operation, right=right):
             return _binary(operation, python_value(reader, left), python_value(reader, right))
         case ast.Compare(left=left, ops=[comparison], comparators=[right]):
-            return bool(_COMPARE[type(comparison)](python_value(reader, left), python_value(reader, right)))
+            return bool(COMPARE[type(comparison)](python_value(reader, left), python_value(reader, right)))
         case ast.BoolOp(op=ast.And(), values=values):
             return all(_truth(python_value(reader, value)) for value in values)
         case ast.BoolOp(values=values):

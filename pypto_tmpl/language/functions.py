@@ -25,6 +25,7 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.folding import boolean, string
 from pypto_tmpl.language.limits import as_parser_error
+from pypto_tmpl.language.reached import reached
 from pypto_tmpl.language.scopes import HOST_LEVELS, Module, Reader, Signature, Variables
 from pypto_tmpl.language.source import Comments
 from pypto_tmpl.language.statements import block
@@ -215,7 +216,9 @@ def read_function(declared: Declared) -> ir.Function:
         attrs, rest = _prologue(reader, node.body, header.attrs)
         is_host = header.level in HOST_LEVELS and header.role is ir.Role.SubWorker
         is_bound = _is_ellipsis(rest) and not header.is_external
-        body = _host_body(reader, rest, span) if is_host or is_bound else _body(reader, header, rest, span)
+        with reached(reader, node.name not in reader.module.unreached):
+            is_text = is_host or is_bound
+            body = _host_body(reader, rest, span) if is_text else _body(reader, header, rest, span)
         reader.comments.drop(_last_line(reader, node))
         return_types = declared.signature.return_types
         if node.returns is None:
@@ -301,9 +304,10 @@ def _body(reader: Reader, header: _Header, body: list[ast.stmt], span: ir.Span) 
     try:
         found = block(reader, body, span)
     except PassedOverError:
-        if reader.errors:
-            raise several(reader.errors) from None
-        raise
+        if not reader.errors:
+            raise
+    if reader.errors:
+        raise several(reader.errors)
     reader.pending_comments = []
     return found
 

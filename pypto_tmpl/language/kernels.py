@@ -210,7 +210,8 @@ def _check_submit(
     if is_spmd and "core_num" not in launch:
         raise reader.error(ParserSyntaxError, node, "pl.spmd_submit needs core_num=")
     if isinstance(blocks := launch.get("core_num"), ir.ConstInt) and blocks.value <= 0:
-        raise reader.error(ParserSyntaxError, node, "the number of blocks is positive")
+        message = "the number of blocks is positive"
+        raise reader.error(ParserSyntaxError, node, message, concerns_values=True)
     for key in ("core_num", "sync_start"):
         if key in launch and not is_spmd:
             message = f"pl.submit takes no keyword {key!r}"

@@ -49,16 +49,18 @@ def parse(
     filename: str = "<string>",
     source_map: SourceMap | None = None,
     closure: Mapping[str, object] | None = None,
+    unreached: frozenset[str] = frozenset(),
 ) -> ir.Program | ir.Function:
     """The program or function in ``code``; ``filename`` is what positions and errors name.
 
     The text is a kernel's source or what the printer writes: it is read, not run, and no verifier runs over
     the result. ``source_map`` gives lines of a generated text the file, line and column that they come from,
-    which is where spans and errors then point. ``closure`` gives names values from outside of the text.
+    which is where spans and errors then point. ``closure`` gives names values from outside of the text,
+    ``unreached`` names functions that are only called where no run gets to.
 
     Raises a ParserError that shows where the text is wrong.
     """
-    return _read(code, filename, source_map, closure)
+    return _read(code, filename, source_map, closure, unreached)
 
 
 def parse_program(code: str, filename: str = "<string>") -> ir.Program:
@@ -83,14 +85,17 @@ def _read(
     filename: str,
     source_map: SourceMap | None = None,
     closure: Mapping[str, object] | None = None,
+    unreached: frozenset[str] = frozenset(),
 ) -> ir.Program | ir.Function:
     with collector_paused():
-        return _definition(parse_source(text, filename, source_map), dict(closure or {}))
+        return _definition(parse_source(text, filename, source_map), dict(closure or {}), unreached)
 
 
-def _definition(source: Source, closure: dict[str, object]) -> ir.Program | ir.Function:
-    filename = source.filename
-    module = Module(source, printed=source.text.startswith(_HEADER), closure=closure)
+def _definition(
+    source: Source, closure: dict[str, object], unreached: frozenset[str]
+) -> ir.Program | ir.Function:
+    filename, printed = source.filename, source.text.startswith(_HEADER)
+    module = Module(source, printed, closure=closure, unreached=unreached)
     reader = Reader(module, Variables(printed=False), Comments(source))
     found: list[Callable[[], ir.Program | ir.Function]] = []
     for node in source.tree.body:

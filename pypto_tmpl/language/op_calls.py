@@ -9,7 +9,12 @@ from pypto_tmpl import ir
 from pypto_tmpl.language.attributes import attribute_dict, stored
 from pypto_tmpl.language.constants import named_member, shown, type_text
 from pypto_tmpl.language.dependencies import dependencies
-from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
+from pypto_tmpl.language.diagnostics import (
+    InvalidOperationError,
+    ParserError,
+    ParserSyntaxError,
+    ParserTypeError,
+)
 from pypto_tmpl.language.expressions import as_constant, operand
 from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.namespaces import CallContext, OpCallError, build_call
@@ -47,7 +52,7 @@ def source_call(reader: Reader, node: ast.Call, path: tuple[str, ...], is_statem
         if "name" in kwargs:
             message = "a window buffer is named by the variable it is bound to"
             raise reader.error(ParserSyntaxError, node, message, "leave out name=")
-    context = CallContext(reader.span(node), is_statement, split, target)
+    context = CallContext(reader.span(node), is_statement, split, target, not reader.unreached)
     try:
         found = build_call(path, args, kwargs, context)
     except OpCallError as error:
@@ -109,9 +114,8 @@ def _buffer_base(reader: Reader, node: ast.expr) -> ir.Expr | None:
     return None
 
 
-def unknown_op(reader: Reader, node: ast.Call, error: OpCallError) -> InvalidOperationError:
+def unknown_op(reader: Reader, node: ast.Call, hint: str | None = None) -> ParserError:
     """The diagnostic for a name that no namespace has."""
-    hint = REPLACEMENTS.get(getattr(node.func, "attr", ""), error.hint)
-    found = reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}", hint)
-    assert isinstance(found, InvalidOperationError)
-    return found
+    hint = REPLACEMENTS.get(getattr(node.func, "attr", ""), hint)
+    message = f"unknown op {shown(node.func)}"
+    return reader.error(InvalidOperationError, node, message, hint, concerns_values=False)

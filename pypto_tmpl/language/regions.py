@@ -144,7 +144,8 @@ def _spmd_options(reader: Reader, call: ast.Call) -> tuple[ir.Expr, ScopeOptions
         message = f"the number of blocks is an integer, and {shown(count)} is {core_num.type.dtype.name}"
         raise reader.error(ParserTypeError, count, message)
     if isinstance(core_num, ir.ConstInt) and core_num.value <= 0 and not reader.module.printed:
-        raise reader.error(ParserSyntaxError, count, "the number of blocks is positive")
+        message = "the number of blocks is positive"
+        raise reader.error(ParserSyntaxError, count, message, concerns_values=True)
     return core_num, scope_options(reader, call, SPMD, but=("core_num",))
 
 

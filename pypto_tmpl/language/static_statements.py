@@ -51,7 +51,7 @@ def _assert(reader: Reader, node: ast.Call) -> None:
     if value is NotImplemented:
         raise reader.error(ParserError, condition, f"{shown(condition)} is no compile-time value")
     if not value:
-        raise reader.error(ParserError, node, f"static_assert failed: {text}")
+        raise reader.error(ParserError, node, f"static_assert failed: {text}", concerns_values=True)
 
 
 def _dump_tag(reader: Reader, node: ast.Call) -> None:

@@ -107,7 +107,7 @@ def test_scalars(text: str, want: str) -> None:
 
 
 OPS = [
-    ("y = pl.mul(b, 0.5)", "pl.tensor.muls(b, pl.const(0.5, pl.BF16))"),
+    ("y = pl.mul(b, 0.5)", "pl.tensor.muls(b, 0.5)"),
     ("y = pl.add(t, t)", "pl.tile.add(t, t)"),
     ("y = pl.add(t, 1)", "pl.tile.adds(t, pl.const(1.0, pl.FP32))"),
     ("y = pl.load(b, [0, 0], [16, 64])", "pl.tile.load(b, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)"),

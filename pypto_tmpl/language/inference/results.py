@@ -38,19 +38,25 @@ def infer_type(entry: OpEntry, args: Sequence[ir.Expr], kwargs: ir.AttrMap) -> i
 
 
 def built_type(
-    entry: OpEntry, args: Sequence[ir.Expr], kwargs: ir.AttrMap, stated: Mapping[str, Any]
+    entry: OpEntry,
+    args: Sequence[ir.Expr],
+    kwargs: ir.AttrMap,
+    stated: Mapping[str, Any],
+    is_judged: bool = True,
 ) -> ir.Type:
     """The result type of a call that is being built, with what the call itself states of it.
 
     ``stated`` may hold ``shape`` and ``dtype``, which make the type where the op's rule leaves it to the
-    call, and ``out_dtype``, which must be the dtype that the rule gives.
+    call, and ``out_dtype``, which must be the dtype that the rule gives. Where nothing reaches the call,
+    ``is_judged`` is false, and what only a rule would refuse is taken.
     """
     spec = resolve_result(entry)
     if spec.shape == "declared":
         return _stated_type(spec, stated)
-    given = Operands(entry, args, kwargs, is_built=True)
+    given = Operands(entry, args, kwargs, is_built=is_judged)
     type_ = result_type(spec, given)
-    check_requirements(given)
+    if is_judged:
+        check_requirements(given)
     wanted = stated.get("out_dtype")
     if wanted is not None and isinstance(type_, ir.ShapedType) and wanted != type_.dtype:
         raise InferenceError(f"its result is {type_.dtype.name}, and out_dtype asks for {wanted.name}")

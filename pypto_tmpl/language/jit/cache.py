@@ -63,6 +63,6 @@ def _key(info: Info) -> Hashable:
 def _specialise(function: JITFunction, infos: tuple[Info, ...]) -> Specialisation:
     reads = Reads()
     text = Specialiser(function, reads).text(infos)
-    program = parse(text.text, text.filename, source_map=text.source_map, closure=text.closure)
+    program = parse(text.text, text.filename, text.source_map, text.closure, text.unreached)
     assert isinstance(program, ir.Program)
     return Specialisation(text, program, reads)

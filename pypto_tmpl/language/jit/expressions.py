@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -42,6 +44,17 @@ class Program(Protocol):
 
     def use_dimension(self, name: str) -> None:
         """Note that the text names a dynamic dimension."""
+
+    @property
+    def closure(self) -> Mapping[str, Any]:
+        """The Python values that the program's text names."""
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether a run may reach what is being rewritten."""
+
+    def reached(self, is_reached: bool) -> AbstractContextManager[None]:
+        """Inside it bodies are rewritten that a run may reach, or not."""
 
 
 class ExpressionRewriter(ast.NodeTransformer):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,6 +44,7 @@ class Callee:
     function: JITFunction
     infos: tuple[Info, ...]
     returned: Info
+    is_reached: bool = True  # by a call that a run may reach
 
     def result(self, arguments: Sequence[Info]) -> Info:
         """What a call with these arguments gives: dynamic dimensions are those of the arguments."""
@@ -67,12 +69,15 @@ class Specialiser:
         self._open: list[JITFunction] = []
         self._names: set[str] = set()
         self._dimensions: dict[str, None] = {}
-        self._closure: dict[str, Any] = {}
+        self.closure: dict[str, Any] = {}
+        self._unreached = 0  # blocks around that no run reaches
 
     def text(self, infos: Sequence[Info]) -> ProgramText:
         """The text of the program for these arguments of the entry."""
         self._specialise(self._entry, tuple(infos), baked_values(self._entry, infos))
-        return program_text(self._entry.__name__, self._methods, list(self._dimensions), self._closure)
+        unreached = {callee.name for callee in self._callees.values() if not callee.is_reached}
+        dimensions = list(self._dimensions)
+        return program_text(self._entry.__name__, self._methods, dimensions, self.closure, unreached)
 
     # What bodies ask for
 
@@ -86,16 +91,39 @@ class Specialiser:
         self._check_callable(function, node, source)
         infos = tuple(self._callee_infos(function, arguments, node, source))
         key = id(function), infos
-        if key not in self._callees:
-            self._callees[key] = self._specialise(function, infos, {})
-        return self._callees[key]
+        found = self._callees.get(key)
+        if found is not None and not found.is_reached and self.is_reached:
+            self._forget(found)
+            found = None
+        if found is None:
+            found = self._callees[key] = self._specialise(function, infos, {})
+        return found
+
+    def _forget(self, callee: Callee) -> None:
+        """Take back what was made for calls that no run reaches, where more is left out than elsewhere."""
+        self._methods = [method for method in self._methods if method.definition.name != callee.name]
+        self._names.discard(callee.name)
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether a run may reach what is being rewritten."""
+        return not self._unreached
+
+    @contextmanager
+    def reached(self, is_reached: bool) -> Iterator[None]:
+        """Inside it bodies are rewritten that a run may reach, or not."""
+        self._unreached += not is_reached
+        try:
+            yield
+        finally:
+            self._unreached -= not is_reached
 
     def outside_name(self, name: str, value: object) -> str:
         """The name by which the text refers to a Python value."""
         chosen, number = name, 1
-        while chosen in self._closure and self._closure[chosen] is not value:
+        while chosen in self.closure and self.closure[chosen] is not value:
             chosen, number = f"{name}_{number}", number + 1
-        self._closure[chosen] = value
+        self.closure[chosen] = value
         return chosen
 
     def use_dimension(self, name: str) -> None:
@@ -165,7 +193,7 @@ class Specialiser:
         self._dimensions.update(dict.fromkeys(dimensions([returned])))
         definition = self._definition(function, name, infos, body, returned)
         self._methods.append(Method(definition, source))
-        return Callee(name, function, infos, returned)
+        return Callee(name, function, infos, returned, self.is_reached)
 
     def _definition(
         self,

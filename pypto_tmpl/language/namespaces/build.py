@@ -83,7 +83,7 @@ def _type(
 ) -> ir.Type:
     """The type of the call; a statement, whose value nothing reads, needs none."""
     try:
-        return built_type(entry, operands, kwargs, stated)
+        return built_type(entry, operands, kwargs, stated, context.is_judged)
     except MissingRuleError as error:
         if context.is_statement:
             return ir.UnknownType()

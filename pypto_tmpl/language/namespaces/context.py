@@ -23,6 +23,7 @@ class CallContext:
     is_statement: bool = False  # nothing reads its value
     split: ir.SplitMode | None = None  # of the enclosing split_aiv region
     target: str = ""  # the name that the call is assigned to
+    is_judged: bool = True  # a run may reach it, so that what its rules cannot prove is an error
 
 
 class OpCallError(TypeError):
