@@ -13,8 +13,10 @@ from pypto_tmpl.language.expressions import as_constant, int_constant, operand
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, ReassignedError, SecondDefinitionError
 from pypto_tmpl.language.statements import emit, reads
 from pypto_tmpl.language.subscripts import written
+from pypto_tmpl.language.type_agreement import may_agree
 from pypto_tmpl.language.yield_calls import is_yield
 from pypto_tmpl.language.yields import read_yield, spelled_type
+from pypto_tmpl.ops import load_table
 
 _SUBMITS = frozenset({"submit", "spmd_submit"})
 
@@ -31,12 +33,28 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
         lines = reader.module.source.lines_of(span)
         raise SSAViolationError(message, span, error.before, source_lines=lines) from None
     except ReassignedError as error:
+        if _is_written(error.before, type_, value, reader.names.find(name)):
+            variable = reader.names.define(name, type_, span)
+            reader.dump_tags.discard(variable)
+            emit(reader, ir.AssignStmt(variable, value, span))
+            return
         note = f"it is {type_text(error.before)} and would become {type_text(error.after)}"
         message = f"Cannot reassign {name!r} with another type"
         raise reader.error(ParserTypeError, node, message, "use another name", note) from None
     reader.dump_tags.discard(variable)
     reader.names.note_value(variable, value)
     emit(reader, ir.AssignStmt(variable, value, span))
+
+
+def _is_written(before: ir.Type, after: ir.Type, value: ir.Expr, old: ir.Expr | None) -> bool:
+    """Whether a value is what its name stood for, with a part of it written: more of it may be valid then."""
+    is_tensor = isinstance(before, ir.TensorType) and isinstance(after, ir.TensorType)
+    if not is_tensor or not isinstance(value, ir.Call) or not isinstance(value.op, ir.Op):
+        return False
+    entry = load_table().get(value.op.name)
+    if entry is None or entry.returns is None or not may_agree(before, after):
+        return False
+    return value.args[entry.operand_names.index(entry.returns)] is old
 
 
 @reads(ast.AnnAssign)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
+from pathlib import PurePath
 from types import FrameType
 from typing import Any, TypeVar, overload
 
@@ -57,7 +58,7 @@ def function(
     attrs: dict[str, Any] | None = None,
     auto_scope: bool = True,
     strict_ssa: bool = False,
-    external_source: str | None = None,
+    external_source: str | PurePath | None = None,
 ) -> Callable[[Callable[..., Any]], ir.Function]: ...
 def function(func: Callable[..., Any] | None = None, **keywords: Any) -> Any:
     """The function of the language that a Python function spells.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from pypto_tmpl import ir
@@ -23,7 +23,7 @@ from pypto_tmpl.language.diagnostics import (
     PassedOverError,
     several,
 )
-from pypto_tmpl.language.folding import boolean, string
+from pypto_tmpl.language.folding import boolean, compile_time
 from pypto_tmpl.language.limits import as_parser_error
 from pypto_tmpl.language.reached import reached
 from pypto_tmpl.language.scopes import HOST_LEVELS, Module, Reader, Signature, Variables
@@ -196,7 +196,11 @@ def _optional(reader: Reader, node: ast.expr, kind: type[Any]) -> Any:
 
 def _external(reader: Reader, node: ast.expr) -> str:
     """The absolute path of a kernel source."""
-    path = Path(string(reader, node, "external_source"))
+    value = compile_time(reader, node)
+    if not isinstance(value, (str, PurePath)):
+        message = f"external_source is a string or a path, not {shown(node)}"
+        raise reader.error(ParserTypeError, node, message)
+    path = Path(value)
     found = path if path.is_absolute() else Path(reader.module.source.filename).absolute().parent / path
     return str(found)
 

@@ -10,7 +10,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note, closest
 from pypto_tmpl.language import inference
 from pypto_tmpl.language.attributes import attribute_dict, keyword_value, stored, variables
-from pypto_tmpl.language.constants import shown, unsupported
+from pypto_tmpl.language.constants import shown, type_text, unsupported
 from pypto_tmpl.language.dependencies import dependencies, predicate
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
@@ -22,6 +22,7 @@ from pypto_tmpl.language.diagnostics import (
 from pypto_tmpl.language.expressions import expression
 from pypto_tmpl.language.folding import boolean
 from pypto_tmpl.language.scopes import Reader, Signature
+from pypto_tmpl.language.type_agreement import may_be_given
 
 _DISPATCH = frozenset({"deps", "dumps", "core_num", "sync_start", "allow_early_resolve", "predicate"})
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)
@@ -76,6 +77,8 @@ def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.E
         raise reader.error(ParserTypeError, node, message)
     if signature is not None and signature.failed:
         raise reader.error(PassedOverError, node, f"the function {name!r} has an error")
+    if is_source and signature is not None:
+        _check_arguments(reader, node.args, signature, args)
     if is_source and signature is not None and signature.is_inline:
         _warn_of_lost_regions(reader, node, signature, args)
     _tag(reader, args, attrs)
@@ -83,6 +86,17 @@ def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.E
         type_ = ir.UnknownType() if signature is None else inference.call_type(signature, args)
     options = stored(reader, node, kwargs), stored(reader, node, attrs)
     return build_call(reader, node, ir.GlobalVar(name), args, *options, type_)
+
+
+def _check_arguments(
+    reader: Reader, nodes: list[ast.expr], signature: Signature, args: list[ir.Expr]
+) -> None:
+    """Refuse an argument whose type contradicts that of its parameter."""
+    for param, arg, node in zip(signature.params, args, nodes, strict=False):
+        if not may_be_given(param.type, arg):
+            message = f"{shown(node)} is {type_text(arg.type)}"
+            wanted = f"the parameter {param.name_hint!r} of {signature.name!r} is {type_text(param.type)}"
+            raise reader.error(ParserTypeError, node, f"{message}, and {wanted}")
 
 
 def _warn_of_lost_regions(reader: Reader, node: ast.Call, signature: Signature, args: list[ir.Expr]) -> None:
@@ -228,6 +242,7 @@ def _check_submit(
         expected = expected if required == len(signature.params) else f"{required} to {expected}"
         message = f"{name!r} takes {expected} argument(s), and {len(args)} are given"
         raise reader.error(ParserTypeError, node, message)
+    _check_arguments(reader, node.args[1:], signature, args)
 
 
 def _submit_type(signature: Signature | None, args: list[ir.Expr]) -> ir.Type:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.collector import collector_paused
-from pypto_tmpl.language.annotations import DynVar, MemRef
+from pypto_tmpl.language.annotations import DynVar, MemRef, TensorView, TileView
 from pypto_tmpl.language.constants import member, shown
 from pypto_tmpl.language.diagnostics import (
     ParserError,
@@ -172,6 +172,9 @@ def _constant(reader: Reader, node: ast.stmt, name: str, value: ast.expr) -> Non
                     raise reader.error(ParserTypeError, value, f"unknown MemRef argument {keyword.arg!r}")
                 slots = integer(reader, keyword.value, "slots")
             closure[name] = MemRef(slots=slots)
+        case ast.Call(func=ast.Attribute(attr="TensorView" | "TileView" as kind), args=[], keywords=keywords):
+            build = TensorView if kind == "TensorView" else TileView
+            closure[name] = build(**{k.arg or "": python_value(reader, k.value) for k in keywords})
         case _:
             try:
                 closure[name] = python_value(reader, value)

@@ -19,6 +19,8 @@ from pypto_tmpl.language.jit.metadata import Info, ScalarInfo, TensorInfo, Tuple
 from pypto_tmpl.language.jit.reached import Reached
 from pypto_tmpl.language.jit.user_source import MISSING, Reads, Surroundings, UserSource
 
+_BIND_DYNAMIC = ("dim", "var")
+
 
 class BodyRewriter:
     """Works through one body from top to bottom; ``returned`` is what the last return gives."""
@@ -311,9 +313,12 @@ def bound_dynamics(
 def _bind_dynamic(node: ast.AST) -> tuple[str, ast.expr, ast.expr] | None:
     match node:
         case ast.Call(
-            func=ast.Attribute(value=ast.Name(id=tensor), attr="bind_dynamic"), args=[axis, dimension]
+            func=ast.Attribute(value=ast.Name(id=tensor), attr="bind_dynamic"), args=args, keywords=keywords
         ):
-            return tensor, axis, dimension
+            given = dict(zip(_BIND_DYNAMIC, args, strict=False))
+            given |= {keyword.arg or "": keyword.value for keyword in keywords}
+            if len(given) == len(args) + len(keywords) and given.keys() == set(_BIND_DYNAMIC):
+                return tensor, given["dim"], given["var"]
     return None
 
 

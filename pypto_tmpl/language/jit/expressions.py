@@ -6,6 +6,7 @@ import ast
 import copy
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -22,6 +23,14 @@ from pypto_tmpl.language.jit.user_source import MISSING, Reads, Step, Surroundin
 _SUBMITS = frozenset({("pl", "submit"), ("pl", "spmd_submit")})
 
 
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a call, and what is known of it."""
+
+    node: ast.expr
+    info: Info
+
+
 class Callee(Protocol):
     """A specialised function of the program, as its callers see it."""
 
@@ -35,7 +44,7 @@ class Program(Protocol):
     """The program that a body becomes part of."""
 
     def callee(
-        self, function: JITFunction, arguments: list[Info], node: ast.AST, source: UserSource
+        self, function: JITFunction, arguments: list[Argument], node: ast.AST, source: UserSource
     ) -> Callee:
         """The specialisation of a callee, made where there is none yet."""
 
@@ -146,8 +155,11 @@ class ExpressionRewriter(ast.NodeTransformer):
         if not isinstance(function, JITFunction):
             return None
         arguments = self._arguments(function, node.args, node.keywords, node)[0]
-        infos = [self.infos.info(argument) for argument in arguments]
-        return self._program.callee(function, infos, node, self._source).result(infos)
+        return self._callee(function, arguments, node).result([self.infos.info(a) for a in arguments])
+
+    def _callee(self, function: JITFunction, arguments: list[ast.expr], node: ast.Call) -> Callee:
+        given = [Argument(argument, self.infos.info(argument)) for argument in arguments]
+        return self._program.callee(function, given, node, self._source)
 
     def value_node(self, value: Any, node: ast.expr) -> ast.expr | None:
         """The literal for a value in place of ``node``; None where there is none."""
@@ -259,8 +271,7 @@ class ExpressionRewriter(ast.NodeTransformer):
     def _kernel_call(self, node: ast.Call, function: JITFunction) -> ast.expr:
         """``self.f(x, y)`` for ``f(x, b=y)``."""
         arguments, others = self._arguments(function, node.args, node.keywords, node)
-        infos = [self.infos.info(argument) for argument in arguments]
-        callee = self._program.callee(function, infos, node, self._source)
+        callee = self._callee(function, arguments, node)
         args = [self.visit(argument) for argument in arguments]
         keywords = [self.visit(keyword) for keyword in others]
         return placed(ast.Call(_method(callee.name, node.func), args, keywords), node)
@@ -268,8 +279,7 @@ class ExpressionRewriter(ast.NodeTransformer):
     def _submit(self, node: ast.Call, function: JITFunction) -> ast.expr:
         """``pl.submit(self.f, x, y, deps=...)``; trailing outputs may be left out."""
         arguments, others = self._arguments(function, node.args[1:], node.keywords, node, may_lack=True)
-        infos = [self.infos.info(argument) for argument in arguments]
-        callee = self._program.callee(function, infos, node, self._source)
+        callee = self._callee(function, arguments, node)
         args = [_method(callee.name, node.args[0]), *(self.visit(argument) for argument in arguments)]
         keywords = [self.visit(keyword) for keyword in others]
         return placed(ast.Call(self.visit(node.func), args, keywords), node)

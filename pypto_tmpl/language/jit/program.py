@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.diagnostics import ParserTypeError
-from pypto_tmpl.language.jit.arguments import baked_values, declared_info, dynamic_axes, with_dynamic
+from pypto_tmpl.language.diagnostics import ParserError, ParserTypeError
+from pypto_tmpl.language.jit.arguments import baked_values, declared_info, dynamic_axes, fits, with_dynamic
 from pypto_tmpl.language.jit.bindings import Bindings
 from pypto_tmpl.language.jit.body import BodyRewriter
+from pypto_tmpl.language.jit.expressions import Argument
 from pypto_tmpl.language.jit.external import external_functions
 from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.language.jit.kinds import Kind
@@ -27,7 +28,7 @@ from pypto_tmpl.language.jit.metadata import (
     substituted,
 )
 from pypto_tmpl.language.jit.parameters import Parameter
-from pypto_tmpl.language.jit.spelling import definition, parameter_text, type_text
+from pypto_tmpl.language.jit.spelling import definition, parameter_text, tensor_text, type_text
 from pypto_tmpl.language.jit.text import Method, ProgramText, program_text
 from pypto_tmpl.language.jit.user_source import Reads, UserSource
 
@@ -82,7 +83,7 @@ class Specialiser:
     # What bodies ask for
 
     def callee(
-        self, function: JITFunction, arguments: list[Info], node: ast.AST, source: UserSource
+        self, function: JITFunction, arguments: list[Argument], node: ast.AST, source: UserSource
     ) -> Callee:
         """The specialisation of a callee for these arguments.
 
@@ -143,12 +144,14 @@ class Specialiser:
             raise source.error(ParserTypeError, node, message, hint)
 
     def _callee_infos(
-        self, function: JITFunction, arguments: list[Info], node: ast.AST, source: UserSource
+        self, function: JITFunction, arguments: list[Argument], node: ast.AST, source: UserSource
     ) -> list[Info]:
         dynamic = dynamic_axes(function)
         found: list[Info] = []
         for position, parameter in enumerate(function.parameters()):
-            given = arguments[position] if position < len(arguments) else None
+            given = arguments[position].info if position < len(arguments) else None
+            if isinstance(given, TensorInfo) and not fits(parameter, given):
+                raise _contradiction(function, parameter, arguments[position], source)
             if parameter.kind == "scalar":
                 assert parameter.dtype is not None
                 found.append(ScalarInfo(parameter.dtype))
@@ -218,6 +221,19 @@ class Specialiser:
             chosen, number = f"{name}_{number}", number + 1
         self._names.add(chosen)
         return chosen
+
+
+def _contradiction(
+    function: JITFunction, parameter: Parameter, argument: Argument, source: UserSource
+) -> ParserError:
+    """The diagnostic for an argument that is not what the parameter is declared as."""
+    assert isinstance(argument.info, TensorInfo)
+    declared = ast.unparse(parameter.node.annotation) if parameter.node.annotation is not None else "a tensor"
+    message = (
+        f"{ast.unparse(argument.node)!r} is {tensor_text(argument.info)}, and the parameter "
+        f"{parameter.name!r} of {function.__name__!r} is declared as {declared}"
+    )
+    return source.error(ParserTypeError, argument.node, message)
 
 
 def _named_extents(function: JITFunction, parameter: Parameter, info: TensorInfo) -> TensorInfo:
