@@ -1,4 +1,4 @@
-"""Forms that users write and upstream takes: scalars by their dtype, views and paths in variables, pl.AUTO."""
+"""Forms that users write and upstream takes: scalars by dtype, views and paths in variables, pl.AUTO."""
 
 import os
 from pathlib import Path
@@ -166,7 +166,10 @@ def test_a_dimension_may_be_named_as_a_scalar_parameter():
 
 
 def test_auto_is_the_address_that_the_compiler_chooses():
-    text = '@pl.function(type=pl.FunctionType.AIV)\ndef f(x: pl.Tensor[[16, 64], pl.FP32]):\n    b = pl.reserve_buffer(name="q", size=64, base={})\n'
+    text = (
+        "@pl.function(type=pl.FunctionType.AIV)\ndef f(x: pl.Tensor[[16, 64], pl.FP32]):\n"
+        "    b = pl.reserve_buffer(name='q', size=64, base={})\n"
+    )
     assert pl.AUTO == -1
     assert ir.structural_diff(pl.parse(text.format("pl.AUTO")), pl.parse(text.format("-1"))) is None
 
@@ -176,8 +179,8 @@ SOURCE = FOLDER / "operands.cpp"
 
 
 @pytest.mark.parametrize(
-    "spelled", ["SOURCE", "FOLDER / NAME", "Path(HERE)", "FOLDER.joinpath(NAME)", "Path(HERE).with_name(NAME).absolute()",
-                "str_path", "NAME"],
+    "spelled", ["SOURCE", "FOLDER / NAME", "Path(HERE)", "FOLDER.joinpath(NAME)",
+                "Path(HERE).with_name(NAME).absolute()", "str_path", "NAME"],
 )  # fmt: skip
 def test_a_kernel_source_may_be_a_path(tmp_path, spelled):
     kernel = tmp_path / "kernel.cpp"
@@ -195,7 +198,8 @@ def test_a_kernel_source_may_be_a_path(tmp_path, spelled):
 def test_a_kernel_source_that_is_no_path_is_refused():
     with pytest.raises(pl.ParserTypeError, match="external_source is a string or a path, not '3'"):
         pl.parse(
-            "@pl.function(type=pl.FunctionType.AIV, external_source=3)\ndef f(x: pl.Tensor[[4], pl.FP32]): ...\n"
+            "@pl.function(type=pl.FunctionType.AIV, external_source=3)\n"
+            "def f(x: pl.Tensor[[4], pl.FP32]): ...\n"
         )
 
 

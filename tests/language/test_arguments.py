@@ -22,7 +22,8 @@ class P:
 
     @pl.function(type=pl.FunctionType.Orchestration)
     def main(self, x: pl.Tensor[[16, 64], pl.FP32], h: pl.Tensor[[16, 64], pl.BF16],
-             s: pl.Tensor[[8, 64], pl.FP32], i: pl.Scalar[pl.INDEX], g: pl.Scalar[pl.FP32], out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]):
+             s: pl.Tensor[[8, 64], pl.FP32], i: pl.Scalar[pl.INDEX], g: pl.Scalar[pl.FP32],
+             out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]):
 """
 TAIL = "        return out\n"
 
