@@ -92,7 +92,8 @@ TILE_VIEW = pl.TileView(valid_shape=[5, 64])
 class P:
     @pl.function(type=pl.FunctionType.InCore)
     def main(self, x: pl.Tensor[[16, 64], pl.FP32, VIEW], out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]):
-        t: pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec, TILE_VIEW] = pl.load(x, [0, 0], [16, 64], valid_shape=[5, 64])
+        t: pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec, TILE_VIEW] = pl.load(
+            x, [0, 0], [16, 64], valid_shape=[5, 64])
         out = pl.store(t, [0, 0], out)
         return out
 """
