@@ -8,10 +8,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from hypothesis import settings
 
-from pypto_tmpl.debug.snapshots import SnapshotState
+from pypto_tmpl.debug.snapshots import SnapshotState, in_ci
 
 # No deadline: a first example may import or compile. No randomness in CI: a change is judged on itself.
-settings.register_profile("project", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("project", deadline=None, derandomize=in_ci())
 settings.load_profile("project")
 
 
@@ -24,7 +24,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("--update-golden") and os.environ.get("CI"):
+    if config.getoption("--update-golden") and in_ci():
         raise pytest.UsageError("golden scripts are not updated where CI is set")
 
 
