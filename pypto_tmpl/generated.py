@@ -1,7 +1,7 @@
 """Telling what this project wrote from what users wrote: only the former is ever replaced or removed.
 
-A script, page or record carries a mark in its text. The mark names the project and nothing that changes, so that
-it makes no text depend on versions or places. Dumps have a form that is PyPTO's and carry none: an existing one
+A script, page or record carries a mark in its text. The mark names the project and nothing that changes, so
+that no text depends on versions or places. Dumps have a form that is PyPTO's and carry none: an existing one
 stays unless it is the same or the user asks for it.
 """
 
@@ -12,9 +12,9 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.files import write_bytes
+from pypto_tmpl.files import FileError, write_bytes
 
 Mark = Callable[[bytes], bool]
 JSON_MARK = {"generated_by": "pypto_tmpl"}
@@ -29,7 +29,7 @@ _FIRST_LINE = re.compile(rb"[^\n]*`pypto-tmpl ops (docs|stubs) --write`")
 _SOURCE_LINE = re.compile(r".+:\d+", re.DOTALL)
 
 
-class ForeignFileError(PyptoTmplError, FileExistsError):
+class ForeignFileError(FileError, FileExistsError):
     """A file stands where something was to be written, and it is none of this project's."""
 
     slug = "not-generated"
@@ -40,20 +40,20 @@ def is_script(data: bytes) -> bool:
     return _SCRIPT.match(data) is not None
 
 
-def is_page(data: bytes) -> bool:
+def is_report_page(data: bytes) -> bool:
     """A page of a report."""
     return _PAGE.match(data) is not None
 
 
 def is_record(data: bytes) -> bool:
     """A report or the index of a trace, in JSON."""
-    found = _json(data)
+    found = json_in(data)
     return isinstance(found, dict) and JSON_MARK.items() <= found.items()
 
 
 def is_source_map(data: bytes) -> bool:
     """Lines of a script with the source lines they were made from: nothing else looks like it."""
-    found = _json(data)
+    found = json_in(data)
     return isinstance(found, dict) and all(
         line.isdecimal() and isinstance(place, str) and _SOURCE_LINE.fullmatch(place)
         for line, place in found.items()
@@ -70,7 +70,8 @@ def has_no_mark(data: bytes) -> bool:
     return False
 
 
-def _json(data: bytes) -> object:
+def json_in(data: bytes) -> Any:
+    """What a JSON file holds; none where it is no JSON."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -80,14 +81,14 @@ def _json(data: bytes) -> object:
 def check_place(path: str | os.PathLike[str], mark: Mark, new: bytes | None = None) -> None:
     """Refuse a place where a file of somebody else would be lost.
 
-    Free are a name without a file, an empty file, a device or pipe, a file with the mark, and one that holds
-    the ``new`` bytes already. Raises: ForeignFileError.
+    Free are a name without a file, a device or pipe, a file with the mark, and one that holds the ``new``
+    bytes already. Raises: ForeignFileError.
     """
     target = Path(path)
     if not target.is_file():
         return
     data = target.read_bytes()
-    if not data or data == new or mark(data):
+    if data == new or mark(data):
         return
     what = "this file was not written by pypto_tmpl and is left as it is"
     note = "give another name, or move the file away"

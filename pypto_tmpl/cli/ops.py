@@ -120,12 +120,16 @@ def _evidence_lines(table: OpTable, entries: Iterable[OpEntry]) -> Iterator[str]
 def new(settings: Settings, name: str, family: str) -> None:
     """Begin an op: add a stub entry and a stub macro to a family, or begin the family.
 
-    The files lie in the first --template-dir, else among the project's own. A name that the table has is
-    refused, and what the files hold already stays.
+    The files lie in the first --template-dir, else among the project's own in a checkout. A name that the
+    table has is refused, and what the files hold already stays.
     """
     from pypto_tmpl import resources
     from pypto_tmpl.cli.ops_new import write_stub
 
+    if not settings.template_dirs:
+        _require_checkout(
+            "ops new", "pypto-tmpl --template-dir DIR ops new ... writes into a folder of yours"
+        )
     folders = settings.template_dirs or (resources.template_root(),)
     for path in write_stub(name, family, folders[0], folders):
         click.echo(f"wrote {path}", err=True)
@@ -139,15 +143,17 @@ def docs(context: click.Context, write: bool, check: bool) -> None:
     """Print the reference of all ops, generated from the table."""
     from pypto_tmpl import resources
     from pypto_tmpl.cli.ops_docs import ops_page
+    from pypto_tmpl.generated import is_made_of_table, write_generated
 
     if write and check:
         raise click.UsageError("--write and --check exclude each other")
+    if write or check:
+        _require_checkout("docs/ops.md", "pypto-tmpl ops docs prints the page")
     folders = context.obj.template_dirs
     page = ops_page(load_table(folders), folders)
     path = resources.template_root().parent / "docs" / "ops.md"
     if write:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(page, encoding="utf-8")
+        write_generated(path, page, is_made_of_table, make_folders=True)
         click.echo(f"wrote {path}", err=True)
     elif not check:
         click.echo(page, nl=False)
@@ -166,6 +172,8 @@ def stubs(context: click.Context, write: bool, check: bool) -> None:
 
     if write == check:
         raise click.UsageError("give one of --write and --check")
+    if write:
+        _require_checkout("the stub files", "those of an installed package are up to date")
     paths = write_stubs() if write else stale_stubs()
     for path in paths:
         click.echo(f"wrote {path}" if write else f"{path} is out of date", err=True)
@@ -181,9 +189,20 @@ def schema(write: bool) -> None:
     from pypto_tmpl.ops.schema import schema_text, write_schema
 
     if write:
+        _require_checkout("op_table.schema.json", "pypto-tmpl ops schema prints it")
         click.echo(f"wrote {write_schema()}", err=True)
     else:
         click.echo(schema_text(), nl=False)
+
+
+def _require_checkout(what: str, instead: str) -> None:
+    """Refuse to look for, or write, files of the project among those of an installed package."""
+    from pypto_tmpl import resources
+
+    if resources.is_installed():
+        raise click.UsageError(
+            f"{what}: this is an installed package, not a checkout of the project; {instead}"
+        )
 
 
 def _check_choice(value: str | None, known: Iterable[str], title: str) -> None:

@@ -31,12 +31,13 @@ Examples:
 )
 @click.option("--format", "formatted", is_flag=True, help="Format with black at line length 200.")
 @click.option("--prefix", default="pl", show_default=True, help="Name that the language is imported as.")
+@click.option("--force", is_flag=True, help="Replace FILE where it holds something else.")
 def print_dump(
-    dump: Path, output: Path | None, binary: bool, level: str, formatted: bool, prefix: str
+    dump: Path, output: Path | None, binary: bool, level: str, formatted: bool, prefix: str, force: bool
 ) -> None:
     """Print DUMP (text or binary form) as text, or write its binary form."""
     from pypto_tmpl import ir
-    from pypto_tmpl.files import write_bytes, write_text
+    from pypto_tmpl.generated import has_no_mark, write_generated
     from pypto_tmpl.ir.printer import python_print
 
     if not prefix.isidentifier():
@@ -49,14 +50,14 @@ def print_dump(
         if output is None:
             sys.stdout.buffer.write(data)
         else:
-            write_bytes(output, data)
+            write_generated(output, data, has_no_mark, force=force)
         return
     text = python_print(node, prefix=prefix, format=formatted, explicit_layout=level == "explicit")
     text = text.rstrip("\n") + "\n"
     if output is None:
         click.echo(text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
     else:
-        write_text(output, text, make_folders=False)
+        write_generated(output, text, has_no_mark, force=force)
 
 
 @click.command(

@@ -65,11 +65,11 @@ def run(
     report: Path | None,
 ) -> None:
     """Run the kernel of FILE: compile it, compute its golden, execute it, compare."""
-    from pypto_tmpl.debug.report.writing import is_page
+    from pypto_tmpl.debug.report.writing import check_report
     from pypto_tmpl.golden.overrides import Overrides
 
     if report is not None:
-        is_page(report)  # refuses a name that tells no form, before anything runs
+        check_report(report)  # before anything runs
     overrides = Overrides(platform, golden_data, save_data, seed, report)
     status = _run(file, args, overrides)
     if report is not None and overrides.runs:

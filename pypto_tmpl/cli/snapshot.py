@@ -85,7 +85,7 @@ def snapshot(
 
 
 def _results(cases: list[SnapshotCase], action: str) -> Iterator[SnapshotResult | str]:
-    """Comparisons in order, after the update; the text of the error where a case cannot be emitted or written."""
+    """Comparisons in order, after an update; the error's text where a case cannot be emitted or written."""
     from pypto_tmpl.debug.snapshots import SnapshotState
     from pypto_tmpl.errors import PyptoTmplError
 

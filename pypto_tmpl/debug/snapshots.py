@@ -168,7 +168,7 @@ def _stages(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _pass_order(dump: Path) -> tuple[int, str]:
-    """By the number that the name starts with; a name without one comes first and so is never the last stage."""
+    """By the number that the name starts with; without one it comes first and is never the last stage."""
     number = _NUMBER.match(dump.stem)
     return (int(number[0]) if number else -1, dump.stem)
 

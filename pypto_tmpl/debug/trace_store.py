@@ -16,7 +16,7 @@ from pypto_tmpl.codegen.tracing import TraceSite
 from pypto_tmpl.debug.divergence import StatementPlace
 from pypto_tmpl.debug.trace import Statement, Trace, TraceFailure, TraceRecord
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.files import write_bytes, write_text
+from pypto_tmpl.generated import JSON_MARK, check_place, has_no_mark, is_record, write_generated
 
 FORMAT = 1
 INDEX = "index.json"
@@ -32,9 +32,10 @@ def save_trace(trace: Trace, folder: str | PathLike[str]) -> None:
     """Write a trace into a folder, which is made: ``index.json`` and ``values-<digest>.pt``.
 
     The index is written last and names the file of values, so that a reader finds the old trace or the new
-    one. Raises FileError.
+    one. Raises FileError, ForeignFileError where other files would be lost.
     """
     place = Path(folder)
+    check_trace_folder(place)
     values = {
         str(number): record.value
         for number, record in enumerate(trace.records)
@@ -43,16 +44,31 @@ def save_trace(trace: Trace, folder: str | PathLike[str]) -> None:
     buffer = io.BytesIO()
     torch.save(values, buffer)
     data = buffer.getvalue()
-    name = f"values-{hashlib.sha256(data).hexdigest()[:16]}.pt"
-    write_bytes(place / name, data, make_folders=True)
-    write_text(place / INDEX, json.dumps(_index(trace, name), indent=1, allow_nan=True) + "\n")
+    name = _values_name(data)
+    write_generated(place / name, data, has_no_mark, make_folders=True)
+    index = json.dumps(_index(trace, name), indent=1, allow_nan=True) + "\n"
+    write_generated(place / INDEX, index, is_record)
     for other in place.glob("values-*.pt"):
-        if other.name != name:
+        if other.name != name and _is_plain(other) and other.name == _values_name(other.read_bytes()):
             other.unlink(missing_ok=True)
 
 
+def check_trace_folder(folder: str | PathLike[str]) -> None:
+    """Refuse a folder whose ``index.json`` is no trace's. Raises ForeignFileError."""
+    check_place(Path(folder) / INDEX, is_record)
+
+
+def _values_name(data: bytes) -> str:
+    """The name of a file of values, which tells by the digest whose it is."""
+    return f"values-{hashlib.sha256(data).hexdigest()[:16]}.pt"
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
 def _index(trace: Trace, values: str) -> dict[str, Any]:
-    return {
+    return JSON_MARK | {
         "format": FORMAT,
         "program": trace.program,
         "stage": trace.stage,

@@ -17,7 +17,7 @@ from pypto_tmpl.debug.comparison import Rules
 from pypto_tmpl.debug.cores import usable_cores
 from pypto_tmpl.debug.preparation import Request
 from pypto_tmpl.debug.report.explaining import write_explained
-from pypto_tmpl.debug.report.writing import is_page, write_report
+from pypto_tmpl.debug.report.writing import check_report, is_page, write_report
 from pypto_tmpl.debug.results import ValidationResult, stage_lines
 from pypto_tmpl.debug.schedule import Job, Schedule, StageResult
 from pypto_tmpl.debug.stages import Stage, find_stages
@@ -233,7 +233,7 @@ def validate_pass_ir_codegen_results(
 def check_stages(validation: Validation, stop_at_first: bool, report: Path | None) -> ValidationResult:
     """Print the results of a validation as they come; raise for bad ones. ``report`` is written always."""
     if report is not None:
-        is_page(report)  # refuses another name before the work is done
+        check_report(report)  # before the work is done
     result = ValidationResult(len(validation.stages))
     rerun = partial(_call_text, validation.options)
     try:

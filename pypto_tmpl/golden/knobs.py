@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from pypto_tmpl.debug.report.writing import is_page
+from pypto_tmpl.debug.report.writing import check_report
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.golden.comparators import Comparator
 from pypto_tmpl.golden.data import data_size
@@ -51,7 +51,7 @@ class Knobs:
         if self.compile_only and self.runtime_dir is not None:
             raise HarnessError("runtime_dir is incompatible with compile_only")
         if self.report is not None:
-            is_page(self.report)  # refuses a name that tells no form
+            check_report(self.report)
             if self.compile_only or self.golden_only:
                 raise HarnessError(
                     f"report is incompatible with {'compile' if self.compile_only else 'golden'}_only"

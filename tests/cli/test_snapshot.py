@@ -1,4 +1,4 @@
-"""``pypto-tmpl snapshot``: whose files it touches, what it says of line ends, stages in the order of numbers."""
+"""``pypto-tmpl snapshot``: whose files it touches, what it says of line ends, the order of stages."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ EMITTED = (
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A project with one dump, no examples, a golden folder that is up to date; it is the working directory."""
+    """A project with one dump, no examples, golden scripts up to date; it is the working directory."""
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.chdir(tmp_path)
     dumps = tmp_path / "tests/corpus/dumps/cast_rounding/Ascend910B"

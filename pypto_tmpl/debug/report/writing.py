@@ -17,7 +17,7 @@ from pypto_tmpl.debug.report.headline import Headline, headline
 from pypto_tmpl.debug.report.page_data import PageData, change_counts
 from pypto_tmpl.debug.results import Rerun, ValidationResult, jsonable
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.files import write_text
+from pypto_tmpl.generated import JSON_MARK, check_place, is_record, is_report_page, write_generated
 from pypto_tmpl.resources import template_root
 
 PAGE, DATA = (".html", ".htm"), ".json"
@@ -39,6 +39,13 @@ def is_page(path: Path) -> bool:
     raise ReportError(f"a report is a .html or .json file, got {path.name!r}")
 
 
+def check_report(path: Path) -> bool:
+    """What ``is_page`` tells, before the work is done. Raises what ``write_report`` would."""
+    found = is_page(path)
+    check_place(path, is_report_page if found else is_record)
+    return found
+
+
 def write_report(
     path: Path,
     result: ValidationResult,
@@ -48,21 +55,25 @@ def write_report(
     divergence: Divergence | None = None,
     notes: Sequence[tuple[str, str]] = (),
     template_dirs: Sequence[Path] = (),
+    again: bool = False,
 ) -> None:
     """Write what was found, whole or not at all: a page for ``.html``, plain data for ``.json``.
 
     ``rerun`` gives the command for a stage and a tensor ("" for all). Texts and pictures are in the page as
     far as the results hold them (``Options.keep_for_report``). ``divergence`` says what is wrong first,
     ``notes`` are labels and texts to stand with it. Templates in ``template_dirs`` come first.
-    Raises ReportError for another name, FileError where the file cannot be written.
+    Raises ReportError for another name, FileError where the file cannot be written, ForeignFileError for one
+    that is no report (unless the caller has just written it and does so ``again``).
     """
     if is_page(path):
         head = headline(result, rerun, divergence, notes)
         text = page_text(result, rerun, head, title=title, template_dirs=template_dirs)
-        write_text(path, text.encode("utf-8", "replace").decode())
+        page = text.encode("utf-8", "replace")
+        write_generated(path, page, is_report_page, force=again, make_folders=True)
     else:
         found = {} if divergence is None else {"first_divergence": divergence.as_dict()}
-        write_text(path, json.dumps(result.as_dict() | jsonable(found), indent=1) + "\n")
+        data = JSON_MARK | result.as_dict() | jsonable(found)
+        write_generated(path, json.dumps(data, indent=1) + "\n", is_record, force=again, make_folders=True)
 
 
 def page_text(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +11,10 @@ from typing import Any, Literal
 
 import torch
 
-from pypto_tmpl.files import write_text
+from pypto_tmpl.files import make_folder, move_into_place
+from pypto_tmpl.generated import write_generated
 from pypto_tmpl.runtime.records.model import Arg, Task
+from pypto_tmpl.runtime.records.ownership import check_dump, is_dump_index
 from pypto_tmpl.runtime.records.pmu import hex_id
 from pypto_tmpl.runtime.records.tensors import View, dtype_name, row_major_bytes, strides_of
 
@@ -55,8 +57,9 @@ class ArgDump:
         self._folder, self._files, self._level = folder / files.folder, files, level
         self._entries: list[_Entry] = []
         self._position = self._first_of_task = 0
-        self._partial = self._folder / f".{files.data}.partial"
-        self._folder.mkdir(parents=True, exist_ok=True)
+        check_dump(self._folder / files.index, self._folder / files.data)
+        self._partial = self._folder / f".{files.data}.{secrets.token_hex(8)}"
+        make_folder(self._folder)
         self._data = None if level == METADATA else self._partial.open("wb")
 
     def before(
@@ -100,10 +103,10 @@ class ArgDump:
         """Put the data in its place and write the index; returns the index's path."""
         if self._data is not None:
             self._data.close()
-            os.replace(self._partial, self._folder / self._files.data)
+            move_into_place(self._partial, self._folder / self._files.data)
         index = self._first() if self._files is FIRST else self._second()
         path = self._folder / self._files.index
-        write_text(path, json.dumps(index, indent=2) + "\n")
+        write_generated(path, json.dumps(index, indent=2) + "\n", is_dump_index)
         return path
 
     def _first(self) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.files import write_text
+from pypto_tmpl.generated import write_generated
 from pypto_tmpl.runtime.dfx import DfxOptions
 from pypto_tmpl.runtime.records.arg_dump import FIRST, SECOND, ArgDump
 from pypto_tmpl.runtime.records.graph_page import graph_page
 from pypto_tmpl.runtime.records.hooks import attach, block_of, task_id_setter
+from pypto_tmpl.runtime.records.ownership import same_form
 from pypto_tmpl.runtime.records.plan import task_plan
 from pypto_tmpl.runtime.records.pmu import pmu_csv, pmu_ops_csv
 from pypto_tmpl.runtime.records.recorder import Recorder
@@ -105,7 +106,7 @@ class Recording:
         assert self._recorder is not None
         texts = dict(self._texts())
         for name, text in texts.items():
-            write_text(self._folder / name, text)
+            write_generated(self._folder / name, text, same_form(text), make_folders=True)
         written = [self._folder / name for name in texts]
         if self._dump is not None:
             written.append(self._dump.close())
