@@ -96,4 +96,8 @@ class LazyGroup(click.Group):
 @click.pass_context
 def main(context: click.Context, template_dirs: tuple[Path, ...]) -> None:
     """Turn PyPTO tile IR into self-contained PyTorch scripts."""
+    if template_dirs:
+        from pypto_tmpl.overlays import using_templates
+
+        context.with_resource(using_templates(template_dirs, everywhere=True))
     context.obj = Settings(template_dirs)

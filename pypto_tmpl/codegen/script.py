@@ -20,8 +20,8 @@ from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.preamble import Preamble, load_preamble
 from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
-from pypto_tmpl.ops import OpTable, load_table
-from pypto_tmpl.resources import template_root
+from pypto_tmpl.ops import OpTable, forget_changed, load_table
+from pypto_tmpl.overlays import Folder, State, all_folders
 
 _AT_MODULE_LEVEL = re.compile(r"^(?:def |class )?([A-Za-z_]\w*)(?=[ (:]| *=)", re.MULTILINE)
 PreambleMode = Literal["used", "full"]
@@ -32,8 +32,7 @@ class Generator:
 
     def __init__(self, template_dirs: Sequence[Path]) -> None:
         self.environment = create_environment(template_dirs)
-        own_only = tuple(template_dirs) == (template_root(),)  # the front end has read that one already
-        self.table: OpTable = load_table(None if own_only else template_dirs)
+        self.table: OpTable = load_table(template_dirs)
         self.preamble: Preamble = load_preamble(template_dirs)
         self.ops = OpEmitter(self.table, OpMacros(self.table, self.environment))
         self.expressions: Any = TemplateMacros(self.environment, "script/expressions.py.jinja")
@@ -63,10 +62,18 @@ class Generator:
         return marks.statements(ScriptBuilder(self, node, check_shapes, marks, trace).build(preamble), script)
 
 
+def generator(template_dirs: Folder | Sequence[Folder] = ()) -> Generator:
+    """The generator of the given template folders, else of those in use, before the project's own.
+
+    A template that has changed is read again. Raises TemplateFolderError for a folder that does not exist.
+    """
+    folders = all_folders(template_dirs)
+    return _generator(folders, forget_changed(folders))
+
+
 @lru_cache(maxsize=8)
-def generator(template_dirs: tuple[Path, ...] = ()) -> Generator:
-    """The generator of the given template folders, first one first, before the project's own."""
-    return Generator((*template_dirs, template_root()))
+def _generator(folders: tuple[Path, ...], state: State) -> Generator:
+    return Generator(folders)
 
 
 class ScriptBuilder:

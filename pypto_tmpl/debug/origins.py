@@ -42,7 +42,7 @@ def statements_of_lines(
     trace: TraceSelection | None = None,
 ) -> dict[int, ir.Stmt]:
     """The statement that each line of a script was made from; see ``source_lines``."""
-    emitter = generator(tuple(template_dirs))
+    emitter = generator(template_dirs)
     for check_shapes in (False, True):
         for preamble in _PREAMBLES:
             found = emitter.statements_of_lines(node, script, check_shapes, preamble, trace)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -25,6 +25,7 @@ from pypto_tmpl.debug.tensor_set import TensorSet
 from pypto_tmpl.debug.tolerance import Tolerance
 from pypto_tmpl.debug.workers import PatientPool, WorkerPool
 from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.overlays import checked_folders
 from pypto_tmpl.verdicts import Comparator
 
 RTOL = ATOL = 5e-2
@@ -105,7 +106,7 @@ class Validation:
         expected: Mapping[str, torch.Tensor],
         options: Options,
     ) -> None:
-        self.options = options
+        self.options = replace(options, template_dirs=checked_folders(options.template_dirs))
         self.rules = options.rules()
         self.inputs = {name: _copied(name, value, "tensors") for name, value in tensors.items()}
         self.expected = {name: _copied(name, value, "expected").cpu() for name, value in expected.items()}

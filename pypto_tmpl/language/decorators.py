@@ -17,6 +17,7 @@ from pypto_tmpl.language.programs import read_alone, read_program
 from pypto_tmpl.language.retrieval import closure_of, executed_module, source_of_class, source_of_function
 from pypto_tmpl.language.scopes import InlineFunction
 from pypto_tmpl.language.tracebacks import without_frames
+from pypto_tmpl.ops import forget_changed
 
 Definition = TypeVar("Definition", ir.Program, ir.Function)
 
@@ -80,6 +81,7 @@ def _function(func: Callable[..., Any], frame: FrameType) -> Any:
 
 
 def _read(read: Callable[[], Definition]) -> Definition:
+    forget_changed()
     with collector_paused():
         return without_frames(read)
 

@@ -23,6 +23,7 @@ from pypto_tmpl.language.limits import as_parser_error, decode, parse_source
 from pypto_tmpl.language.programs import read_alone, read_program
 from pypto_tmpl.language.scopes import InlineFunction, Module, Reader, Variables
 from pypto_tmpl.language.source import Comments, Source, SourceMap
+from pypto_tmpl.ops import forget_changed
 
 _HEADER = "# pypto.program:"
 _LANGUAGE_MODULES = frozenset({"pypto.language", "pypto_tmpl.language"})
@@ -87,6 +88,7 @@ def _read(
     closure: Mapping[str, object] | None = None,
     unreached: frozenset[str] = frozenset(),
 ) -> ir.Program | ir.Function:
+    forget_changed()
     with collector_paused():
         return _definition(parse_source(text, filename, source_map), dict(closure or {}), unreached)
 

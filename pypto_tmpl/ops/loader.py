@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from pypto_tmpl.errors import Diagnostic, PyptoTmplError
@@ -12,7 +11,10 @@ from pypto_tmpl.ops.macros import scan_macros
 from pypto_tmpl.ops.sources import helper_names, template_files
 from pypto_tmpl.ops.structure import read_family
 from pypto_tmpl.ops.table import Declaration, OpTable
-from pypto_tmpl.resources import template_root
+from pypto_tmpl.overlays import State, all_folders, state_of
+
+_tables: dict[tuple[Path, ...], OpTable] = {}
+_states: dict[tuple[Path, ...], State] = {}
 
 
 class OpTableError(PyptoTmplError, ValueError):
@@ -31,15 +33,27 @@ class OpTableError(PyptoTmplError, ValueError):
 def load_table(template_dirs: Sequence[Path] | None = None) -> OpTable:
     """Load ``ops/*.yaml`` of the template folders; of files of one name the earliest folder's wins.
 
-    Without folders: the project's own table, loaded once.
+    Without folders: those in use (``overlays``), as they were when a program was last read or emitted.
     Raises: OpTableError with every problem of all files.
     """
-    return _load_default() if template_dirs is None else _load(tuple(template_dirs))
+    folders = all_folders() if template_dirs is None else tuple(template_dirs)
+    if template_dirs is not None:
+        forget_changed(folders)
+    found = _tables.get(folders)
+    if found is None:
+        _states.setdefault(folders, state_of(folders))
+        found = _tables[folders] = _load(folders)
+    return found
 
 
-@lru_cache(maxsize=1)
-def _load_default() -> OpTable:
-    return _load((template_root(),))
+def forget_changed(folders: tuple[Path, ...] | None = None) -> State:
+    """Drop the table of template folders, by default those in use, if a file changed; give their state."""
+    folders = all_folders() if folders is None else folders
+    state = state_of(folders)
+    if _states.get(folders) != state:
+        _tables.pop(folders, None)
+        _states[folders] = state
+    return state
 
 
 def _load(template_dirs: Sequence[Path]) -> OpTable:

@@ -18,7 +18,7 @@ from pypto_tmpl.debug.report.page_data import PageData, change_counts
 from pypto_tmpl.debug.results import Rerun, ValidationResult, jsonable
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.generated import JSON_MARK, check_place, is_record, is_report_page, write_generated
-from pypto_tmpl.resources import template_root
+from pypto_tmpl.overlays import all_folders
 
 PAGE, DATA = (".html", ".htm"), ".json"
 FOLDER = "report"
@@ -85,7 +85,7 @@ def page_text(
     template_dirs: Sequence[Path] = (),
 ) -> str:
     """The HTML of the page."""
-    environment = _environment(tuple(template_dirs))
+    environment = _environment(all_folders(template_dirs))
     data = PageData(rerun).build(result)
     script, style = (_joined(environment, names) for names in (SCRIPTS, STYLES))
     rows = [stage | dict(zip(("new", "gone"), change_counts(stage), strict=True)) for stage in data["stages"]]
@@ -101,10 +101,10 @@ def page_text(
     )
 
 
-def _environment(template_dirs: tuple[Path, ...]) -> jinja2.Environment:
+def _environment(folders: Sequence[Path]) -> jinja2.Environment:
     """Unlike that of scripts, it escapes whatever is not marked as markup."""
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader([*template_dirs, template_root()]),
+        loader=jinja2.FileSystemLoader(folders),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
