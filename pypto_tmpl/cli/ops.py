@@ -34,7 +34,7 @@ def ops() -> None:
 @click.pass_obj
 def list_ops(settings: Settings, family: str | None, namespace: str | None) -> None:
     """List the ops by name: how each is emitted, and what it does."""
-    table = load_table(settings.template_dirs)
+    table = _table(settings)
     _check_choice(family, table.families, "family")
     _check_choice(namespace, {entry.namespace for entry in table.values()}, "namespace")
     chosen = [
@@ -52,7 +52,7 @@ def list_ops(settings: Settings, family: str | None, namespace: str | None) -> N
 @click.pass_obj
 def show(settings: Settings, name: str) -> None:
     """Show one op: its entry, the macro that emits it and the text emitted for each sample."""
-    table = load_table(settings.template_dirs)
+    table = _table(settings)
     entry = table[name]
     click.echo("\n".join(_entry_lines(table, entry)))
     source = table.macro_source(entry.name)
@@ -77,7 +77,7 @@ def status(settings: Settings, namespace: str | None) -> None:
     comes with its reason, or with MISSING. References and cases are known in the repository only; elsewhere
     they are shown as a dash.
     """
-    table = load_table(settings.template_dirs)
+    table = _table(settings)
     _check_choice(namespace, {entry.namespace for entry in table.values()}, "namespace")
     entries = [entry for entry in table.values() if namespace in (None, entry.namespace)]
     for line in (*_namespace_lines(entries), "", *_evidence_lines(table, entries)):
@@ -150,7 +150,7 @@ def docs(context: click.Context, write: bool, check: bool) -> None:
     if write or check:
         _require_checkout("docs/ops.md", "pypto-tmpl ops docs prints the page")
     folders = context.obj.template_dirs
-    page = ops_page(load_table(folders), folders)
+    page = ops_page(_table(context.obj), folders)
     path = resources.template_root().parent / "docs" / "ops.md"
     if write:
         write_generated(path, page, is_made_of_table, make_folders=True)
@@ -193,6 +193,16 @@ def schema(write: bool) -> None:
         click.echo(f"wrote {write_schema()}", err=True)
     else:
         click.echo(schema_text(), nl=False)
+
+
+def _table(settings: Settings) -> OpTable:
+    """The table, with what the user's folders bring checked; commands that only look run no generator."""
+    table = load_table(settings.template_dirs)
+    if settings.user_template_dirs:
+        from pypto_tmpl.codegen.script import generator
+
+        generator()
+    return table
 
 
 def _require_checkout(what: str, instead: str) -> None:

@@ -17,6 +17,7 @@ from pypto_tmpl.codegen.groups import is_plain_group
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.marks import Marks
 from pypto_tmpl.codegen.names import NameTable
+from pypto_tmpl.codegen.op_checks import check_ops
 from pypto_tmpl.codegen.preamble import Preamble, load_preamble
 from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
@@ -34,7 +35,9 @@ class Generator:
         self.environment = create_environment(template_dirs)
         self.table: OpTable = load_table(template_dirs)
         self.preamble: Preamble = load_preamble(template_dirs)
-        self.ops = OpEmitter(self.table, OpMacros(self.table, self.environment))
+        macros = OpMacros(self.table, self.environment)
+        check_ops(self.table, macros, self.preamble, template_dirs[:-1])
+        self.ops = OpEmitter(self.table, macros)
         self.expressions: Any = TemplateMacros(self.environment, "script/expressions.py.jinja")
         self.statements: Any = TemplateMacros(self.environment, "script/statements.py.jinja")
         self.module_names = frozenset(_module_names(self.preamble))

@@ -216,6 +216,12 @@ class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
         tuple[DTypeName, ...],
         Meta(description="Element dtypes for which the emitted text is right; others are refused."),
     ] = TORCH_DTYPES
+    exact: Annotated[
+        bool,
+        Meta(
+            description="False where FP32 results are right up to roundings only, as of functions and sums."
+        ),
+    ] = True
     samples: Annotated[
         tuple[Sample, ...],
         Meta(
