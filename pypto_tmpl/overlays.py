@@ -65,6 +65,16 @@ def using_templates(template_dirs: Folder | Sequence[Folder], *, everywhere: boo
             _here.reset(token)
 
 
+def shared_folders() -> tuple[str, ...]:
+    """The template folders that all threads of the process use, to be used by a child process too."""
+    return tuple(os.path.abspath(folder) for folder in _process[-1])
+
+
+def share_folders(folders: Sequence[Folder]) -> None:
+    """Use template folders in all of this process, for good."""
+    _process.append(checked_folders(folders))
+
+
 def state_of(folders: Sequence[Path]) -> State:
     """What tells whether a template has changed: names, times and sizes of the files of all folders."""
     found: list[tuple[str, int, int]] = []

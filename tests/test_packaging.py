@@ -96,3 +96,16 @@ def test_command_runs(environment: Path, command: list[str]) -> None:
     assert help_text.startswith("Usage: ")
     version_text = run(environment / program, *arguments, "--version", cwd=environment)
     assert pypto_tmpl.__version__ in version_text
+
+
+def test_the_wheel_asks_for_what_the_package_imports(wheel: Path) -> None:
+    """numpy among it: without it torch prints a warning on every run."""
+    archive = zipfile.ZipFile(wheel)
+    metadata = archive.read(next(name for name in archive.namelist() if name.endswith("METADATA"))).decode()
+    needed = [line for line in metadata.splitlines() if "extra ==" not in line]
+    assert any(line.startswith("Requires-Dist: numpy") for line in needed)
+
+
+def test_an_installed_package_is_known_as_such(environment: Path) -> None:
+    code = "import pypto_tmpl.resources as r; print(r.is_installed())"
+    assert run(environment / "python", "-c", code, cwd=environment).strip() == "True"
