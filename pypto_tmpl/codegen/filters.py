@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -55,6 +55,11 @@ def torch_dtype(name: str) -> str:
     return f"torch.{found}"
 
 
-FILTERS: Mapping[str, Callable[..., str]] = MappingProxyType(
-    {"py_literal": py_literal, "torch_dtype": torch_dtype}
+def cell_count(extents: Sequence[str]) -> int | None:
+    """How many cells a box has, given the texts of its extents; None where not all are numbers."""
+    return math.prod(map(int, extents)) if all(extent.isdigit() for extent in extents) else None
+
+
+FILTERS: Mapping[str, Callable[..., object]] = MappingProxyType(
+    {"cell_count": cell_count, "py_literal": py_literal, "torch_dtype": torch_dtype}
 )

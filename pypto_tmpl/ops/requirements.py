@@ -35,6 +35,7 @@ REQUIREMENTS: Mapping[str, str] = MappingProxyType(
         "accumulates": "the product of the second and third operand has the shape of the first",
         "covers_contraction": "the second operand is valid wherever the first one is summed",
         "stores_into": "the dtypes are equal, or FP32 and a 16-bit float",
+        "block_of": "the tuple gives the extents of a corner or a row-major block of the operand",
         "not_smaller": "no extent of the tuple is less than the operand's",
     }
 )

@@ -14,6 +14,7 @@ from pypto_tmpl.ir.arithmetic import constant_difference, constant_value
 from pypto_tmpl.language.constants import type_text
 from pypto_tmpl.language.inference.operands import Extents, InferenceError, Operands
 from pypto_tmpl.language.inference.shapes import agree, contracted, product
+from pypto_tmpl.ops.blocks import may_have_block
 from pypto_tmpl.ops.requirements import REQUIREMENTS, parse_requirement
 from pypto_tmpl.ops.signatures import call_of
 
@@ -195,6 +196,14 @@ def _stores_into(given: Operands, words: Sequence[str]) -> None:
         raise InferenceError(f"{_both(given, *words)}, and their dtypes must be equal")
 
 
+def _block_of(given: Operands, words: Sequence[str]) -> None:
+    block, tile = words
+    extents = given.shape_of(given.needed(block))
+    if not may_have_block(given.shape_of(given.needed(tile)), extents):
+        shown = ", ".join(ir.python_print(extent, format=False) for extent in extents)
+        raise InferenceError(f"{_told(given, tile)}, which has no part of the extents [{shown}] of {block!r}")
+
+
 def _not_smaller(given: Operands, words: Sequence[str]) -> None:
     """Each extent of the shape is as large as the operand's."""
     shape, source = words
@@ -228,6 +237,7 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
         "accumulates": _accumulates,
         "covers_contraction": _covers_contraction,
         "stores_into": _stores_into,
+        "block_of": _block_of,
         "not_smaller": _not_smaller,
     }
 )

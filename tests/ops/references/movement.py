@@ -63,10 +63,18 @@ def slice_(
     return out[tuple(slice(0, extent) for extent in valid_shape)] if valid_shape else out
 
 
+def written_cells(tile: Sequence[int], block: Sequence[int]) -> list[tuple[int, ...]]:
+    """The tile's cells that a block of those extents has, in its order: all, or those of its corner."""
+    if math.prod(tile) == math.prod(block):
+        return [*cells(tile)]
+    rows, columns = math.prod(block[:-1]), block[-1]
+    return [(row, column) for row in range(rows) for column in range(columns)]
+
+
 def write(target: Shaped, source: Shaped, offset: list[int], block: list[int], *, add: bool) -> torch.Tensor:
     """target[offset + i] = source[i] for the valid i, the source read row by row as the block."""
     out = numbers_of(target.data)
-    order = dict(zip(cells(source.data.shape), cells(block), strict=True))
+    order = dict(zip(written_cells(source.data.shape, block), cells(block), strict=True))
     part = numbers_of(source.data.to(target.data.dtype))
     lead = (0,) * (out.dim() - len(block))
     for cell, place in order.items():
