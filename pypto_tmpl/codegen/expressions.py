@@ -13,6 +13,7 @@ from pypto_tmpl.codegen.known_attrs import unknown_attrs
 from pypto_tmpl.codegen.operands import Operand
 from pypto_tmpl.codegen.poison import Suspect, fresh_variables, suspects
 from pypto_tmpl.codegen.regions import RuntimeRegions, static_region
+from pypto_tmpl.codegen.sharing import SharedStorage
 from pypto_tmpl.codegen.storage import TRANSFERS, ChangingTiles, written_operand, written_tiles
 from pypto_tmpl.codegen.variables import VariableEmitter
 from pypto_tmpl.ops import OpEntry
@@ -73,6 +74,11 @@ class ExpressionEmitter(VariableEmitter):
     @cached_property
     def _changing(self) -> ChangingTiles:
         return ChangingTiles(self.function, self.facts, self.script.generator.table)
+
+    @cached_property
+    def _storage(self) -> SharedStorage:
+        table = self.script.generator.table
+        return SharedStorage(self.function, self.facts, table, in_kernel=self.in_kernel)
 
     @cached_property
     def device(self) -> str | None:
@@ -183,6 +189,10 @@ class ExpressionEmitter(VariableEmitter):
         if call.op.name in TRANSFERS:
             return any(var is not None and self._changing.may_change(var) for var in variables)
         return any(var is not None and id(var) in self._written for var in variables)
+
+    def may_share(self, left: ir.Expr, right: ir.Expr) -> bool:
+        """Whether two values may show cells of one buffer."""
+        return self._storage.may_share(left, right)
 
     def suspect(self, entry: OpEntry, call: ir.Call, operands: list[Operand], result: Operand) -> None:
         """Note the operands of ``call`` whose padding its result must not show."""

@@ -55,8 +55,8 @@ class Operand(str):
     """
 
     __slots__ = (
-        "_region_of", "_shape_of", "dtype_name", "is_literal", "items", "layout", "memory", "rank", "shape",
-        "valid", "valid_items",
+        "_region_of", "_shape_of", "dtype_name", "is_literal", "items", "layout", "memory", "name", "rank",
+        "shape", "valid", "valid_items",
     )  # fmt: skip
 
     dtype_name: str | None
@@ -64,6 +64,7 @@ class Operand(str):
     items: list[str] | None
     layout: str | None
     memory: str | None
+    name: str  # the text of the value itself, where the operand is a copy of it
     rank: int | None
     shape: list[str] | None
     valid: str | None
@@ -85,6 +86,7 @@ class Operand(str):
         layout: str | None = None,
     ) -> Operand:
         self = super().__new__(cls, text)
+        self.name = text
         self.dtype_name = dtype_name
         self.shape = shape
         self.rank = None if shape is None else len(shape)
@@ -109,10 +111,25 @@ class Operand(str):
     ) -> Operand:
         """A tile or tensor whose extents are worked out when a macro asks for them: most do not."""
         self = super().__new__(cls, text)
+        self.name = text
         self.dtype_name, self.rank, self.memory = dtype_name, rank, memory
         self.items, self.is_literal, self.layout = None, False, layout
         self._shape_of, self._region_of = shape_of, region_of
         return self
+
+    def copied(self, text: str) -> Operand:
+        """The same operand under the text of a copy of it."""
+        other = Operand.shaped(
+            text,
+            str(self.dtype_name),
+            self.rank or 0,
+            self.memory,
+            lambda: self.shape or [],
+            lambda: None if self.valid is None else (self.valid, self.valid_items or []),
+            self.layout,
+        )
+        other.name = self.name
+        return other
 
     @property
     def dtype(self) -> str | None:

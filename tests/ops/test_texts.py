@@ -204,7 +204,7 @@ def test_other_reductions(op, sample, text):
             {"tensor": WHOLE, "col_vec": "BF16[1, 32]"},
             "col_vec.expand_as(tensor).clone().to(torch.float32)",
         ),
-        ("tensor.expand_clone", {"input": "FP32[1, 8]", "target": WHOLE}, "input.expand_as(target).clone()"),
+        ("tensor.expand_clone", {"input": "FP32[1, 8]", "target": WHOLE}, "_fill_repeated(target, input)"),
         ("tile.expands", {"target": WHOLE, "scalar": "0.5"}, "torch.full_like(target, 0.5)"),
         (
             "tile.expands",
