@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.bounds import IntegerBounds
 from pypto_tmpl.codegen.environment import OpMacros
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
@@ -36,6 +37,8 @@ class CallSource(Protocol):
     def check_dtype(self, node: ir.Expr) -> bool: ...
     def is_written(self, call: ir.Call) -> bool: ...
     def may_share(self, left: ir.Expr, right: ir.Expr) -> bool: ...
+    @property
+    def bounds(self) -> IntegerBounds: ...
     def suspect(self, entry: OpEntry, call: ir.Call, operands: list[Operand], result: Operand) -> None: ...
 
 
@@ -66,6 +69,8 @@ class OpEmitter:
                 in_kernel=source.in_kernel,
                 device=source.device,
                 source_is_written=source.is_written(call),
+                may_be_negative=_may_be_negative(source, entry, call),
+                is_inside=_is_inside(source, entry, call),
             )
         except CallError as error:
             source.report(error.what, call.span)
@@ -171,6 +176,31 @@ class OpEmitter:
             lambda: None if is_popped else source.region(node),  # no region before the run
             layout=view.layout.name if view is not None else None,
         )
+
+
+def _may_be_negative(source: CallSource, entry: OpEntry, call: ir.Call) -> bool:
+    """Whether an index of the element that a call names is not known to count from the start."""
+    if "indices" not in entry.operand_names:
+        return False
+    indices = call.args[entry.operand_names.index("indices")]
+    return isinstance(indices, ir.MakeTuple) and any(
+        source.bounds.of(index)[0] < 0 for index in indices.elements
+    )
+
+
+def _is_inside(source: CallSource, entry: OpEntry, call: ir.Call) -> bool:
+    """Whether the window that a call reads of its first operand lies inside of it for sure."""
+    named = dict(zip(entry.operand_names, call.args, strict=False))
+    shape = named.get("shapes", named.get("shape"))
+    offsets = named.get("offsets", named.get("offset"))
+    whole = call.args[0].type if call.args else None
+    if "index_row" in named and "index_col" in named:
+        offsets = ir.MakeTuple([named["index_row"], named["index_col"]], call.span)
+    if not (isinstance(shape, ir.MakeTuple) and isinstance(offsets, ir.MakeTuple)):
+        return False
+    return isinstance(whole, ir.ShapedType) and source.bounds.are_inside(
+        offsets.elements, shape.elements, whole.shape
+    )
 
 
 def _has_its_block(call: ir.Call) -> bool:

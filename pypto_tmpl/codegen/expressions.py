@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen import scalars
+from pypto_tmpl.codegen.bounds import IntegerBounds
 from pypto_tmpl.codegen.filters import py_literal
 from pypto_tmpl.codegen.known_attrs import unknown_attrs
 from pypto_tmpl.codegen.operands import Operand
@@ -74,6 +75,11 @@ class ExpressionEmitter(VariableEmitter):
     @cached_property
     def _changing(self) -> ChangingTiles:
         return ChangingTiles(self.function, self.facts, self.script.generator.table)
+
+    @cached_property
+    def bounds(self) -> IntegerBounds:
+        """Ranges of the integers that the function computes."""
+        return IntegerBounds(self.function, self.facts)
 
     @cached_property
     def _storage(self) -> SharedStorage:

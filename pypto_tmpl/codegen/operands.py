@@ -231,12 +231,16 @@ class Attributes(_Names):
         in_kernel: bool,
         device: str | None = None,
         source_is_written: bool = False,
+        may_be_negative: bool = False,
+        is_inside: bool = False,
     ) -> None:
         super().__init__(op, values)
         self.result = result
         self.in_kernel = in_kernel
         self.device = device
         self.source_is_written = source_is_written
+        self.may_be_negative = may_be_negative
+        self.is_inside = is_inside
 
     def _allowed(self) -> tuple[str, ...]:
         return (*self._values, *CALL_FACTS)
@@ -271,8 +275,7 @@ def bind_attributes(
     *,
     result: Operand | None,
     in_kernel: bool,
-    device: str | None = None,
-    source_is_written: bool = False,
+    **facts: Any,
 ) -> Attributes:
     """Complete the keywords of a call by the table's defaults; the caller has refused undeclared ones.
 
@@ -284,14 +287,7 @@ def bind_attributes(
         if value is None and kwarg.required:
             raise _call_error(entry, f"needs the keyword {kwarg.name!r}, the call does not have it")
         named[kwarg.name] = kwarg.default if value is None and kwarg.has_default else value
-    return Attributes(
-        entry.name,
-        named,
-        result=result,
-        in_kernel=in_kernel,
-        device=device,
-        source_is_written=source_is_written,
-    )
+    return Attributes(entry.name, named, result=result, in_kernel=in_kernel, **facts)
 
 
 def _call_error(entry: OpEntry, problem: str) -> CallError:

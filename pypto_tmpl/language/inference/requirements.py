@@ -159,6 +159,11 @@ def _index_per_axis(given: Operands, words: Sequence[str]) -> None:
     for index in found:
         if not isinstance(index.type, ir.ScalarType) or not index.type.dtype.is_int():
             raise InferenceError(f"an index is {type_text(index.type)}, and indices are integers")
+    for axis, (index, extent) in enumerate(zip(found, shape, strict=True)):
+        number, past = constant_value(index), constant_difference(index, extent)
+        if (number is not None and number < 0) or (past is not None and past >= 0):
+            shown = ir.python_print(index, format=False)
+            raise InferenceError(f"the index {shown} on axis {axis} is outside: {_told(given, container)}")
 
 
 def _axis_of(given: Operands, words: Sequence[str]) -> None:
