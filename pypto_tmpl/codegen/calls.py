@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.bounds import IntegerBounds
+from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.environment import OpMacros
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
@@ -19,6 +20,7 @@ from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
 from pypto_tmpl.ops.blocks import may_have_block
 
 _READ_FIRST = frozenset({"matmul", "matmul_mx"})  # families whose ops compute before they write
+_LAID = frozenset({"tile.store", "tile.assemble", "tensor.assemble"})  # write the cells of a source
 _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
 
 
@@ -39,6 +41,8 @@ class CallSource(Protocol):
     def may_share(self, left: ir.Expr, right: ir.Expr) -> bool: ...
     @property
     def bounds(self) -> IntegerBounds: ...
+    @property
+    def edges(self) -> Edges: ...
     def suspect(self, entry: OpEntry, call: ir.Call, operands: list[Operand], result: Operand) -> None: ...
 
 
@@ -113,7 +117,7 @@ class OpEmitter:
         return not wrong
 
     def _may_write(self, source: CallSource, call: ir.Call) -> bool:
-        """Whether a store has the part it writes, and a target that can be added to; if not, it is reported."""
+        """Whether a store has the part it writes and a target that can be added to; reported if not."""
         if call.op.name == "tile.store" and not _has_its_block(call):
             source.report(f"operator {call.op.name!r} writes more than its tile has", call.span)
             return False
@@ -128,7 +132,7 @@ class OpEmitter:
     def _read_before(
         self, source: CallSource, call: ir.Call, entry: OpEntry, operands: list[Operand]
     ) -> None:
-        """Have operands copied that may show the cells which the call writes, as if all had been read before."""
+        """Have operands copied that may show cells which the call writes: they are read before."""
         position = entry.operand_names.index(entry.writes[0])
         if position >= len(operands):
             return
@@ -140,6 +144,10 @@ class OpEmitter:
                 continue
             if source.may_share(arg, target):
                 text = source.macros.apart(operands[at], operands[position], offsets)
+                operands[at] = operands[at].copied(str(text))
+            starts = source.edges.starts(arg) if entry.name in _LAID else None
+            if starts is not None and ("shapes" in named or not source.edges.is_loaded(arg)):
+                text = source.macros.past_edge(operands[at], [source.expr(start) for start in starts])
                 operands[at] = operands[at].copied(str(text))
 
     def _keywords(self, call: ir.Call, entry: OpEntry) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pypto_tmpl import ir
 from pypto_tmpl.codegen import scalars
 from pypto_tmpl.codegen.bounds import IntegerBounds
+from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.filters import py_literal
 from pypto_tmpl.codegen.known_attrs import unknown_attrs
 from pypto_tmpl.codegen.operands import Operand
@@ -80,6 +81,11 @@ class ExpressionEmitter(VariableEmitter):
     def bounds(self) -> IntegerBounds:
         """Ranges of the integers that the function computes."""
         return IntegerBounds(self.function, self.facts)
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The values that begin before the tensors they were loaded from."""
+        return Edges(self.facts, self.script.generator.table, self.bounds)
 
     @cached_property
     def _storage(self) -> SharedStorage:

@@ -1,4 +1,4 @@
-"""Which values of a function may show cells of one buffer, so that one must be read before another is written."""
+"""Which values of a function may show cells of one buffer: one is read before the other is written."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def written_tiles(facts: BodyFacts, table: OpTable) -> set[int]:
 
 
 def shared_operands(call: ir.Call, table: OpTable) -> list[ir.Expr]:
-    """The operand that may share its storage with the result, if there is one; views of tensors are not told."""
+    """The operand that may share its storage with the result, if there is one; no views of tensors."""
     entry = table.get(call.op.name)
     if entry is None:
         return []

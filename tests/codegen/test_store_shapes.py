@@ -1,4 +1,4 @@
-"""Stores that state the extents of what they write: a corner of the tile, or a block of the flattened tile."""
+"""Stores that state the extents of what they write: a corner of the tile, or a block of it, flattened."""
 
 import pytest
 import torch
@@ -13,7 +13,9 @@ import pypto.language as pl
 @pl.program
 class Corner:
     @pl.function(type=pl.FunctionType.InCore)
-    def kernel(self, x: pl.Tensor[[8, 1], pl.FP32], out: pl.Out[pl.Tensor[[8, 1], pl.FP32]]) -> pl.Tensor[[8, 1], pl.FP32]:
+    def kernel(
+        self, x: pl.Tensor[[8, 1], pl.FP32], out: pl.Out[pl.Tensor[[8, 1], pl.FP32]]
+    ) -> pl.Tensor[[8, 1], pl.FP32]:
         t = pl.load(x, [0, 0], [8, 1])
         out = pl.tile.store(t, [2, 0], out, shapes={shapes})
         return out
@@ -41,7 +43,7 @@ def test_a_corner_in_the_language():
 def test_more_than_the_tile_has_is_refused_where_it_is_written(shapes):
     with pytest.raises(pl.parser.ParserError, match=r"has no part of the extents") as caught:
         pl.parse(KERNEL.format(shapes=shapes))
-    assert ":8:15" in str(caught.value)
+    assert ":10:15" in str(caught.value)
 
 
 def test_more_than_the_tile_has_is_refused_in_a_dump():
