@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from pypto_tmpl.codegen import scalars
 from pypto_tmpl.codegen.bounds import IntegerBounds
 from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.filters import py_literal
+from pypto_tmpl.codegen.float_literals import nearest
 from pypto_tmpl.codegen.known_attrs import unknown_attrs
 from pypto_tmpl.codegen.operands import Operand
 from pypto_tmpl.codegen.poison import Suspect, fresh_variables, suspects
@@ -299,6 +301,9 @@ class ExpressionEmitter(VariableEmitter):
 
 
 def _constant(node: ir.ConstInt | ir.ConstFloat | ir.ConstBool) -> str:
+    """A literal as it is written, but infinite where its dtype has no number so large."""
+    if isinstance(node, ir.ConstFloat) and math.isinf(number := nearest(node.value, node.dtype)):
+        return py_literal(number)
     return py_literal(node.value)
 
 

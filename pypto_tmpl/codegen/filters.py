@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from pypto_tmpl.codegen.float_literals import nearest
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.ir import DataType
 
 TORCH_NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -60,6 +62,21 @@ def cell_count(extents: Sequence[str]) -> int | None:
     return math.prod(map(int, extents)) if all(extent.isdigit() for extent in extents) else None
 
 
+def infinite_in(literal: str, dtype_name: str | None) -> str:
+    """The text of the infinity that a number is in a float dtype whose range it leaves; empty for any other."""
+    dtype = getattr(DataType, dtype_name or "", None)
+    try:
+        number = nearest(float(literal), dtype) if isinstance(dtype, DataType) else 0.0
+    except ValueError:  # no number, or an infinity already
+        return ""
+    return py_literal(number) if math.isinf(number) else ""
+
+
 FILTERS: Mapping[str, Callable[..., object]] = MappingProxyType(
-    {"cell_count": cell_count, "py_literal": py_literal, "torch_dtype": torch_dtype}
+    {
+        "cell_count": cell_count,
+        "infinite_in": infinite_in,
+        "py_literal": py_literal,
+        "torch_dtype": torch_dtype,
+    }
 )
