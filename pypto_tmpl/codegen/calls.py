@@ -147,8 +147,7 @@ class OpEmitter:
                 operands[at] = operands[at].copied(str(text))
             starts = source.edges.starts(arg) if entry.name in _LAID else None
             if starts is not None and ("shapes" in named or not source.edges.is_loaded(arg)):
-                text = source.macros.past_edge(operands[at], [source.expr(start) for start in starts])
-                operands[at] = operands[at].copied(str(text))
+                operands[at].edge = source.macros.list_of([source.expr(start) for start in starts])
 
     def _keywords(self, call: ir.Call, entry: OpEntry) -> Mapping[str, Any]:
         specs = {spec.name: spec for spec in entry.kwargs}

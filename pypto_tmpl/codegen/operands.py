@@ -15,7 +15,7 @@ from pypto_tmpl.ops.model import CALL_FACTS, OpEntry
 
 FACTS = (
     "valid", "valid_items", "shape", "rank", "dtype", "dtype_name", "dtype_class", "bits", "memory",
-    "items", "is_literal", "layout",
+    "items", "is_literal", "layout", "edge",
 )  # fmt: skip
 # dtype name -> (class, bits): the class tells arithmetic apart, the bits are those of the element.
 _DTYPE_FACTS: dict[str, tuple[str, int]] = {
@@ -55,14 +55,15 @@ class Operand(str):
     """
 
     __slots__ = (
-        "_region_of", "_shape_of", "dtype_name", "is_literal", "items", "layout", "memory", "name", "rank",
-        "shape", "valid", "valid_items",
+        "_region_of", "_shape_of", "dtype_name", "edge", "is_literal", "items", "layout", "memory", "name",
+        "rank", "shape", "valid", "valid_items",
     )  # fmt: skip
 
     dtype_name: str | None
     is_literal: bool
     items: list[str] | None
     layout: str | None
+    edge: str | None  # where the cells begin that the value's tensor had, if some precede them
     memory: str | None
     name: str  # the text of the value itself, where the operand is a copy of it
     rank: int | None
@@ -86,7 +87,7 @@ class Operand(str):
         layout: str | None = None,
     ) -> Operand:
         self = super().__new__(cls, text)
-        self.name = text
+        self.name, self.edge = text, None
         self.dtype_name = dtype_name
         self.shape = shape
         self.rank = None if shape is None else len(shape)
@@ -111,7 +112,7 @@ class Operand(str):
     ) -> Operand:
         """A tile or tensor whose extents are worked out when a macro asks for them: most do not."""
         self = super().__new__(cls, text)
-        self.name = text
+        self.name, self.edge = text, None
         self.dtype_name, self.rank, self.memory = dtype_name, rank, memory
         self.items, self.is_literal, self.layout = None, False, layout
         self._shape_of, self._region_of = shape_of, region_of
@@ -128,7 +129,7 @@ class Operand(str):
             lambda: None if self.valid is None else (self.valid, self.valid_items or []),
             self.layout,
         )
-        other.name = self.name
+        other.name, other.edge = self.name, self.edge
         return other
 
     @property
