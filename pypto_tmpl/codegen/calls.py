@@ -39,6 +39,8 @@ class CallSource(Protocol):
     def check_dtype(self, node: ir.Expr) -> bool: ...
     def is_written(self, call: ir.Call) -> bool: ...
     def may_share(self, left: ir.Expr, right: ir.Expr) -> bool: ...
+    def is_plain_window(self, call: ir.Call) -> bool: ...
+    def may_be_view(self, call: ir.Call) -> bool: ...
     @property
     def bounds(self) -> IntegerBounds: ...
     @property
@@ -74,7 +76,8 @@ class OpEmitter:
                 device=source.device,
                 source_is_written=source.is_written(call),
                 may_be_negative=_may_be_negative(source, entry, call),
-                is_inside=_is_inside(source, entry, call),
+                is_inside=source.is_plain_window(call),
+                may_be_view=source.may_be_view(call),
             )
         except CallError as error:
             source.report(error.what, call.span)
@@ -192,21 +195,6 @@ def _may_be_negative(source: CallSource, entry: OpEntry, call: ir.Call) -> bool:
     indices = call.args[entry.operand_names.index("indices")]
     return isinstance(indices, ir.MakeTuple) and any(
         source.bounds.of(index)[0] < 0 for index in indices.elements
-    )
-
-
-def _is_inside(source: CallSource, entry: OpEntry, call: ir.Call) -> bool:
-    """Whether the window that a call reads of its first operand lies inside of it for sure."""
-    named = dict(zip(entry.operand_names, call.args, strict=False))
-    shape = named.get("shapes", named.get("shape"))
-    offsets = named.get("offsets", named.get("offset"))
-    whole = call.args[0].type if call.args else None
-    if "index_row" in named and "index_col" in named:
-        offsets = ir.MakeTuple([named["index_row"], named["index_col"]], call.span)
-    if not (isinstance(shape, ir.MakeTuple) and isinstance(offsets, ir.MakeTuple)):
-        return False
-    return isinstance(whole, ir.ShapedType) and source.bounds.are_inside(
-        offsets.elements, shape.elements, whole.shape
     )
 
 

@@ -14,7 +14,9 @@ from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.filters import py_literal
 from pypto_tmpl.codegen.float_literals import nearest
 from pypto_tmpl.codegen.known_attrs import unknown_attrs
+from pypto_tmpl.codegen.lifetimes import COPIES, Views
 from pypto_tmpl.codegen.operands import Operand
+from pypto_tmpl.codegen.origins import WINDOWS, window_is_inside
 from pypto_tmpl.codegen.poison import Suspect, fresh_variables, suspects
 from pypto_tmpl.codegen.regions import RuntimeRegions, static_region
 from pypto_tmpl.codegen.sharing import SharedStorage
@@ -35,6 +37,7 @@ _CUBE_SPACES = frozenset(
         ir.MemorySpace.RightScale,
     }
 )
+_CHECKED = frozenset({"tile.load", "tile.extract"})  # refuse poison in what they read
 # CPython gives up at 200 open brackets (an operator call opens up to three) and, depending on its version, at
 # some 3000 levels of syntax.
 MAX_NESTING = 60
@@ -91,8 +94,12 @@ class ExpressionEmitter(VariableEmitter):
 
     @cached_property
     def _storage(self) -> SharedStorage:
-        table = self.script.generator.table
-        return SharedStorage(self.function, self.facts, table, in_kernel=self.in_kernel)
+        in_kernel = self.function.name in self.script.kernels.loading_functions
+        return SharedStorage(self.function, self.facts, self.script.generator.table, in_kernel=in_kernel)
+
+    @cached_property
+    def _views(self) -> Views:
+        return Views(self.function, self.facts, self.script.generator.table, self._written)
 
     @cached_property
     def device(self) -> str | None:
@@ -203,6 +210,22 @@ class ExpressionEmitter(VariableEmitter):
         if call.op.name in TRANSFERS:
             return any(var is not None and self._changing.may_change(var) for var in variables)
         return any(var is not None and id(var) in self._written for var in variables)
+
+    def is_plain_window(self, call: ir.Call) -> bool:
+        """Whether the window that ``call`` reads lies inside of its operand, also when the script runs."""
+        if call.op.name not in WINDOWS:
+            return False
+        if not window_is_inside(self.script.generator.table, self.bounds, call):
+            return False
+        origin = self.script.origins.of(self.function.name, call.args[0])
+        return origin.is_whole and (origin.is_clean or call.op.name not in _CHECKED)
+
+    def may_be_view(self, call: ir.Call) -> bool:
+        """Whether what ``call`` copies may be shown instead: nothing is written before it is used."""
+        if call.op.name not in COPIES or not self._views.may_be_view(call):
+            return False
+        is_checked = call.op.name in _CHECKED
+        return not is_checked or self.script.origins.of(self.function.name, call.args[0]).is_clean
 
     def may_share(self, left: ir.Expr, right: ir.Expr) -> bool:
         """Whether two values may show cells of one buffer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +22,7 @@ TORCH_NAMES: Mapping[str, str] = MappingProxyType(
         "BF16": "bfloat16", "FP32": "float32",
     }
 )  # fmt: skip
+_SUM = re.compile(r"[\w.]+( ?(\+|-|\*|//|%) ?[\w.]+)*")
 
 
 class FilterError(PyptoTmplError, ValueError):
@@ -63,7 +65,7 @@ def cell_count(extents: Sequence[str]) -> int | None:
 
 
 def infinite_in(literal: str, dtype_name: str | None) -> str:
-    """The text of the infinity that a number is in a float dtype whose range it leaves; empty for any other."""
+    """The text of the infinity that a number is in a float dtype whose range it leaves; else empty."""
     dtype = getattr(DataType, dtype_name or "", None)
     try:
         number = nearest(float(literal), dtype) if isinstance(dtype, DataType) else 0.0
@@ -72,10 +74,16 @@ def infinite_in(literal: str, dtype_name: str | None) -> str:
     return py_literal(number) if math.isinf(number) else ""
 
 
+def is_sum(text: str) -> bool:
+    """Whether an operand of a sum may read so: names, numbers, products and sums, and what is in brackets."""
+    return _SUM.fullmatch(text) is not None
+
+
 FILTERS: Mapping[str, Callable[..., object]] = MappingProxyType(
     {
         "cell_count": cell_count,
         "infinite_in": infinite_in,
+        "is_sum": is_sum,
         "py_literal": py_literal,
         "torch_dtype": torch_dtype,
     }

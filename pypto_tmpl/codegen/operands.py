@@ -234,6 +234,7 @@ class Attributes(_Names):
         source_is_written: bool = False,
         may_be_negative: bool = False,
         is_inside: bool = False,
+        may_be_view: bool = False,
     ) -> None:
         super().__init__(op, values)
         self.result = result
@@ -242,6 +243,7 @@ class Attributes(_Names):
         self.source_is_written = source_is_written
         self.may_be_negative = may_be_negative
         self.is_inside = is_inside
+        self.may_be_view = may_be_view
 
     def _allowed(self) -> tuple[str, ...]:
         return (*self._values, *CALL_FACTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.marks import Marks
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.op_checks import check_ops
+from pypto_tmpl.codegen.origins import Origins
 from pypto_tmpl.codegen.preamble import Preamble, load_preamble
 from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
@@ -111,6 +112,12 @@ class ScriptBuilder:
         }
         own_names = (*self.function_names.values(), *self.lane_names.values())
         self.reserved = generator.module_names.union(own_names)
+
+    @cached_property
+    def origins(self) -> Origins:
+        """Where the values of all functions come from."""
+        table = self.generator.table
+        return Origins(self.functions, self.kernels.facts, table, self.kernels.loading_functions)
 
     def build(self, mode: PreambleMode) -> str:
         texts = [text for function in self.functions for text in FunctionEmitter(self, function).emit()]

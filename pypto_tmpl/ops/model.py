@@ -31,7 +31,15 @@ TORCH_DTYPES: tuple[DTypeName, ...] = (
 )  # fmt: skip
 
 # What macros read as `attr.<name>` besides keywords.
-CALL_FACTS = ("result", "in_kernel", "device", "source_is_written", "may_be_negative", "is_inside")
+CALL_FACTS = (
+    "result",
+    "in_kernel",
+    "device",
+    "source_is_written",
+    "may_be_negative",
+    "is_inside",
+    "may_be_view",
+)
 
 
 class _Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
