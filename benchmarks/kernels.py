@@ -2,11 +2,11 @@
 
     python benchmarks/kernels.py [NAME ...] [--repeat 3] [--small] [--json] [--against CHECKOUT]
 
-Each example of examples/, and of benchmarks/long/, is compiled for a realistic size, run ``--repeat`` times on
-the same inputs and compared with its golden function; the best time of each is told. Sizes are set by giving the
-constants of an example other values before it is executed. Torch has the threads that a run of the harness gives
-it. With ``--against`` each is measured with another checkout of the project as well, the two taking turns, and
-the speed-up is told.
+Each example of examples/, and of benchmarks/long/, is compiled for a realistic size, run ``--repeat``
+times on the same inputs and compared with its golden function; the best time of each is told. Sizes are set
+by giving the constants of an example other values before it is executed. Torch has the threads that a run of
+the harness gives it. With ``--against`` each is measured with another checkout of the project as well, the
+two taking turns, and the speed-up is told.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which copies of windows nobody can tell from views: those that are read before anything may be written.
 
-A load copies, since a later store may change what it has read. Where every use of the copy, and of the views of
-it, follows in the same block before the first such statement, a view of the tensor has the same cells.
+A load copies, since a later store may change what it has read. Where every use of the copy, and of the views
+of it, follows in the same block before the first such statement, a view of the tensor has the same cells.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ class Views:
         self._assigned: dict[int, int] = {}
         self._blocks: dict[int, tuple[list[ir.Stmt], int]] = {}  # call -> the block it stands in, and where
         self._quiet: dict[tuple[int, bool], bool] = {}
-        for node in code_nodes(function.body):
+        for node in code_nodes(function.body):  # a block before its statements
             if isinstance(node, ir.SeqStmts):
                 self._note(list(node.stmts))
             elif isinstance(node, ir.AssignStmt):
+                self._note([node])  # which may be a block
                 self._assigned[id(node.var)] = self._assigned.get(id(node.var), 0) + 1
         if any(call.op.name in COPIES for call in facts.calls):
             self._count(function.body)
@@ -59,7 +60,7 @@ class Views:
             if isinstance(stmt, ir.AssignStmt) and isinstance(value, ir.Call):
                 for node in code_nodes(value):
                     if isinstance(node, ir.Call) and node.op.name in COPIES:
-                        self._blocks[id(node)] = (block, at)
+                        self._blocks.setdefault(id(node), (block, at))
 
     def _last_use(self, call: ir.Call, block: list[ir.Stmt], start: int) -> int | None:
         """Where in its block the cells of a copy are used last, None where they are handed on."""

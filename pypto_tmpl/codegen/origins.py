@@ -1,7 +1,7 @@
 """Where values come from across the functions of a program: whether they have the extents that their types
 state, and whether they may hold the poison of buffers that nobody has written.
 
-A kernel may be handed a window that ends where its tensor ends, so the type of a parameter alone proves nothing.
+A kernel may be handed a window that ends where its tensor ends: the type of a parameter alone proves nothing.
 """
 
 from __future__ import annotations

@@ -97,7 +97,8 @@ def test_a_negative_constant_of_a_dump_is_an_error_when_it_runs(name):
     ("index", "is_plain"),
     [
         (lambda i, n: i, True),
-        (lambda i, n: ir.Add(ir.Mul(i, ir.ConstInt(2, INDEX, U), INDEX, U), ir.ConstInt(1, INDEX, U), INDEX, U), True),
+        (lambda i, n: ir.Mul(i, ir.ConstInt(2, INDEX, U), INDEX, U), True),
+        (lambda i, n: ir.Add(i, ir.ConstInt(1, INDEX, U), INDEX, U), True),
         (lambda i, n: ir.FloorMod(n, ir.ConstInt(4, INDEX, U), INDEX, U), True),
         (lambda i, n: ir.Max(n, ir.ConstInt(0, INDEX, U), INDEX, U), True),
         (lambda i, n: ir.Sub(i, ir.ConstInt(1, INDEX, U), INDEX, U), False),
