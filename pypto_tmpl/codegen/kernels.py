@@ -9,18 +9,11 @@ from functools import cached_property
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, body_facts, code_nodes
 from pypto_tmpl.codegen.regions import is_partial_push, unbound_region_params
-from pypto_tmpl.errors import PyptoTmplError
 
 _TPUSH = {"tile.tpush_to_aiv": "to_aiv", "tile.tpush_to_aic": "to_aic"}
 _TPOP = {"tile.tpop_from_aic": "to_aiv", "tile.tpop_from_aiv": "to_aic"}
 _TRANSFERS = {**_TPUSH, **_TPOP}
 _CORES = (ir.FunctionType.AIC, ir.FunctionType.AIV)
-
-
-class SplitConflictError(PyptoTmplError, ValueError):
-    """Operators on one pipe of a group split along different axes."""
-
-    slug = "split-conflict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +83,9 @@ class KernelMap:
             aiv = self.functions.get(group.name + "_aiv")
         return aic, aiv
 
-    def meta(
-        self, name: str, attrs: ir.AttrMap, aic: ir.Function | None, aiv: ir.Function | None
-    ) -> GroupMeta:
-        """How the pair runs. The transfer operators are the truth for the split, attributes the fall-back.
-
-        Raises: SplitConflictError when one pipe carries splits along different axes.
-        """
-        members = [function for function in (aic, aiv) if function is not None]
-        codes = self._split_codes(name, members)
+    def meta(self, attrs: ir.AttrMap, aic: ir.Function | None, aiv: ir.Function | None) -> GroupMeta:
+        """How the pair runs. The transfer operators are the truth for the split, attributes the fall-back."""
+        codes = self._split_codes(function for function in (aic, aiv) if function is not None)
         if codes:
             split = max(codes)
         else:
@@ -119,24 +106,10 @@ class KernelMap:
             for part in self.reachable(aiv)
         )
 
-    def _split_codes(self, name: str, members: Iterable[ir.Function]) -> set[int]:
-        """Split codes of all transfers, checked for one axis a pipe."""
-        codes: set[int] = set()
-        by_pipe: dict[tuple[str, int], int] = {}
-        for call in (call for function in members for call in self._calls(function)):
-            direction = _TRANSFERS.get(call.op.name)
-            if direction is None:
-                continue
-            code = _split_code(call)
-            codes.add(code)
-            first = by_pipe.setdefault((direction, _pipe_id(call)), code) if code else 0
-            if first % 2 != code % 2 and code:
-                raise SplitConflictError(
-                    f"group {name!r} splits one pipe along two axes: code {first} and code {code}",
-                    where=call.span.to_string() if call.span.is_valid() else "",
-                    notes=("codes 1 and 3 split rows, codes 2 and 4 columns",),
-                )
-        return codes
+    def _split_codes(self, members: Iterable[ir.Function]) -> set[int]:
+        """Split codes of all transfers. Each has its own: one pipe may carry rows first, then columns."""
+        calls = (call for function in members for call in self._calls(function))
+        return {_split_code(call) for call in calls if call.op.name in _TRANSFERS}
 
     def lane1_writes(self, aiv: ir.Function) -> bool:
         """False for a kernel that both lanes run whole: then lane 1 runs for its pipe traffic only."""

@@ -150,7 +150,7 @@ class ScopeEmitter(StatementEmitter):
         if aic is None and aiv is None:
             return self.emit_stmt(scope.body)
         name = self.script.name_group(self.macros.cluster_name(self.function.name, scope.name_hint))
-        self.script.groups[name] = kernels.meta(name, scope.attrs, aic, aiv)
+        self.script.groups[name] = kernels.meta(scope.attrs, aic, aiv)
         outer, self.pair = self.pair, find_pair(kernels, name, calls)
         lines = self.emit_stmt(scope.body)
         self.pair = outer

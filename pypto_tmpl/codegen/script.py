@@ -143,9 +143,9 @@ class ScriptBuilder:
             if function.func_type is ir.FunctionType.Group:
                 aic, aiv = self.kernels.group_members(function)
                 if aic is not None or aiv is not None:
-                    yield function.name, self.kernels.meta(function.name, function.attrs, aic, aiv)
+                    yield function.name, self.kernels.meta(function.attrs, aic, aiv)
             elif self.kernels.is_scheduled_alone(function):
-                yield function.name, self.kernels.meta(function.name, function.attrs, None, function)
+                yield function.name, self.kernels.meta(function.attrs, None, function)
 
     def _is_scheduled_by_name(self, name: str) -> bool:
         function = self.kernels.functions[name]

@@ -44,7 +44,6 @@ from codegen.kernels import (
 )
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.kernels import SplitConflictError
 from pypto_tmpl.debug import torch_codegen
 
 i, n = scalar("i"), scalar("n")
@@ -98,20 +97,6 @@ def test_the_odd_code_and_the_even_code_of_one_axis_may_mix_beside_no_split():
         body=[assign(t, load(x, [0, 0], [ROWS, 8], memory=Acc)), push_to_aiv(t, split=3), push_to_aiv(t)],
     )
     assert meta_of(cube_side, vector(split=1), group(), main())["split"] == 3
-
-
-def test_two_axes_on_one_pipe():
-    t = tile("t", [ROWS, 8], memory=Acc)
-    where = ir.Span("kernel.py", 12, 3)
-    wrong = ir.EvalStmt(ir.Call(ir.Op("tile.tpush_to_aiv"), [t], {"split": 2}, ir.UnknownType(), where), U)
-    with pytest.raises(SplitConflictError) as caught:
-        torch_codegen(program(cube(split=1, body=[wrong]), vector(split=1), group(), main()))
-    assert isinstance(caught.value, ValueError)
-    assert str(caught.value) == (
-        "error[split-conflict]: group 'k' splits one pipe along two axes: code 1 and code 2\n"
-        "  --> kernel.py:12:3\n"
-        "   = codes 1 and 3 split rows, codes 2 and 4 columns"
-    )
 
 
 def test_two_axes_on_two_pipes():
