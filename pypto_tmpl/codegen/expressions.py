@@ -148,10 +148,23 @@ class ExpressionEmitter(VariableEmitter):
         text = self.expr(node)
         return without_outer_parentheses(text) if type(node) is ir.Call else text
 
-    def again(self, node: ir.Expr) -> str:
-        """Text of an expression that stands elsewhere too: its obstacles have been reported there."""
+    def viewed(self, node: ir.Expr, taker: ir.Var | None) -> str:
+        """Text of ``node`` where ``taker`` gets it: a window loses the leading 1s that the taker lacks.
+
+        FuseCreateAssembleToSlice makes windows of the rank of the tensor that they are cut from.
+        """
+        extra = 0 if taker is None else _leading_ones(node.type, taker.type)
+        return self.alone(node) if not extra else str(self.macros.without_leading(self.expr(node), extra))
+
+    def again(self, node: ir.Expr, type_: ir.Type | None = None) -> str:
+        """Text of an expression that stands elsewhere too: its obstacles have been reported there.
+
+        Where a value of ``type_`` is wanted, a window loses its leading 1s.
+        """
         reported = len(self.script.unsupported)
         text = self.expr(node)
+        extra = 0 if type_ is None else _leading_ones(node.type, type_)
+        text = self.macros.without_leading(text, extra) if extra else text
         del self.script.unsupported[reported:]
         return text
 
@@ -274,6 +287,15 @@ class ExpressionEmitter(VariableEmitter):
 
     def _runtime_region(self, name: str, rank: int) -> tuple[str, list[str]]:
         return name, [self.macros.item(name, axis) for axis in range(rank)]
+
+
+def _leading_ones(given: ir.Type, wanted: ir.Type) -> int:
+    """How many leading extents of 1 a tensor has that one of the wanted rank lacks; 0 where it is no such."""
+    if not isinstance(given, ir.TensorType) or not isinstance(wanted, ir.TensorType):
+        return 0
+    extra = len(given.shape) - len(wanted.shape)
+    leading = given.shape[:extra] if extra > 0 else ()
+    return extra if leading and all(isinstance(d, ir.ConstInt) and d.value == 1 for d in leading) else 0
 
 
 def _constant(node: ir.ConstInt | ir.ConstFloat | ir.ConstBool) -> str:

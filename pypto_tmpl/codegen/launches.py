@@ -48,7 +48,7 @@ class LaunchEmitter(ExpressionEmitter):
         outputs = self.unchanged_results(node)
         if outputs is None:
             self.report(f"results of {node.op.name!r}, which runs in a group and returns none", node.span)
-        texts = [self.again(output) for output in outputs or ()]
+        texts = self._unchanged_texts(node, outputs or [])
         return str(self.macros.tuple_of([*texts, self.macros.task_done()]))
 
     def submitted_call(self, node: ir.Submit) -> str:
@@ -131,10 +131,10 @@ class LaunchEmitter(ExpressionEmitter):
             return [self.alone(arg) for arg in node.args]
         if not unbound:
             pairs = zip_longest(node.args, callee.params[: len(node.args)])
-            return [self.traced_argument(param, arg, self.alone(arg)) for arg, param in pairs]
+            return [self.traced_argument(param, arg, self.viewed(arg, param)) for arg, param in pairs]
         texts = []
         for arg, param in zip(node.args, callee.params, strict=False):
-            text = self.alone(arg)
+            text = self.viewed(arg, param)
             texts.append(
                 self.macros.with_region(text, self.region_text(arg)) if id(param) in unbound else text
             )
@@ -176,11 +176,17 @@ class LaunchEmitter(ExpressionEmitter):
                 f"a predicated launch of {node.op.name!r}, which returns more than its outputs", node.span
             )
             return text
-        texts = [self.again(output) for output in outputs]
+        texts = self._unchanged_texts(node, outputs)
         otherwise = self.macros.nothing() if not texts else texts[0]
         if len(texts) > 1:
             otherwise = self.macros.tuple_of(texts)
         return str(self.macros.predicated(text, self.expr(predicate), otherwise))
+
+    def _unchanged_texts(self, node: Launch, outputs: list[ir.Expr]) -> list[str]:
+        """Texts of the arguments that stand for the results of a launch, as the callee would return them."""
+        callee = self.script.kernels.callee(node)
+        types = callee.return_types if callee is not None else ()
+        return [self.again(output, type_) for output, type_ in zip(outputs, types, strict=True)]
 
     def unchanged_results(self, node: Launch) -> list[ir.Expr] | None:
         """The arguments that the results of a launch are, if it does not happen; None if they are none."""

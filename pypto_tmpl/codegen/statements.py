@@ -114,7 +114,7 @@ class StatementEmitter(TraceEmitter):
         self.current_variable = var
         self.suspects.clear()
         self.check_dtype(var)
-        text = self.alone(value)  # first: `x = x + 1` must read the old x
+        text = self.viewed(value, var) if isinstance(value, ir.Var) else self.alone(value)
         holds_region = self.regions.holds(var)
         region = None if not holds_region or self.regions.is_new(value) else self.region_text(value)
         name = self.bind(var)
@@ -293,7 +293,7 @@ class StatementEmitter(TraceEmitter):
         texts = []
         for target, value in zip(targets, values, strict=False):
             self.current_variable = target
-            texts.append(self.alone(value))
+            texts.append(self.viewed(value, target))
         self.current_variable = None
         pairs: list[tuple[str, str]] = []
         after: Lines = []
