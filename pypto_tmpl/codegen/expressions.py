@@ -10,6 +10,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen import scalars
 from pypto_tmpl.codegen.filters import py_literal
 from pypto_tmpl.codegen.known_attrs import unknown_attrs
+from pypto_tmpl.codegen.lane_regions import LaneRegions
 from pypto_tmpl.codegen.operands import Operand
 from pypto_tmpl.codegen.poison import Suspect, fresh_variables, suspects
 from pypto_tmpl.codegen.regions import RuntimeRegions, static_region
@@ -48,6 +49,9 @@ class ExpressionEmitter(VariableEmitter):
         table = script.generator.table
         self.regions = RuntimeRegions(
             self.facts, table, lambda pop: script.kernels.may_pop_partial(function, pop)
+        )
+        self.lane_regions = LaneRegions(
+            function.body, self.facts, table, script.kernels.runs_on_two_lanes(function)
         )
         self._fresh = fresh_variables(self.facts, table)
         self.suspects: list[Suspect] = []  # of the statement being emitted
@@ -210,7 +214,7 @@ class ExpressionEmitter(VariableEmitter):
 
     def _is_partial(self, value: ir.Expr) -> bool:
         is_named = isinstance(value, ir.Var)
-        return is_named and (static_region(value.type) is not None or self.regions.is_runtime(value))
+        return is_named and (self.known_extents(value) is not None or self.regions.is_runtime(value))
 
     def cube_side_store(self, call: ir.Call) -> bool:
         """True for a write to global memory from the cube side."""
@@ -258,7 +262,7 @@ class ExpressionEmitter(VariableEmitter):
 
     def region(self, node: ir.Expr) -> tuple[str, list[str]] | None:
         """Valid region of a value: its text and the texts of its extents; None for the whole box."""
-        extents = static_region(node.type)
+        extents = self.known_extents(node)
         if extents is not None:
             if id(node) in self.unbound_regions and isinstance(node, ir.Var):
                 return self._runtime_region(self.received_region(node), len(extents))
@@ -274,6 +278,10 @@ class ExpressionEmitter(VariableEmitter):
             return self.region(source)
         self.report("a partly valid popped tile that is used without a name", node.span)
         return None
+
+    def known_extents(self, node: ir.Expr) -> tuple[ir.Expr, ...] | None:
+        """Valid extents of a value as far as types tell, which before lowering tell lanes not apart."""
+        return self.lane_regions.region(node) or static_region(node.type)
 
     def region_text(self, node: ir.Expr) -> str:
         """Text of the region of a value, also where that is the whole box."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, body_facts, code_nodes
+from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.regions import is_partial_push, unbound_region_params
 
 _TPUSH = {"tile.tpush_to_aiv": "to_aiv", "tile.tpush_to_aic": "to_aic"}
@@ -128,8 +129,41 @@ class KernelMap:
     # Lanes
 
     def runs_on_two_lanes(self, function: ir.Function) -> bool:
-        """True for an InCore function whose vector work is split, but not yet expanded into AIC and AIV."""
-        return function.func_type is ir.FunctionType.InCore and bool(function.attrs.get("split_aiv"))
+        """True for an InCore function whose vector work is split, but not yet expanded into AIC and AIV.
+
+        While it has regions of lane code, these alone run on two lanes.
+        """
+        if function.func_type is not ir.FunctionType.InCore or not function.attrs.get("split_aiv"):
+            return False
+        return not any(isinstance(scope, ir.SplitAivScopeStmt) for scope in self.facts[function.name].scopes)
+
+    def is_lane_symbol(self, function: ir.Function, var: ir.Var) -> bool:
+        """True for a name in types of lane code that no statement binds and that means the lane's index.
+
+        ExpandMixedKernel copies the statement that takes the index, and leaves the old variable in types.
+        Both have one name, to which the text of a dump adds a number.
+        """
+        name, _, number = var.name_hint.rpartition("_")
+        names = {var.name_hint, name} if number.isdecimal() else {var.name_hint}
+        return function.name in self._lane_code and not names.isdisjoint(self._lane_index_names)
+
+    @cached_property
+    def _lane_code(self) -> frozenset[str]:
+        """Functions that vector lanes run, be it for others."""
+        kernels = [
+            f
+            for f in self.functions.values()
+            if f.func_type is ir.FunctionType.AIV or self.runs_on_two_lanes(f)
+        ]
+        return frozenset(part.name for kernel in kernels for part in self.reachable(kernel))
+
+    @cached_property
+    def _lane_index_names(self) -> frozenset[str]:
+        """Names that the program gives to the index of a lane, and the one that passes give it."""
+        assignments = (stmt for facts in self.facts.values() for stmt in facts.assignments)
+        return frozenset(
+            {"subblock_idx", *(stmt.var.name_hint for stmt in assignments if is_lane_index(stmt.value))}
+        )
 
     def is_scheduled_alone(self, function: ir.Function) -> bool:
         """True for a vector kernel that asks for both lanes and is launched without a cube kernel."""

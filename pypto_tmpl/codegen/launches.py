@@ -126,6 +126,10 @@ class LaunchEmitter(ExpressionEmitter):
     def _arguments(self, node: Launch) -> list[str]:
         """Argument texts; a region that the callee's types cannot state travels with the value."""
         callee = self.script.kernels.callee(node)
+        for arg in node.args:
+            if self.lane_regions.region(arg) is not None:
+                what = f"a lane's part of a partly valid tile as an argument of {node.op.name!r}"
+                self.report(what, node.span)
         unbound = self.script.kernels.unbound_regions(callee.name) if callee is not None else ()
         if callee is None:
             return [self.alone(arg) for arg in node.args]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Launch
+from pypto_tmpl.codegen.facts import Launch, assigned_variables
 from pypto_tmpl.codegen.inline import inline_source
 from pypto_tmpl.codegen.packed import carrier_name, is_packed
 from pypto_tmpl.codegen.trace_emitter import Lines, TraceEmitter
@@ -251,13 +251,31 @@ class StatementEmitter(TraceEmitter):
             self.yield_targets.append(stmt.return_vars)
             if stmt.else_body is None:
                 self.report("a branch with return variables and no else", stmt.span)
+        fresh = ([], []) if stmt.return_vars else self._bound_by_one(stmt)
         then_body = self.block(stmt.then_body)
         else_body = None if stmt.else_body is None else self.block(stmt.else_body)
         if stmt.return_vars:
             self.yield_targets.pop()
+        else:
+            else_body = [*(else_body or []), *self.unwritten(stmt, stmt.then_body, fresh[0])]
+            if stmt.else_body is not None:
+                then_body = [*then_body, *self.unwritten(stmt, stmt.else_body, fresh[1])]
         if not then_body and not else_body:
             return []
         return [self.statements.branch(condition, then_body, else_body or None)]
+
+    def _bound_by_one(self, stmt: ir.IfStmt) -> tuple[list[ir.Var], list[ir.Var]]:
+        """Variables, unbound so far, that only the one branch assigns, and those that only the other does."""
+        bodies = [stmt.then_body, *([stmt.else_body] if stmt.else_body is not None else [])]
+        made = [{id(v): v for v in assigned_variables(body) if not self.is_bound(v)} for body in bodies]
+        first, second = made[0], made[1] if len(made) > 1 else {}
+        return [v for v in first.values() if id(v) not in second], [
+            v for v in second.values() if id(v) not in first
+        ]
+
+    def unwritten(self, stmt: ir.IfStmt, body: ir.Stmt, made: list[ir.Var]) -> Lines:
+        """What a path on which ``body``, a branch of ``stmt``, does not run must bind of what it makes."""
+        raise NotImplementedError
 
     def block(self, body: ir.Stmt, *, is_loop: bool = False) -> Lines:
         """Texts of the body of a loop, branch or region, within what CPython nests."""

@@ -7,7 +7,6 @@ import torch
 from codegen.builders import (
     Acc,
     InOut,
-    U,
     assign,
     binary,
     call,

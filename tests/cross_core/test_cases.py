@@ -17,7 +17,6 @@ from codegen.builders import (
     function,
     load,
     op,
-    program,
     ret,
     scalar,
     script,
