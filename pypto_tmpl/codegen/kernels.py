@@ -10,10 +10,16 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, body_facts, code_nodes
 from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.regions import is_partial_push, unbound_region_params
+from pypto_tmpl.codegen.whole_tiles import (
+    POPS,
+    PUSHES,
+    TRANSFERS,
+    awaits_halving,
+    pipe_id,
+    split_code,
+    takes_whole_tiles,
+)
 
-_TPUSH = {"tile.tpush_to_aiv": "to_aiv", "tile.tpush_to_aic": "to_aic"}
-_TPOP = {"tile.tpop_from_aic": "to_aiv", "tile.tpop_from_aiv": "to_aic"}
-_TRANSFERS = {**_TPUSH, **_TPOP}
 _CORES = (ir.FunctionType.AIC, ir.FunctionType.AIV)
 
 
@@ -86,6 +92,8 @@ class KernelMap:
 
     def meta(self, attrs: ir.AttrMap, aic: ir.Function | None, aiv: ir.Function | None) -> GroupMeta:
         """How the pair runs. The transfer operators are the truth for the split, attributes the fall-back."""
+        if aiv is not None and self._takes_whole_tiles(aic, aiv):
+            return GroupMeta(aic.name if aic is not None else None, aiv.name, 0, False, True)
         codes = self._split_codes(function for function in (aic, aiv) if function is not None)
         if codes:
             split = max(codes)
@@ -107,17 +115,30 @@ class KernelMap:
             for part in self.reachable(aiv)
         )
 
+    def _takes_whole_tiles(self, aic: ir.Function | None, aiv: ir.Function) -> bool:
+        """True for a vector kernel that SplitVectorKernel has yet to halve: one lane runs it."""
+        if self._has(aiv, "split_aiv"):
+            return False
+        calls = list(self._calls(aiv))
+        if any(call.op.name in TRANSFERS for call in calls):
+            return aic is not None and takes_whole_tiles(self._calls(aic), calls)
+        return any(
+            awaits_halving(part, calls)
+            for part in self.reachable(aiv)
+            if part.func_type is ir.FunctionType.AIV
+        )
+
     def _split_codes(self, members: Iterable[ir.Function]) -> set[int]:
         """Split codes of all transfers. Each has its own: one pipe may carry rows first, then columns."""
         calls = (call for function in members for call in self._calls(function))
-        return {_split_code(call) for call in calls if call.op.name in _TRANSFERS}
+        return {split_code(call) for call in calls if call.op.name in TRANSFERS}
 
     def lane1_writes(self, aiv: ir.Function) -> bool:
         """False for a kernel that both lanes run whole: then lane 1 runs for its pipe traffic only."""
         is_dual, is_split = self._has(aiv, "dual_aiv_dispatch"), self._has(aiv, "split_aiv")
         calls = list(self._calls(aiv)) if is_dual and not is_split else []
-        splits = any(call.op.name in _TRANSFERS and _split_code(call) for call in calls)
-        knows_lane = any(call.op.name == "tile.get_subblock_idx" for call in calls)
+        splits = any(call.op.name in TRANSFERS and split_code(call) for call in calls)
+        knows_lane = any(map(is_lane_index, calls))
         return not is_dual or is_split or splits or knows_lane
 
     @cached_property
@@ -171,6 +192,8 @@ class KernelMap:
         wants = bool(attrs.get("split") or attrs.get("dual_aiv_dispatch") or attrs.get("split_aiv"))
         if function.func_type is not ir.FunctionType.AIV or not wants:
             return False
+        if self._takes_whole_tiles(None, function):
+            return False
         return function.name in self._launched or function.name not in self._called
 
     @cached_property
@@ -210,7 +233,7 @@ class KernelMap:
 
     def may_pop_partial(self, function: ir.Function, pop: ir.Call) -> bool:
         """False only if every push that can reach ``pop`` is known to push full tiles in even parts."""
-        direction, pipe = _TPOP[pop.op.name], _pipe_id(pop)
+        direction, pipe = POPS[pop.op.name], pipe_id(pop)
         peers = self._peers.get(function.name)
         if not peers:
             return True
@@ -236,7 +259,7 @@ class KernelMap:
     def _partial_pipes(self) -> set[tuple[str, str, int]]:
         """(pushing function, direction, pipe id) of the pipes that may carry partly valid tiles."""
         transfers = {
-            name: [call for call in facts.calls if call.op.name in _TRANSFERS]
+            name: [call for call in facts.calls if call.op.name in TRANSFERS]
             for name, facts in self.facts.items()
         }
         found: set[tuple[str, str, int]] = set()
@@ -245,20 +268,12 @@ class KernelMap:
             before = len(found)
             for name, calls in transfers.items():
                 receives_partial = any(
-                    (peer, _TPOP[call.op.name], _pipe_id(call)) in found
+                    (peer, POPS[call.op.name], pipe_id(call)) in found
                     for call in calls
-                    if call.op.name in _TPOP
+                    if call.op.name in POPS
                     for peer in self._peers.get(name, ())
                 )
                 for call in calls:
-                    if call.op.name in _TPUSH and (receives_partial or is_partial_push(call)):
-                        found.add((name, _TPUSH[call.op.name], _pipe_id(call)))
+                    if call.op.name in PUSHES and (receives_partial or is_partial_push(call)):
+                        found.add((name, PUSHES[call.op.name], pipe_id(call)))
         return found
-
-
-def _pipe_id(call: ir.Call) -> int:
-    return int(call.kwargs.get("id", 0))
-
-
-def _split_code(call: ir.Call) -> int:
-    return int(call.kwargs.get("split", 0))

@@ -78,7 +78,7 @@ def test_attributes_decide_where_no_operator_does():
         aic(),
         aiv(ret(out)),
     )
-    split_aiv = aiv(ret(out), split=2)
+    split_aiv = aiv(assign(scalar("lane"), lane_index()), ret(out), split=2)
     assert meta_of(idle_aic, idle_aiv, group(), main())["split"] == 0
     assert meta_of(idle_aic, idle_aiv, group(split=1), main())["split"] == 1
     assert meta_of(idle_aic, split_aiv, group(), main())["split"] == 2
@@ -175,9 +175,16 @@ def test_functions_that_a_muted_lane_calls_are_muted():
 
 
 @pytest.mark.parametrize(
-    ("attrs", "lands"), [({"split": 1}, 2.0), (DUAL, 1.0), ({"split_aiv": True}, 2.0), ({}, 1.0)]
+    ("attrs", "lands", "lanes"),
+    [
+        ({"split": 1}, 1.0, 1),  # not halved yet: the work of one lane
+        ({"split": 1, **DUAL}, 1.0, 2),
+        (DUAL, 1.0, 2),
+        ({"split_aiv": True}, 2.0, 2),
+        ({}, 1.0, 1),
+    ],
 )
-def test_a_vector_kernel_alone(attrs, lands):
+def test_a_vector_kernel_alone(attrs, lands, lanes):
     t = tile("t", [ROWS, 8])
     vector_side = aiv(
         assign(t, load(x, [0, 0], [ROWS, 8])),
@@ -186,7 +193,7 @@ def test_a_vector_kernel_alone(attrs, lands):
         **attrs,
     )
     assert torch.equal(outcome(vector_side, main()), lands * numbers(ROWS, 8) - 1)
-    assert ('_run_group_call("k", x, out)' in torch_codegen(program(vector_side, main()))) is bool(attrs)
+    assert ('_run_group_call("k", x, out)' in torch_codegen(program(vector_side, main()))) is (lanes == 2)
 
 
 def test_a_group_of_vector_work_only():
