@@ -25,13 +25,23 @@ _CORES = (ir.FunctionType.AIC, ir.FunctionType.AIV)
 
 @dataclass(frozen=True, slots=True)
 class GroupMeta:
-    """How a group runs: its members, its split code, and whether a second vector lane runs and writes."""
+    """How a group runs: its members, its split code, and whether a second vector lane runs and writes.
+
+    Its value is the vector member's; ``value`` is "aic" where only the cube member returns one.
+    """
 
     aic: str | None
     aiv: str | None
     split: int
     dual_aiv_dispatch: bool
     lane1_writes: bool
+    value: str | None = None
+
+
+def giver_of(aic: ir.Function | None, aiv: ir.Function | None) -> ir.Function | None:
+    """The member whose value is the group's: the vector member, unless the cube member alone returns one."""
+    is_cube_s = aiv is None or (aic is not None and bool(aic.return_types) and not aiv.return_types)
+    return aic if is_cube_s else aiv
 
 
 class KernelMap:
@@ -92,8 +102,9 @@ class KernelMap:
 
     def meta(self, attrs: ir.AttrMap, aic: ir.Function | None, aiv: ir.Function | None) -> GroupMeta:
         """How the pair runs. The transfer operators are the truth for the split, attributes the fall-back."""
+        value = "aic" if aiv is not None and giver_of(aic, aiv) is aic else None
         if aiv is not None and self._takes_whole_tiles(aic, aiv):
-            return GroupMeta(aic.name if aic is not None else None, aiv.name, 0, False, True)
+            return GroupMeta(aic.name if aic is not None else None, aiv.name, 0, False, True, value)
         codes = self._split_codes(function for function in (aic, aiv) if function is not None)
         if codes:
             split = max(codes)
@@ -106,6 +117,7 @@ class KernelMap:
             split,
             dual and not split,
             aiv is None or self.lane1_writes(aiv),
+            value,
         )
 
     def _has(self, aiv: ir.Function, attr: str) -> bool:

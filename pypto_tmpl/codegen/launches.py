@@ -55,7 +55,7 @@ class LaunchEmitter(ExpressionEmitter):
         """Text of what a submit launches, without its task id."""
         self._refuse_keywords(node)
         if self.pair is not None and self.pair.is_last(node):
-            return self._pair_call(self.pair)
+            return self.pair_call(self.pair)
         callee = self.script.kernels.callee(node)
         args = self._arguments(node)
         if callee is not None and len(args) < len(callee.params):
@@ -108,12 +108,17 @@ class LaunchEmitter(ExpressionEmitter):
 
     def _pair_value(self, pair: CallPair) -> str:
         """The value of the call that gives the pair's result, wherever the other one stands."""
-        text, giver = self._pair_call(pair), pair.giver
-        return (
-            str(self.macros.submitted(text, _result_count(giver))) if isinstance(giver, ir.Submit) else text
-        )
+        if len(pair.givers) > 1:
+            self.report(f"the value of a call in group {pair.group!r} without a name", pair.last.span)
+        return self.as_launched(pair.givers[0], self.pair_call(pair))
 
-    def _pair_call(self, pair: CallPair) -> str:
+    def as_launched(self, launch: Launch, text: str) -> str:
+        """Text of the value of a launch: that of a submit has a task id."""
+        if not isinstance(launch, ir.Submit):
+            return text
+        return str(self.macros.submitted(text, _result_count(launch)))
+
+    def pair_call(self, pair: CallPair) -> str:
         """The concurrent call of both members of a group, which stands where the later of the two does."""
         for call in (pair.aic, pair.aiv):
             for key in ("core_num", "predicate"):
@@ -121,7 +126,8 @@ class LaunchEmitter(ExpressionEmitter):
                     self.report(f"attribute {key!r} of a call that runs in group {pair.group!r}", call.span)
         aic, aiv = (self._arguments(call) if call is not None else None for call in (pair.aic, pair.aiv))
         first = aic if aic is not None else aiv
-        return str(self.macros.pair_call(pair.group, first, aiv if aiv != first else None))
+        value = None if pair.value == self.script.groups[pair.group].value else pair.value
+        return str(self.macros.pair_call(pair.group, first, aiv if aiv != first else None, value))
 
     def _arguments(self, node: Launch) -> list[str]:
         """Argument texts; a region that the callee's types cannot state travels with the value."""

@@ -168,7 +168,7 @@ class ScopeEmitter(StatementEmitter):
             return self.emit_stmt(scope.body)
         name = self.script.name_group(self.macros.cluster_name(self.function.name, scope.name_hint))
         self.script.groups[name] = kernels.meta(scope.attrs, aic, aiv)
-        outer, self.pair = self.pair, find_pair(kernels, name, calls)
+        outer, self.pair = self.pair, find_pair(kernels, name, scope.body)
         lines = self.emit_stmt(scope.body)
         self.pair = outer
         return lines

@@ -161,12 +161,14 @@ class ScriptBuilder:
         return names.unique(hint)
 
     def _meta_items(self, meta: GroupMeta) -> list[tuple[str, object]]:
+        value = [] if meta.value is None else [("value", meta.value)]
         return [
             ("aic", self.function_names.get(meta.aic) if meta.aic is not None else None),
             ("aiv", self.function_names.get(meta.aiv) if meta.aiv is not None else None),
             ("split", meta.split),
             ("dual_aiv_dispatch", meta.dual_aiv_dispatch),
             ("lane1_writes", meta.lane1_writes),
+            *value,
         ]
 
 

@@ -74,9 +74,11 @@ def _blocks(function: _Function, plan: TaskPlan, recorder: Listener) -> _Functio
 
 def _group(function: _Function, plan: TaskPlan, recorder: Listener) -> _Function:
     @wraps(function)
-    def run_group(name: str, meta: Mapping[str, Any], *args: Any, aiv_args: Any = None) -> Any:
+    def run_group(
+        name: str, meta: Mapping[str, Any], *args: Any, aiv_args: Any = None, value: str | None = None
+    ) -> Any:
         with recorder.launch(name, _given_to_group(plan, meta, args, aiv_args)):
-            return function(name, meta, *args, aiv_args=aiv_args)
+            return function(name, meta, *args, aiv_args=aiv_args, value=value)
 
     return run_group
 
