@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from pypto_tmpl.codegen.environment import OpMacros, TemplateMacros, create_envi
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.functions import FunctionEmitter
 from pypto_tmpl.codegen.groups import is_plain_group
+from pypto_tmpl.codegen.handovers import HandoverWarning, handover_warnings
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.marks import Marks
 from pypto_tmpl.codegen.names import NameTable
@@ -49,8 +51,15 @@ class Generator:
         preamble: PreambleMode,
         trace: TraceSelection | None = None,
     ) -> str:
-        """The unformatted text for ``node``. Raises UnsupportedProgramError listing all obstacles."""
-        return ScriptBuilder(self, node, check_shapes, trace=trace).build(preamble)
+        """The unformatted text for ``node``, with a warning for each tensor that cores hand over unordered.
+
+        Raises: UnsupportedProgramError listing all obstacles.
+        """
+        builder = ScriptBuilder(self, node, check_shapes, trace=trace)
+        text = builder.build(preamble)
+        for message in handover_warnings(builder.kernels, self.table):
+            warnings.warn(message, HandoverWarning, stacklevel=3)
+        return text
 
     def statements_of_lines(
         self,

@@ -24,7 +24,7 @@ from codegen.builders import (
     tensor,
     tile,
 )
-from codegen.kernels import aic, aiv, group_of, main, out, pop_from_aic, push_to_aiv, x
+from codegen.kernels import aic, aiv, group_of, out, pop_from_aic, push_to_aiv, x
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
