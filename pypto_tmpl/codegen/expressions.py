@@ -13,7 +13,7 @@ from pypto_tmpl.codegen.known_attrs import unknown_attrs
 from pypto_tmpl.codegen.lane_regions import LaneRegions
 from pypto_tmpl.codegen.operands import Operand
 from pypto_tmpl.codegen.poison import Suspect, fresh_variables, suspects
-from pypto_tmpl.codegen.regions import RuntimeRegions, static_region
+from pypto_tmpl.codegen.regions import POPS, RuntimeRegions, static_region
 from pypto_tmpl.codegen.storage import TRANSFERS, ChangingTiles, written_operand, written_tiles
 from pypto_tmpl.codegen.variables import VariableEmitter
 from pypto_tmpl.ops import OpEntry
@@ -31,6 +31,7 @@ _CUBE_SPACES = frozenset(
         ir.MemorySpace.RightScale,
     }
 )
+_TFREES = frozenset({"system.tfree_to_aic", "system.tfree_to_aiv"})
 # CPython gives up at 200 open brackets (an operator call opens up to three) and, depending on its version, at
 # some 3000 levels of syntax.
 MAX_NESTING = 60
@@ -227,7 +228,7 @@ class ExpressionEmitter(VariableEmitter):
     def _call(self, node: ir.Call) -> str:
         if isinstance(node.op, ir.GlobalVar):
             return self.function_call(node)
-        text = self.script.generator.ops.emit(self, node)
+        text = self.script.generator.ops.emit(self, self._released(node))
         if not self.is_muted and not self.store_once(node):
             return self.traced_value(node, text)
         target = self.global_target(node)
@@ -236,6 +237,29 @@ class ExpressionEmitter(VariableEmitter):
         if self.is_muted:
             return str(self.macros.if_writes_land(text, self.again(target)))
         return str(self.macros.store_once(text))
+
+    def _released(self, node: ir.Call) -> ir.Call:
+        """A tfree with the pipe of the tile that it frees, which StampTfreeSplit will write into it."""
+        pipe = self._popped_from.get(id(node.args[0])) if node.op.name in _TFREES and node.args else None
+        if pipe is None or "id" in node.kwargs:
+            return node
+        kwargs = {**dict(node.kwargs.items()), "id": pipe}
+        return ir.Call(node.op, node.args, kwargs, node.type, node.span)
+
+    @cached_property
+    def _popped_from(self) -> dict[int, int]:
+        """The pipes other than 0 that variables of the function hold a tile of."""
+        found: dict[int, int] = {}
+        before = -1
+        while len(found) != before:
+            before = len(found)
+            for target, value in self.facts.flows:
+                pipe = found.get(id(value))
+                if isinstance(value, ir.Call) and value.op.name in POPS:
+                    pipe = value.kwargs.get("id")
+                if pipe:
+                    found.setdefault(id(target), int(pipe))
+        return found
 
     def traced_value(self, node: ir.Call, text: str) -> str:
         """Text of an op's call, which a traced script records."""

@@ -2,8 +2,8 @@
 
 The cores of a group run at the same time. What one writes to global memory and the other reads is in order
 only if a pipe transfer stands between: pushed after the first access, popped before the second. Without one
-the script computes with whatever is there when it reads. ``race_check`` finds that in a run; here it is found in
-the program, where no transfer can order two accesses at all:
+the script computes with whatever is there when it reads. ``race_check`` finds that in a run; here it is found
+in the program, where no transfer can order two accesses at all:
 
 * one member of the group writes the tensor, the other reads it, in windows that are not known to be disjoint;
 * no push behind the one access belongs to a pipe that is popped before the other, in either direction. A

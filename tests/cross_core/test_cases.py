@@ -460,3 +460,42 @@ def test_a_fast_producer_needs_more_slots_than_there_are():
         "  queue depths: {'no_split_dual_aiv_dispatch': False, 'to_aiv': {0: [2, 0], 1: [0, 0]},"
         " 'to_aiv unreleased': {0: [0, 0]}}"
     )
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_tfree_frees_the_pipe_of_its_tile(renamed):
+    """Before StampTfreeSplit a tfree has no id: the tile that it names was popped from pipe 1."""
+    t, u, alias = (
+        tile("t", [ROWS, COLUMNS], memory=Acc),
+        tile("u", [ROWS, COLUMNS]),
+        tile("alias", [ROWS, COLUMNS]),
+    )
+    slots = {"dir_mask": 1, "slot_size": 256, "slot_num": 1, "id": 1}
+    buffers = [ir.ConstInt(0, ir.DataType.INT32, ir.Span.unknown())] * 2
+    freed = alias if renamed else u
+    functions = members(
+        aic(
+            evaluate(op("system.aic_initialize_pipe", buffers, **slots)),
+            assign(t, load(x, [0, 0], [ROWS, COLUMNS], memory=Acc)),
+            push_to_aiv(t, id=1),
+            push_to_aiv(t, id=1),
+            params=(x, out),
+        ),
+        aiv(
+            evaluate(op("system.aiv_initialize_pipe", buffers, **slots)),
+            *[
+                stmt
+                for _ in range(2)
+                for stmt in (
+                    assign(u, pop_from_aic([ROWS, COLUMNS], id=1)),
+                    *([assign(alias, u)] if renamed else []),
+                    evaluate(op("system.tfree_to_aic", [freed])),
+                    evaluate(op("tile.store", [u, [0, 0], out], out.type, atomic=1)),
+                )
+            ],
+            ret(out),
+            params=(x, out),
+        ),
+    )
+    target, _ = run(functions, numbers(), bounded_pipes=True, strict_leftovers=True)
+    assert torch.equal(target, 9 + 2 * numbers())
