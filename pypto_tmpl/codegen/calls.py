@@ -17,6 +17,11 @@ from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
 
 _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
 
+# Scales of these layouts lie in memory in blocks; these ops know how, or look at the extents only.
+_PACKED = (ir.TensorLayout.MX_A_ZZ, ir.TensorLayout.MX_B_NN)
+_UNPACK = "tile.load and tile.store"
+_UNPACKING = frozenset({*_UNPACK.split(" and "), "tensor.dim"})
+
 
 class CallSource(Protocol):
     """What the op emitter needs of the function emitter."""
@@ -49,6 +54,8 @@ class OpEmitter:
         if entry is None or not entry.is_executable:
             return self._without_macro(source, call, entry)
         if not self._dtypes_are_supported(source, call, entry) or not self._may_add(source, call):
+            return str(source.macros.nothing())
+        if not self._is_by_row_and_column(source, call):
             return str(source.macros.nothing())
         result = self._facts(source, "", call, is_result=True)
         try:
@@ -110,6 +117,18 @@ class OpEmitter:
             return True
         source.report(f"operator {call.op.name!r} adds atomically to {name}", call.span)
         return False
+
+    def _is_by_row_and_column(self, source: CallSource, call: ir.Call) -> bool:
+        """Whether no operand lies packed in memory where the op expects rows; if one does, it is reported."""
+        if call.op.name in _UNPACKING:
+            return True
+        for arg in call.args:
+            view = arg.type.tensor_view if isinstance(arg.type, ir.TensorType) else None
+            if view is not None and view.layout in _PACKED:
+                what = f"operator {call.op.name!r} on a tensor in layout {view.layout.name}"
+                source.report(f"{what}, which is packed in memory: only {_UNPACK} know how", call.span)
+                return False
+        return True
 
     def _keywords(self, call: ir.Call, entry: OpEntry) -> Mapping[str, Any]:
         specs = {spec.name: spec for spec in entry.kwargs}
