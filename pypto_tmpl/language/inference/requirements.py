@@ -103,7 +103,7 @@ def _same_rows(given: Operands, words: Sequence[str]) -> None:
 def _one_column(given: Operands, words: Sequence[str]) -> None:
     """``[M, 1]`` for each of ``M`` rows."""
     vector, matrix = words
-    if not _is_column(given, *words):
+    if not _is_column(given, vector, matrix):
         raise InferenceError(f"{_both(given, *words)}, {_vector_rule(given, vector, matrix, 'column')}")
 
 
@@ -121,7 +121,7 @@ def _column_or_block(given: Operands, words: Sequence[str]) -> None:
 def _one_row(given: Operands, words: Sequence[str]) -> None:
     """``[1, N]`` for each of ``N`` columns."""
     vector, matrix = words
-    if not _is_row(given, *words):
+    if not _is_row(given, vector, matrix):
         raise InferenceError(f"{_both(given, *words)}, {_vector_rule(given, vector, matrix, 'row')}")
 
 

@@ -18,6 +18,7 @@ from pypto_tmpl.language.namespaces.context import (
     UnknownOpCallError,
     shown_argument,
 )
+from pypto_tmpl.language.namespaces.literals import signed_operand
 from pypto_tmpl.language.namespaces.overloads import Form, Misfit, Path, forms_of, spellings
 from pypto_tmpl.ops import KwargSpec, OpEntry, resolve_result
 
@@ -124,6 +125,8 @@ def _operand(form: Form, name: str, value: Argument, bound: Mapping[str, Argumen
     if source is None:
         return operand_of(value, span)
     dtype = _literal_dtype(form, source, bound)
+    if name in form.call.signed and dtype is not None:
+        return signed_operand(name, value, dtype, span)
     stays_fp32 = isinstance(value, float) and _float_is_fp32(form, source)
     operand = operand_of(value, span, ir.DataType.FP32 if stays_fp32 else dtype)
     if dtype != ir.DataType.INDEX and _is_index_variable(operand) and _computes_with(form, source):
