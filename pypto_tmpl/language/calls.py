@@ -26,7 +26,7 @@ from pypto_tmpl.language.inlining import expand
 from pypto_tmpl.language.kernels import build_call, function_call, submit
 from pypto_tmpl.language.memrefs import memory_reference
 from pypto_tmpl.language.namespaces import NoRuleOpCallError, UnknownOpCallError
-from pypto_tmpl.language.op_calls import source_call, unknown_op
+from pypto_tmpl.language.op_calls import is_misspelt, source_call, unknown_op
 from pypto_tmpl.language.scalars import BUILTINS, SCALAR_CALLS
 from pypto_tmpl.language.scopes import InlineFunction, Reader
 
@@ -129,7 +129,9 @@ def _source_op(
         return op_call(reader, node, _op_name(reader, node, root, *names), type_, is_statement)
     except UnknownOpCallError as error:
         if len(names) == 2 and (type_ is not None or is_statement):
-            return op_call(reader, node, _op_name(reader, node, root, *names), type_, is_statement)
+            registered = _op_name(reader, node, root, *names)
+            if not is_misspelt(registered):
+                return op_call(reader, node, registered, type_, is_statement)
         raise unknown_op(reader, node, error.hint) from None
     if names[-1] == "dim" and (symbol := _dimension(reader, found)) is not None:
         return symbol

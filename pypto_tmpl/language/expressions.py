@@ -186,12 +186,23 @@ def _module_name(reader: Reader, node: ast.Name) -> Operand:
         return reader.names.free(name)
     if (unbound := reader.names.unbound(name)) is not None:
         return unbound
-    guess = closest(name, [*reader.names.names(), *module.closure])
+    guess = closest(name, [*_written(reader), *module.closure])
     hint = f"did you mean {guess!r}?" if guess else None
     note = None
-    if reader.names.find_anywhere(name) is not None:
+    if (ended := reader.names.find_anywhere(name)) is not None:
         note = f"{name!r} is defined in a scope that ends before this line"
+        hint = f"hand it on with `{name} = pl.yield_({name})` at the end of that scope"
+        if isinstance(ended, ir.IterArg):  # whose yield has another name
+            hint = None
     raise reader.error(UndefinedVariableError, node, f"undefined variable {name!r}", hint, note)
+
+
+def _written(reader: Reader) -> list[str]:
+    """The names that may be read here and stand in the text: results of loops may have others."""
+    nodes = [*ast.walk(reader.module.source.tree)]
+    written = {node.id for node in nodes if isinstance(node, ast.Name)}
+    written |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return [name for name in reader.names.names() if name in written]
 
 
 def _undeclared_dimension(reader: Reader, name: str) -> ir.Var:

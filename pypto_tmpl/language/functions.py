@@ -106,6 +106,7 @@ def _declared(reader: Reader, node: ast.FunctionDef, decorator: ast.expr) -> Dec
     reader.signature = None
     is_inline = header.type is ir.FunctionType.Inline
     signature = Signature(node.name, params, directions, returned, _role(header), is_inline=is_inline)
+    signature.is_annotated = node.returns is not None
     return Declared(node, reader, header, signature)
 
 

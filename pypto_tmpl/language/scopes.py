@@ -200,6 +200,7 @@ class Signature:
     role: ir.Role | None = None
     failed: bool = False  # its body has errors, and its results are not known
     is_inline: bool = False  # its body takes the place of the call
+    is_annotated: bool = True  # its definition tells what it returns
 
     @property
     def result_type(self) -> ir.Type:

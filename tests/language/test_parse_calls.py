@@ -308,10 +308,9 @@ class P:
         out, tid = pl.submit(self.k, x)
         both = pl.submit(self.k, x, deps=[tid])
         only = pl.submit(self.nothing, x)
-        pl.submit(self.k, x)
 """
     )
-    temporary, out, tid, both, only, alone = function["main"].body.stmts
+    temporary, out, tid, both, only = function["main"].body.stmts
     assert temporary.var.name_hint == "_submit_tmp"
     assert temporary.var.type == temporary.value.type == PAIR_TYPE
     assert (out.var.name_hint, out.value.index, out.var.type) == ("out", 0, X)
@@ -319,4 +318,3 @@ class P:
     assert both.value.deps == (tid.var,)
     assert both.var.type == PAIR_TYPE
     assert only.var.type == TASK
-    assert alone.expr.type == PAIR_TYPE

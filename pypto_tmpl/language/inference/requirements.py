@@ -13,7 +13,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference, constant_value
 from pypto_tmpl.language.constants import type_text
 from pypto_tmpl.language.inference.operands import Extents, InferenceError, Operands
-from pypto_tmpl.language.inference.shapes import BLOCK_BYTES, agree, contracted, product
+from pypto_tmpl.language.inference.shapes import BLOCK_BYTES, MASK_STEPS, agree, contracted, product
 from pypto_tmpl.ops.requirements import REQUIREMENTS, parse_requirement
 from pypto_tmpl.ops.signatures import call_of
 
@@ -196,6 +196,31 @@ def _index_per_axis(given: Operands, words: Sequence[str]) -> None:
             raise InferenceError(f"an index is {type_text(index.type)}, and indices are integers")
 
 
+def _not_more_than_axes(given: Operands, words: Sequence[str]) -> None:
+    """A block of fewer axes lies in the trailing ones; one of more axes lies nowhere."""
+    offsets, container = words
+    found, shape = given.shape_of(given.needed(offsets)), given.shape_of(given.needed(container))
+    if len(found) > len(shape):
+        counts = f"the operand {offsets!r} has {len(found)} elements and {container!r} {len(shape)} axes"
+        raise InferenceError(f"{counts}: it is {type_text(given.needed(container).type)}")
+
+
+def _spread_columns(given: Operands, words: Sequence[str]) -> None:
+    """A row of the second fills those columns of the first that the mask pattern selects."""
+    target, source = words
+    step = MASK_STEPS.get(given.keyword("mask_pattern"))
+    columns = [constant_value(given.shape_of(given.needed(word))[-1]) for word in words]
+    if step is not None and None not in columns and columns[0] != (columns[1] or 0) * step:
+        rule = f"with this mask pattern {target!r} has {step} times the columns of {source!r}"
+        raise InferenceError(f"{_both(given, target, source)}, and {rule}")
+
+
+def _turns_matrix(given: Operands, words: Sequence[str]) -> None:
+    flag, name = words
+    if given.keyword(flag) and len(given.shape_of(given.needed(name))) < 2:
+        raise InferenceError(f"{_told(given, name)}, and {flag}=True needs two axes at least")
+
+
 def _axis_of(given: Operands, words: Sequence[str]) -> None:
     axis, container = words
     number, rank = constant_value(given.needed(axis)), len(given.shape_of(given.needed(container)))
@@ -262,6 +287,9 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
         "min_rank": _min_rank,
         "columns_multiple": _columns_multiple,
         "index_per_axis": _index_per_axis,
+        "not_more_than_axes": _not_more_than_axes,
+        "spread_columns": _spread_columns,
+        "turns_matrix": _turns_matrix,
         "axis_of": _axis_of,
         "accumulates": _accumulates,
         "covers_contraction": _covers_contraction,

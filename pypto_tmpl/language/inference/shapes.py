@@ -15,7 +15,7 @@ from pypto_tmpl.language.inference.operands import Extents, InferenceError, Oper
 _FRACTAL_ROWS = 16
 BLOCK_BYTES = 32
 _ELEMENTS = 1  # the code of a gather of single elements
-_MASK_STEPS = {1: 2, 2: 2, 3: 4, 4: 4, 5: 4, 6: 4, 7: 1}
+MASK_STEPS = {1: 2, 2: 2, 3: 4, 4: 4, 5: 4, 6: 4, 7: 1}
 _ROW_SPLITS, _COLUMN_SPLITS = (1, 3), (2, 4)
 
 
@@ -171,7 +171,7 @@ def _shared(given: Operands, extents: Extents, times: int = 1, over: int = 1) ->
 
 
 def _masked(given: Operands, words: Sequence[str]) -> Extents:
-    step = _MASK_STEPS.get(given.keyword("mask_pattern"))
+    step = MASK_STEPS.get(given.keyword("mask_pattern"))
     if step is None:
         raise InferenceError(f"unknown mask pattern {given.keyword('mask_pattern')!r}")
     width = given.dtype_of(given.first).get_bit()

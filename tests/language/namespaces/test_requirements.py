@@ -120,6 +120,23 @@ REFUSED = {
         (X, [N]),
         f"tensor.read: the operand 'indices' has 1 elements and 'tensor' 2 axes: it is {X_TYPE}",
     ),
+    "not_more_than_axes": (
+        "pl.store",
+        (T, [0, 0, 0], X),
+        f"tile.store: the operand 'offsets' has 3 elements and 'output_tensor' 2 axes: it is {X_TYPE}",
+    ),
+    "spread_columns": (
+        "pl.tile.scatter_mask",
+        (T, tile(16, 24), 1),
+        f"tile.scatter_mask: the operand 'dst' is {T_TYPE} and 'src' is pl.Tile[[16, 24], pl.FP32, "
+        "pl.Mem.Vec], and with this mask pattern 'dst' has 2 times the columns of 'src'",
+    ),
+    "turns_matrix": (
+        "pl.matmul",
+        (tensor(16), tensor(16, 64), None, True),
+        "tensor.matmul: the operand 'lhs' is pl.Tensor[[16], pl.FP32], and a_trans=True needs two axes "
+        "at least",
+    ),
     "axis_of": ("pl.dim", (X, 2), f"tensor.dim: the operand 'axis' is no axis of {X_TYPE}"),
     "accumulates": (
         "pl.matmul_acc",
