@@ -9,7 +9,6 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
-from pypto_tmpl.ir.visitor import walk
 from pypto_tmpl.language.attributes import attribute_dict, listed, stored, variables
 from pypto_tmpl.language.constants import enum_member, shown
 from pypto_tmpl.language.dependencies import dependencies, predicate
@@ -104,7 +103,7 @@ def check_listed(reader: Reader, call: ast.Call, found: ScopeOptions, body: ir.S
     """What a scope lists of its arguments are variables that it reads: of others nothing would come."""
     if reader.module.printed or reader.errors:
         return
-    used = {id(node) for node in walk(body) if isinstance(node, ir.Var)}
+    used = {id(node) for node in ir.walk(body) if isinstance(node, ir.Var)}
     for keyword in call.keywords:
         if keyword.arg not in ("dumps", "no_dep_args"):
             continue
