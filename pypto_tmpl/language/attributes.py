@@ -41,15 +41,15 @@ def attribute_value(reader: Reader, node: ast.expr) -> Any:
     return operand(reader, node)
 
 
-def stored(reader: Reader, node: ast.AST, entries: list[tuple[str, Any]]) -> ir.AttrMap:
+def stored(reader: Reader, node: ast.AST, entries: list[tuple[str, Any]], of_op: bool = False) -> ir.AttrMap:
     """The entries as an attribute map: also lists of ints and null variables, which need no known key."""
     if not entries:
         return _EMPTY
     special = {key: kind for key, value in entries if (kind := _kind_of(key, value)) is not None}
     try:
         if not special:
-            return ir.AttrMap(entries)
-        plain = ir.AttrMap([(key, value) for key, value in entries if key not in special])
+            return ir.AttrMap(entries, of_op)
+        plain = ir.AttrMap([(key, value) for key, value in entries if key not in special], of_op)
         found = [
             (key, special[key], value) if key in special else (key, plain.kinds[key], plain[key])
             for key, value in entries

@@ -155,7 +155,7 @@ def test_every_kind_of_attribute_is_restored(text: str, kind: ir.AttrKind, value
 def test_attributes_hold_variables_and_expressions() -> None:
     call, variables = read(
         'pl.tile.exp(t, attrs={"task_id_var": d, "other": d, "both": [d, ids], "some": [None, d], "dump_vars": [], '
-        '"sum": n + 1, "typed": pl.const(3, pl.INDEX), "core_num": 4, "arg_direction_overrides": [], "null": None})'
+        '"sum": n + 1, "typed": pl.const(3, pl.INDEX), "core_num": pl.const(4, pl.INDEX), "arg_direction_overrides": [], "null": None})'
     )
     d, ids, n = variables["d"], variables["ids"], variables["n"]
     kinds = [K.VAR, K.EXPR, K.VARS, K.VARS, K.VARS, K.EXPR, K.EXPR, K.EXPR, K.INT32S, K.EXPR]

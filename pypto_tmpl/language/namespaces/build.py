@@ -66,7 +66,7 @@ def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallCont
         stored = _keywords(form, bound)
         if call.target is not None:
             stored.insert(0, (call.target, special.target_name(context)))
-        kwarg_map = ir.AttrMap(stored)
+        kwarg_map = ir.AttrMap(stored, of_op=True)
         type_ = _type(entry, operands, kwarg_map, stated, context)
     except NoRuleOpCallError:
         raise
