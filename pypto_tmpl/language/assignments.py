@@ -6,6 +6,7 @@ import ast
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.annotated import annotated_type, check_annotation, retyped
+from pypto_tmpl.language.annotations import DynVar
 from pypto_tmpl.language.calls import call
 from pypto_tmpl.language.constants import SUBMITS, attribute_name, shown, type_text
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError, SSAViolationError
@@ -40,6 +41,7 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
         note = f"it is {type_text(error.before)} and would become {type_text(error.after)}"
         message = f"Cannot reassign {name!r} with another type"
         raise reader.error(ParserTypeError, node, message, "use another name", note) from None
+    note_lane(reader, name, value)
     reader.dump_tags.discard(variable)
     reader.names.note_value(variable, value)
     emit(reader, ir.AssignStmt(variable, value, span))
@@ -54,6 +56,17 @@ def _is_written(before: ir.Type, after: ir.Type, value: ir.Expr, old: ir.Expr | 
     if entry is None or entry.returns is None or not may_agree(before, after):
         return False
     return value.args[entry.operand_names.index(entry.returns)] is old
+
+
+def note_lane(reader: Reader, name: str, value: ir.Expr) -> None:
+    """Remember a lane index of the name of a dimension in printed text.
+
+    Vector splitting leaves types that name the lane index of another function. The printer writes such a
+    symbol at the top of the text and gives the local index the same name, so extents mean the symbol.
+    """
+    is_lane = isinstance(value, ir.Call) and value.op.name == "tile.get_subblock_idx"
+    if is_lane and reader.module.printed and isinstance(reader.module.closure.get(name), DynVar):
+        reader.lane_symbols.add(name)
 
 
 @reads(ast.AnnAssign)

@@ -96,13 +96,14 @@ def expression(reader: Reader, node: ast.expr) -> ir.Expr:
     return value if isinstance(value, ir.Expr) else as_constant(reader, node, value)
 
 
-def in_type(reader: Reader, node: ast.expr) -> ir.Expr:
+def in_type(reader: Reader, node: ast.expr, is_extent: bool = False) -> ir.Expr:
     """An expression inside a type, where names that nothing defines are dimensions."""
-    outer, reader.in_type = reader.in_type, True
+    outer = reader.in_type, reader.in_extent
+    reader.in_type, reader.in_extent = True, is_extent
     try:
         return expression(reader, node)
     finally:
-        reader.in_type = outer
+        reader.in_type, reader.in_extent = outer
 
 
 def as_constant(reader: Reader, node: ast.expr, value: PythonValue) -> ir.Expr:
@@ -166,6 +167,8 @@ def _constant(reader: Reader, node: ast.Constant) -> Operand:
 def _name(reader: Reader, node: ast.Name) -> Operand:
     if reader.failed and node.id in reader.failed:
         raise reader.error(PassedOverError, node, f"the statement that binds {node.id!r} has an error")
+    if reader.in_extent and node.id in reader.lane_symbols:
+        return reader.module.dimension(node.id)
     variable = reader.names.find(node.id)
     return variable if variable is not None else _module_name(reader, node)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
-from pypto_tmpl.language.assignments import assign
+from pypto_tmpl.language.assignments import assign, note_lane
 from pypto_tmpl.language.constants import enum_member, shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import scalar
@@ -220,7 +220,9 @@ def _index_assignment(reader: Reader, node: ast.For, op: str, span: ir.Span) -> 
     if not isinstance(node.target, ast.Name):
         raise reader.error(ParserSyntaxError, node.target, "the target of this loop is one name")
     variable = reader.names.define(node.target.id, _INDEX, reader.span(node.target))
-    return ir.AssignStmt(variable, ir.Call(ir.Op(op), (), _INDEX, span), span)
+    value = ir.Call(ir.Op(op), (), _INDEX, span)
+    note_lane(reader, node.target.id, value)
+    return ir.AssignStmt(variable, value, span)
 
 
 def split_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:

@@ -281,6 +281,8 @@ class Reader:
     splits: list[ir.SplitMode] = field(default_factory=list)  # of the split_aiv regions around
     kernel_depth: int = 0  # InCore scopes around
     in_type: bool = False  # inside an annotation
+    in_extent: bool = False  # inside an extent of one
+    lane_symbols: set[str] = field(default_factory=set)  # lane indices of the name of a dimension
     signature: ast.FunctionDef | None = None  # whose parameters and results are being read
     _bound: frozenset[str] | None = None
     target: str = ""  # name that the statement binds
