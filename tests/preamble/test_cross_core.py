@@ -9,8 +9,6 @@ import pytest
 import torch
 from preamble.rendered import Script
 
-pytestmark = pytest.mark.timeout(20)
-
 TOPICS = ("lanes", "spmd", "tile_split", "cross_core", "mixed_kernel")
 
 
@@ -451,7 +449,6 @@ def queue_ping_pong(tile, trips, lanes, axis):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(("split", "lanes", "axis"), [(0, 1, None), (0, 2, None), (1, 2, 0), (2, 2, 1)])
 def test_ping_pong_reaches_half_the_speed_of_plain_queues(script, split, lanes, axis):
     rt, tile, trips = script["_cross_core_rt"], torch.ones(16, 64), 3000
