@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
 import torch
 
-from pypto_tmpl.runtime.records.plan import Kernel, TaskPlan
+from pypto_tmpl.runtime.records.plan import CoreType, Kernel, TaskPlan
 from pypto_tmpl.runtime.records.recorder import Given
 from pypto_tmpl.runtime.records.rewrite import RECORDER
 from pypto_tmpl.runtime.records.ticker import Listener
@@ -121,15 +122,23 @@ def _given_to_group(
 ) -> list[Given]:
     """The arguments of both members of a group, each tensor once; what one of them writes is written."""
     found: list[Given] = []
-    for member, values in ((meta["aic"], args), (meta["aiv"], args if aiv_args is None else aiv_args)):
-        kernel = plan.kernels.get(member)
+    members: tuple[tuple[CoreType, Sequence[Any]], ...]
+    members = (("aic", args), ("aiv", args if aiv_args is None else aiv_args))
+    for core, values in members:
+        kernel = plan.kernels.get(meta[core])
         for one in _given(kernel, values) if kernel is not None else ():
+            one = replace(one, cores=frozenset({core} if one.name in kernel.used else ()))
             same = next((i for i, other in enumerate(found) if _is_same(other, one)), None)
             if same is None:
                 found.append(one)
-            elif found[same].direction != one.direction:
-                found[same] = Given(one.name, "InOut", one.value)
+            else:
+                found[same] = _joined(found[same], one)
     return found
+
+
+def _joined(one: Given, other: Given) -> Given:
+    direction = one.direction if one.direction == other.direction else "InOut"
+    return replace(one, direction=direction, cores=one.cores | other.cores)
 
 
 def _is_same(one: Given, other: Given) -> bool:
