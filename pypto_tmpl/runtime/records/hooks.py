@@ -126,7 +126,9 @@ def _given_to_group(
     members = (("aic", args), ("aiv", args if aiv_args is None else aiv_args))
     for core, values in members:
         kernel = plan.kernels.get(meta[core])
-        for one in _given(kernel, values) if kernel is not None else ():
+        if kernel is None:
+            continue
+        for one in _given(kernel, values):
             one = replace(one, cores=frozenset({core} if one.name in kernel.used else ()))
             same = next((i for i, other in enumerate(found) if _is_same(other, one)), None)
             if same is None:

@@ -372,13 +372,14 @@ def test_the_first_divergence_stands_on_top(tmp_path):
         "statement": "b = pl.tensor.muls(t, 3.0)",
         "variable": "b",
         "source": "k.py:10",
-        "in the traced script": "line 61: b = t * 3.0",
+        "in the script": "line 267: b = _tensor_window(x, [8, 32], [r + 8, 0]) * 3.0",
         "run": "r=16",
         "good value": "FP32 [8, 32]; min 514, max 1024, mean 769",
         "bad value": "FP32 [8, 32]; min 771, max inf, mean 1153.5",
         "in 00_frontend": "main: b = pl.tensor.muls(t, 2.0)",
         "because": "operands are equal",
     }
+    assert list(facts)[:2] == ["the first value that differs", "because"]
     assert facts["found by"] == "binary search, 2 of 2 stages run"
     assert facts["last good stage"] == "00_frontend" and facts["bad cells"] == "1024 of 2048 (50 %)"
 
