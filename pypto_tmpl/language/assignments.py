@@ -35,14 +35,14 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
     except ReassignedError as error:
         if _is_written(error.before, type_, value, reader.names.find(name)):
             variable = reader.names.define(name, type_, span)
-            reader.dump_tags.discard(variable)
+            reader.dump_tags.pop(variable, None)
             emit(reader, ir.AssignStmt(variable, value, span))
             return
         note = f"it is {type_text(error.before)} and would become {type_text(error.after)}"
         message = f"Cannot reassign {name!r} with another type"
         raise reader.error(ParserTypeError, node, message, "use another name", note) from None
     note_lane(reader, name, value)
-    reader.dump_tags.discard(variable)
+    reader.dump_tags.pop(variable, None)
     reader.names.note_value(variable, value)
     emit(reader, ir.AssignStmt(variable, value, span))
 

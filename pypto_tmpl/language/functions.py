@@ -242,6 +242,8 @@ def read_function(declared: Declared) -> ir.Function:
             is_text = is_host or is_bound
             body = _host_body(reader, rest, span) if is_text else _body(reader, header, rest, span)
         reader.comments.drop(_last_line(reader, node))
+        for mark in reader.idle_tags:
+            reader.warn(mark, f"{shown(mark)} marks nothing: no kernel that is called later takes that value")
         return_types = declared.signature.return_types
         if node.returns is None:
             declared.signature.return_types = _returned(body)

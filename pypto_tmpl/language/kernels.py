@@ -129,6 +129,8 @@ def _call_attributes(reader: Reader, node: ast.expr, args: list[ir.Expr]) -> lis
 def _tag(reader: Reader, args: list[ir.Expr], attrs: list[tuple[str, Any]]) -> None:
     """Name the arguments that pl.dump_tag has marked."""
     tagged = [arg for arg in args if isinstance(arg, ir.Var) and arg in reader.dump_tags]
+    marks = [reader.dump_tags[arg] for arg in tagged]
+    reader.idle_tags = [mark for mark in reader.idle_tags if mark not in marks]
     known = next((place for place, (key, _) in enumerate(attrs) if key == "dump_vars"), None)
     if known is not None:
         given = attrs[known][1]

@@ -295,7 +295,8 @@ class Reader:
     errors: list[ParserError] = field(default_factory=list)  # of statements that were passed over
     failed: set[str] = field(default_factory=set)  # names that such statements would have bound
     expanding: list[InlineFunction] = field(default_factory=list)  # inline functions, the innermost last
-    dump_tags: set[ir.Var] = field(default_factory=set)  # tensors that later tasks dump
+    dump_tags: dict[ir.Var, ast.Call] = field(default_factory=dict)  # tensors that later tasks dump
+    idle_tags: list[ast.Call] = field(default_factory=list)  # marks of tensors that no task has taken yet
 
     def span(self, node: ast.AST) -> ir.Span:
         """Where ``node`` begins."""
