@@ -20,7 +20,7 @@ def browser():
         "playwright.sync_api", reason="playwright is not installed (extra 'browser')"
     )
     with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=300_000)
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=600_000)
         yield chromium
         chromium.close()
 
@@ -34,7 +34,7 @@ def open_page(browser):
         options = {"color_scheme": "light", "viewport": {"width": 1400, "height": 900}} | options
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
-        page.set_default_timeout(300_000)  # for a page that hangs; the machine may have other work
+        page.set_default_timeout(600_000)  # for a page that hangs; the machine may have other work
         page.on("console", lambda message: message.type == "error" and problems.append(message.text))
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
