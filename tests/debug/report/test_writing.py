@@ -367,12 +367,14 @@ def test_the_first_divergence_stands_on_top(tmp_path):
     page = Page(explained_page(validated(tmp_path, GOOD, BAD), diverged()))
     assert page.texts["h2"][0].startswith("First bad stage: 01_after_Pass1")
     facts = dict(zip(page.texts["dt"], page.in_order, strict=True))
+    script = lines(page.data, page.data["stages"][1]["script"])
+    number = 1 + script.index("        b = _tensor_window(x, [8, 32], [r + 8, 0]) * 3.0")
     assert {key: facts[key] for key in list(facts)[:10]} == {
         "the first value that differs": "main, body/0/2",
         "statement": "b = pl.tensor.muls(t, 3.0)",
         "variable": "b",
         "source": "k.py:10",
-        "in the script": "line 267: b = _tensor_window(x, [8, 32], [r + 8, 0]) * 3.0",
+        "in the script": f"line {number}: {script[number - 1].strip()}",
         "run": "r=16",
         "good value": "FP32 [8, 32]; min 514, max 1024, mean 769",
         "bad value": "FP32 [8, 32]; min 771, max inf, mean 1153.5",
