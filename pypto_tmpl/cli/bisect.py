@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pypto_tmpl.cli import colours
 from pypto_tmpl.cli.comparison import comparison
 from pypto_tmpl.cli.group import Settings
 from pypto_tmpl.cli.validate import (
@@ -92,4 +93,4 @@ def _write_report(
 
 def _told(result: StageResult) -> None:
     verdict = "ok" if result.passed else "wrong" if result.failure is None else "failed"
-    click.echo(f"{verdict:<6} {result.stage.name}")
+    click.echo(f"{colours.verdict(f'{verdict:<6}', result.passed)} {result.stage.name}")

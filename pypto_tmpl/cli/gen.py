@@ -15,11 +15,13 @@ from pypto_tmpl.cli.group import Settings
 Examples:
   pypto-tmpl gen 22_after_ExpandMixedKernel.msgpack            the script on standard output
   pypto-tmpl gen 00_frontend.msgpack -o frontend.py            into a file
+  pypto-tmpl gen kernel.py --program Softmax                   of a kernel file with several programs
   pypto-tmpl gen 00_frontend.msgpack --check-shapes --no-format
   pypto-tmpl gen 00_frontend.msgpack -o frontend.py --source-map
 """
 )
 @click.argument("dump", type=click.Path(path_type=Path))
+@click.option("--program", metavar="NAME", help="Which program, of a kernel file that defines several.")
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the script here."
 )
@@ -42,6 +44,7 @@ Examples:
 def gen(
     settings: Settings,
     dump: Path,
+    program: str | None,
     output: Path | None,
     check_shapes: bool,
     formatted: bool,
@@ -50,7 +53,10 @@ def gen(
     trace: bool,
     force: bool,
 ) -> None:
-    """Emit the PyTorch script of DUMP, the dump of a program after any pass."""
+    """Emit the PyTorch script of DUMP, the dump of a program after any pass, or a kernel file.
+
+    A kernel file that imports more than the language is run, up to its `if __name__ == "__main__"`.
+    """
     from pypto_tmpl.codegen.tracing import TraceSelection
     from pypto_tmpl.debug.origins import source_lines, source_map_path, write_source_map
     from pypto_tmpl.debug.torch_codegen import torch_codegen
@@ -58,7 +64,7 @@ def gen(
 
     if source_map and output is None:
         raise click.UsageError("--source-map writes beside the script: say where that goes with -o FILE")
-    node = read_dump(dump)
+    node = read_dump(dump, program)
     text = torch_codegen(
         node,
         check_shapes,

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from pypto_tmpl.cli.group import Settings
+from pypto_tmpl.cli.completion import op_names
+from pypto_tmpl.cli.group import Settings, SuggestingGroup
 from pypto_tmpl.cli.ops_evidence import find_evidence
 from pypto_tmpl.cli.ops_text import region, sample_texts, signature, state
 from pypto_tmpl.ops import OpEntry, OpTable, load_table
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def ops() -> None:
     """Look into the op table.
 
@@ -48,7 +49,7 @@ def list_ops(settings: Settings, family: str | None, namespace: str | None) -> N
 
 
 @ops.command(epilog="Example: pypto-tmpl ops show tile.row_sum")
-@click.argument("name")
+@click.argument("name", shell_complete=op_names)
 @click.pass_obj
 def show(settings: Settings, name: str) -> None:
     """Show one op: its entry, the macro that emits it and the text emitted for each sample."""

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pypto_tmpl.cli.colours import unified_diff, verdict
+from pypto_tmpl.cli.completion import case_names
+
 if TYPE_CHECKING:
     from pypto_tmpl.debug.snapshots import SnapshotCase, SnapshotResult
 
@@ -31,7 +34,7 @@ Only scripts that pypto-tmpl emitted, as their docstring says, are replaced or r
 Exit codes: 0 all the same (or updated), 1 something differs, 2 a case cannot be emitted or written.
 """
 )
-@click.argument("case", required=False)
+@click.argument("case", required=False, shell_complete=case_names)
 @click.option("--check", "action", flag_value="check", default="check", help="List what differs (default).")
 @click.option("--diff", "action", flag_value="diff", help="Show how the scripts differ.")
 @click.option("--update", "action", flag_value="update", help="Rewrite the committed scripts.")
@@ -115,9 +118,9 @@ def _report(result: SnapshotResult, action: str, style: str) -> None:
             f"::error file={result.case.script.as_posix()}::golden script {state}; accept it by `{update}`"
         )
     else:
-        click.echo(f"{state}: {result.case.name}")
+        click.echo(f"{verdict(state, action == 'update')}: {result.case.name}")
         if action == "diff":
-            click.echo(result.diff())
+            click.echo(unified_diff(result.diff().splitlines()))
 
 
 def _report_stale(paths: list[Path], prune: bool, style: str) -> None:

@@ -23,6 +23,11 @@ _READ_FIRST = frozenset({"matmul", "matmul_mx"})  # families whose ops compute b
 _LAID = frozenset({"tile.store", "tile.assemble", "tensor.assemble"})  # write the cells of a source
 _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
 
+# Scales of these layouts lie in memory in blocks; these ops know how, or look at the extents only.
+_PACKED = (ir.TensorLayout.MX_A_ZZ, ir.TensorLayout.MX_B_NN)
+_UNPACK = "tile.load and tile.store"
+_UNPACKING = frozenset({*_UNPACK.split(" and "), "tensor.dim"})
+
 
 class CallSource(Protocol):
     """What the op emitter needs of the function emitter."""
@@ -62,6 +67,8 @@ class OpEmitter:
         if entry is None or not entry.is_executable:
             return self._without_macro(source, call, entry)
         if not (self._dtypes_are_supported(source, call, entry) and self._may_write(source, call)):
+            return str(source.macros.nothing())
+        if not self._is_by_row_and_column(source, call):
             return str(source.macros.nothing())
         if entry.writes and self.table.family_of(entry.name) not in _READ_FIRST:
             self._read_before(source, call, entry, operands)
@@ -151,6 +158,18 @@ class OpEmitter:
             starts = source.edges.starts(arg) if entry.name in _LAID else None
             if starts is not None and ("shapes" in named or not source.edges.is_loaded(arg)):
                 operands[at].edge = source.macros.list_of([source.expr(start) for start in starts])
+
+    def _is_by_row_and_column(self, source: CallSource, call: ir.Call) -> bool:
+        """Whether no operand lies packed in memory where the op expects rows; if one does, it is reported."""
+        if call.op.name in _UNPACKING:
+            return True
+        for arg in call.args:
+            view = arg.type.tensor_view if isinstance(arg.type, ir.TensorType) else None
+            if view is not None and view.layout in _PACKED:
+                what = f"operator {call.op.name!r} on a tensor in layout {view.layout.name}"
+                source.report(f"{what}, which is packed in memory: only {_UNPACK} know how", call.span)
+                return False
+        return True
 
     def _keywords(self, call: ir.Call, entry: OpEntry) -> Mapping[str, Any]:
         specs = {spec.name: spec for spec in entry.kwargs}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from pypto_tmpl.codegen.environment import OpMacros, TemplateMacros, create_envi
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.functions import FunctionEmitter
 from pypto_tmpl.codegen.groups import is_plain_group
+from pypto_tmpl.codegen.handovers import HandoverWarning, handover_warnings
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.marks import Marks
 from pypto_tmpl.codegen.names import NameTable
@@ -50,8 +52,15 @@ class Generator:
         preamble: PreambleMode,
         trace: TraceSelection | None = None,
     ) -> str:
-        """The unformatted text for ``node``. Raises UnsupportedProgramError listing all obstacles."""
-        return ScriptBuilder(self, node, check_shapes, trace=trace).build(preamble)
+        """The unformatted text for ``node``, with a warning for each tensor that cores hand over unordered.
+
+        Raises: UnsupportedProgramError listing all obstacles.
+        """
+        builder = ScriptBuilder(self, node, check_shapes, trace=trace)
+        text = builder.build(preamble)
+        for message in handover_warnings(builder.kernels, self.table):
+            warnings.warn(message, HandoverWarning, stacklevel=3)
+        return text
 
     def statements_of_lines(
         self,
@@ -150,9 +159,9 @@ class ScriptBuilder:
             if function.func_type is ir.FunctionType.Group:
                 aic, aiv = self.kernels.group_members(function)
                 if aic is not None or aiv is not None:
-                    yield function.name, self.kernels.meta(function.name, function.attrs, aic, aiv)
+                    yield function.name, self.kernels.meta(function.attrs, aic, aiv)
             elif self.kernels.is_scheduled_alone(function):
-                yield function.name, self.kernels.meta(function.name, function.attrs, None, function)
+                yield function.name, self.kernels.meta(function.attrs, None, function)
 
     def _is_scheduled_by_name(self, name: str) -> bool:
         function = self.kernels.functions[name]
@@ -168,12 +177,14 @@ class ScriptBuilder:
         return names.unique(hint)
 
     def _meta_items(self, meta: GroupMeta) -> list[tuple[str, object]]:
+        value = [] if meta.value is None else [("value", meta.value)]
         return [
             ("aic", self.function_names.get(meta.aic) if meta.aic is not None else None),
             ("aiv", self.function_names.get(meta.aiv) if meta.aiv is not None else None),
             ("split", meta.split),
             ("dual_aiv_dispatch", meta.dual_aiv_dispatch),
             ("lane1_writes", meta.lane1_writes),
+            *value,
         ]
 
 

@@ -147,10 +147,11 @@ from pypto_tmpl.ir.structural import (
     Difference,
     assert_structural_equal,
     structural_diff,
+    structural_differences,
     structural_equal,
     structural_hash,
 )
-from pypto_tmpl.ir.structural_report import structural_report
+from pypto_tmpl.ir.structural_report import printed_lines, structural_report
 from pypto_tmpl.ir.types import (
     ArrayType,
     AsyncEventType,
@@ -344,8 +345,10 @@ __all__ = [
     "serialize_to_file",
     "set_call_attrs",
     "structural_diff",
+    "structural_differences",
     "structural_equal",
     "structural_hash",
+    "printed_lines",
     "structural_report",
     "sub",
     "truediv",

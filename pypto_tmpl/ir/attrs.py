@@ -64,13 +64,14 @@ class AttrMap(dict[str, AttrValue]):
     """Read-only ordered map of attributes; ``kinds`` gives the stored type of each value.
 
     Built from a mapping or from (key, value) pairs, converting values as upstream's bindings do. Lists
-    become tuples. Raises TypeError for a value that no stored type holds, naming the key, and
-    ValueError for a repeated key.
+    become tuples. An integer ``core_num`` is an expression among the attributes of a launch, and stays an
+    integer among the keywords of an op (``of_op``). Raises TypeError for a value that no stored type holds,
+    naming the key, and ValueError for a repeated key.
     """
 
     __slots__ = ("kinds",)
 
-    def __init__(self, source: AttrSource = None) -> None:
+    def __init__(self, source: AttrSource = None, of_op: bool = False) -> None:
         pairs = source.items() if isinstance(source, Mapping) else (source or ())
         super().__init__()
         kinds: dict[str, AttrKind] = getattr(source, "kinds", {})
@@ -78,7 +79,7 @@ class AttrMap(dict[str, AttrValue]):
         for key, value in pairs:
             if key in self.kinds:
                 raise ValueError(f"attribute {key!r} is given twice")
-            self.kinds[key], stored = (kinds[key], value) if key in kinds else _convert(key, value)
+            self.kinds[key], stored = (kinds[key], value) if key in kinds else _convert(key, value, of_op)
             dict.__setitem__(self, key, stored)
 
     @staticmethod
@@ -153,11 +154,11 @@ def _check_variables(key: str, value: AttrValue) -> None:
             raise TypeError(f"attribute {key!r} holds variables: a {type(part).__name__} cannot stand there")
 
 
-def _convert(key: str, value: AttrValue) -> tuple[AttrKind, AttrValue]:
+def _convert(key: str, value: AttrValue, of_op: bool) -> tuple[AttrKind, AttrValue]:
     """Stored type and stored form of a Python value (spec, 10.1: the order of these tests counts)."""
     from pypto_tmpl.ir.expr import Var
 
-    if key == "core_num" and isinstance(value, int):
+    if key == "core_num" and isinstance(value, int) and not of_op:
         value = as_extent(value)
     if isinstance(value, DataType):
         return AttrKind.DATA_TYPE, value
@@ -183,6 +184,22 @@ def _convert(key: str, value: AttrValue) -> tuple[AttrKind, AttrValue]:
     raise TypeError(f"attribute {key!r}: a {type(value).__name__} cannot be stored")
 
 
+FLOAT_KEYWORDS = frozenset({("tensor.create", "init_value")})
+"""Op and keyword where a number is a float, by the op table: MessagePack makes an int of an integral one."""
+
+
+def with_float_keywords(op: str, kwargs: AttrMap) -> AttrMap:
+    """The keywords of an op, with floats where the op takes a float."""
+    kinds = kwargs.kinds
+    wrong = {key for key, kind in kinds.items() if kind is AttrKind.INT and (op, key) in FLOAT_KEYWORDS}
+    if not wrong:
+        return kwargs
+    return AttrMap.of_stored(
+        (key, AttrKind.FLOAT, float(value)) if key in wrong else (key, kinds[key], value)
+        for key, value in kwargs.items()
+    )
+
+
 def _convert_list(key: str, values: tuple[AttrValue, ...]) -> tuple[AttrKind, AttrValue]:
     from pypto_tmpl.ir.expr import Var
 
@@ -194,6 +211,11 @@ def _convert_list(key: str, values: tuple[AttrValue, ...]) -> tuple[AttrKind, At
                 raise ValueError(f"attribute {key!r}: {value} does not fit a 32-bit integer")
         return AttrKind.INT32S, values
     is_var_list = key in _VAR_LIST_KEYS or (values and isinstance(values[0], Var))
+    is_other = bool(values) and not is_var_list and not isinstance(values[0], ArgDirection)
+    if is_other and key != "arg_directions":
+        keys = " or ".join(repr(known) for known in sorted(_INT32_LIST_KEYS))
+        what = f"a list of {type(values[0]).__name__} cannot be stored"
+        raise TypeError(f"attribute {key!r}: {what}; lists hold Var or ArgDirection, under {keys} int")
     kind, element = (AttrKind.VARS, Var) if is_var_list else (AttrKind.ARG_DIRECTIONS, ArgDirection)
     for value in values:
         if not isinstance(value, element):

@@ -315,7 +315,8 @@ class Call(Expr):
         operands = node_tuple(args, Expr, "args", self)
         stored = AttrMap(attrs)
         check_arg_directions(stored, len(operands))
-        set_fields(self, span=span, type=type_, op=op, args=operands, attrs=stored, kwargs=AttrMap(kwargs))
+        keywords = AttrMap(kwargs, of_op=True)
+        set_fields(self, span=span, type=type_, op=op, args=operands, attrs=stored, kwargs=keywords)
 
     @property
     def arg_directions(self) -> tuple[ArgDirection, ...]:
@@ -398,7 +399,7 @@ class Submit(Expr):
             allow_early_resolve=allow_early_resolve,
             predicate=predicate,
             attrs=stored,
-            kwargs=AttrMap(kwargs),
+            kwargs=AttrMap(kwargs, of_op=True),
         )
 
     @property

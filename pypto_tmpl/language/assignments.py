@@ -6,10 +6,12 @@ import ast
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.annotated import annotated_type, check_annotation, retyped
+from pypto_tmpl.language.annotations import DynVar
 from pypto_tmpl.language.calls import call
-from pypto_tmpl.language.constants import attribute_name, shown, type_text
+from pypto_tmpl.language.constants import SUBMITS, attribute_name, shown, type_text
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError, SSAViolationError
 from pypto_tmpl.language.expressions import as_constant, int_constant, operand
+from pypto_tmpl.language.kernels import callee
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, ReassignedError, SecondDefinitionError
 from pypto_tmpl.language.statements import emit, reads
 from pypto_tmpl.language.subscripts import written
@@ -17,8 +19,6 @@ from pypto_tmpl.language.type_agreement import may_agree
 from pypto_tmpl.language.yield_calls import is_yield
 from pypto_tmpl.language.yields import read_yield, spelled_type
 from pypto_tmpl.ops import load_table
-
-_SUBMITS = frozenset({"submit", "spmd_submit"})
 
 
 def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.Expr, span: ir.Span) -> None:
@@ -35,13 +35,14 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
     except ReassignedError as error:
         if _is_written(error.before, type_, value, reader.names.find(name)):
             variable = reader.names.define(name, type_, span)
-            reader.dump_tags.discard(variable)
+            reader.dump_tags.pop(variable, None)
             emit(reader, ir.AssignStmt(variable, value, span))
             return
         note = f"it is {type_text(error.before)} and would become {type_text(error.after)}"
         message = f"Cannot reassign {name!r} with another type"
         raise reader.error(ParserTypeError, node, message, "use another name", note) from None
-    reader.dump_tags.discard(variable)
+    note_lane(reader, name, value)
+    reader.dump_tags.pop(variable, None)
     reader.names.note_value(variable, value)
     emit(reader, ir.AssignStmt(variable, value, span))
 
@@ -55,6 +56,17 @@ def _is_written(before: ir.Type, after: ir.Type, value: ir.Expr, old: ir.Expr | 
     if entry is None or entry.returns is None or not may_agree(before, after):
         return False
     return value.args[entry.operand_names.index(entry.returns)] is old
+
+
+def note_lane(reader: Reader, name: str, value: ir.Expr) -> None:
+    """Remember a lane index of the name of a dimension in printed text.
+
+    Vector splitting leaves types that name the lane index of another function. The printer writes such a
+    symbol at the top of the text and gives the local index the same name, so extents mean the symbol.
+    """
+    is_lane = isinstance(value, ir.Call) and value.op.name == "tile.get_subblock_idx"
+    if is_lane and reader.module.printed and isinstance(reader.module.closure.get(name), DynVar):
+        reader.lane_symbols.add(name)
 
 
 @reads(ast.AnnAssign)
@@ -128,9 +140,9 @@ def _assigned(reader: Reader, node: ast.Assign) -> None:
 
 def _unpacked(reader: Reader, node: ast.Assign, target: ast.expr, elements: list[ast.expr]) -> None:
     """``a, b = ...``: the yield of a loop or branch, or a tuple that is taken apart."""
-    is_submit = isinstance(node.value, ast.Call) and attribute_name(node.value.func) in _SUBMITS
+    is_submit = isinstance(node.value, ast.Call) and attribute_name(node.value.func) in SUBMITS
     if is_submit and not reader.module.printed:
-        elements = _submit_targets(reader, target, elements)
+        elements = _submit_targets(reader, target, elements, node.value)
     names: list[ast.Name] = []
     for element in elements:
         if not isinstance(element, ast.Name):
@@ -153,11 +165,20 @@ def _unpacked(reader: Reader, node: ast.Assign, target: ast.expr, elements: list
         assign(reader, name, name.id, part.type, part, span)
 
 
-def _submit_targets(reader: Reader, target: ast.expr, elements: list[ast.expr]) -> list[ast.expr]:
+def _submit_targets(
+    reader: Reader, target: ast.expr, elements: list[ast.expr], submitted: ast.expr
+) -> list[ast.expr]:
     """``out, tid`` or ``(a, b), tid``: the results, and the task id last."""
     if len(elements) != 2:
         message = f"a submit gives its results and a task id, and {shown(target)} has {len(elements)} targets"
         hint = "write `out, tid = ...` or `(a, b), tid = ...`"
         raise reader.error(ParserSyntaxError, target, message, hint)
     results, task = elements
-    return [*(results.elts if isinstance(results, (ast.Tuple, ast.List)) else [results]), task]
+    if not isinstance(results, (ast.Tuple, ast.List)):
+        return [results, task]
+    if isinstance(submitted, ast.Call) and submitted.args:
+        name, signature = callee(reader, submitted.args[0])
+        if signature is not None and not signature.is_annotated:
+            message = f"{name!r} has no return annotation, and {shown(results)} takes its results apart"
+            raise reader.error(ParserTypeError, results, message, "annotate what the kernel returns")
+    return [*results.elts, task]

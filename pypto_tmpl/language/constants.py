@@ -106,6 +106,9 @@ def data_type(reader: Reader, node: ast.expr) -> ir.DataType:
     raise reader.error(ParserTypeError, node, f"{shown(node)} is no data type", hint)
 
 
+SUBMITS = frozenset({"submit", "spmd_submit"})
+
+
 def attribute_name(node: ast.expr) -> str:
     """The name behind the last dot, empty for what is no attribute."""
     return node.attr if isinstance(node, ast.Attribute) else ""

@@ -9,7 +9,7 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note, closest
 from pypto_tmpl.language import inference
-from pypto_tmpl.language.attributes import attribute_dict, keyword_value, stored, variables
+from pypto_tmpl.language.attributes import attribute_dict, keyword_value, listed, stored, variables
 from pypto_tmpl.language.constants import shown, type_text, unsupported
 from pypto_tmpl.language.dependencies import dependencies, predicate
 from pypto_tmpl.language.diagnostics import (
@@ -58,7 +58,7 @@ def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.E
     kwargs: list[tuple[str, Any]] = []
     for keyword in node.keywords:
         if keyword.arg == "attrs":
-            attrs += _call_attributes(reader, keyword.value)
+            attrs += _call_attributes(reader, keyword.value, args)
         elif keyword.arg == "device":
             if signature is not None and signature.role is not ir.Role.Orchestrator and is_source:
                 message = f"{name!r} is no orchestrator, and device= is for calls of those"
@@ -115,8 +115,11 @@ def _is_partly_valid(type_: ir.Type) -> bool:
     return view is not None and bool(view.valid_shape)
 
 
-def _call_attributes(reader: Reader, node: ast.expr) -> list[tuple[str, Any]]:
+def _call_attributes(reader: Reader, node: ast.expr, args: list[ir.Expr]) -> list[tuple[str, Any]]:
     found = attribute_dict(reader, node, "attrs")
+    for entry, (key, value) in zip(node.values if isinstance(node, ast.Dict) else (), found, strict=True):
+        if key == "dump_vars" and isinstance(entry, (ast.List, ast.Tuple)):
+            _check_dumped(reader, entry, value, args)
     if not reader.module.printed and any(key == "manual_dep_edges" for key, _ in found):
         message = "a call has no manual_dep_edges"
         raise reader.error(ParserTypeError, node, message, "launch the kernel with pl.submit(..., deps=[])")
@@ -126,6 +129,8 @@ def _call_attributes(reader: Reader, node: ast.expr) -> list[tuple[str, Any]]:
 def _tag(reader: Reader, args: list[ir.Expr], attrs: list[tuple[str, Any]]) -> None:
     """Name the arguments that pl.dump_tag has marked."""
     tagged = [arg for arg in args if isinstance(arg, ir.Var) and arg in reader.dump_tags]
+    marks = [reader.dump_tags[arg] for arg in tagged]
+    reader.idle_tags = [mark for mark in reader.idle_tags if mark not in marks]
     known = next((place for place, (key, _) in enumerate(attrs) if key == "dump_vars"), None)
     if known is not None:
         given = attrs[known][1]
@@ -185,7 +190,9 @@ def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
             case "deps":
                 deps = dependencies(reader, keyword.value)
             case "dumps":
-                attrs.append(("dump_vars", variables(reader, keyword.value, "dumps")))
+                dumped = variables(reader, keyword.value, "dumps")
+                attrs.append(("dump_vars", dumped))
+                _check_dumped(reader, keyword.value, dumped, args)
             case "attrs":
                 attrs += attribute_dict(reader, keyword.value, "attrs")
             case "core_num":
@@ -209,6 +216,19 @@ def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
         return ir.Submit(ir.GlobalVar(name), args, deps, *options, type_, reader.span(node), **launch)
     except (TypeError, ValueError) as error:
         raise reader.error(ParserTypeError, node, f"submit of {name!r}: {error}") from None
+
+
+def _check_dumped(reader: Reader, node: ast.expr, dumped: tuple[ir.Expr, ...], args: list[ir.Expr]) -> None:
+    """What is dumped are arguments: of anything else the task would dump nothing."""
+    if reader.module.printed:
+        return
+    for element, value in listed(node, dumped):
+        if not any(arg is value for arg in args):
+            names = [arg.name_hint for arg in args if isinstance(arg, ir.Var)]
+            message = f"{shown(element)} in dumps is no argument of the call"
+            raise reader.error(
+                ParserTypeError, element, message, allowed_note("arguments", names, shown(element))
+            )
 
 
 def _check_submit(

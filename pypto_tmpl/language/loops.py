@@ -70,6 +70,9 @@ def _counted(reader: Reader, node: ast.For, call: ast.Call, kind: str) -> None:
     if kind == "unroll" and not reader.module.printed:
         _check_unrolled(reader, call, header)
     start, stop, step = _bounds(reader, call, header.bounds)
+    if isinstance(step, ir.ConstInt) and step.value == 0 and not reader.module.printed:
+        message = f"the step of pl.{kind} is 0"
+        raise reader.error(ParserSyntaxError, call.args[2], message, concerns_values=True)
     loop_name, carried = _targets(reader, node.target, header)
     variable_type = ir.ScalarType(_loop_dtype(header.bounds))
     initial = [_initial(reader, value, node.body, index) for index, value in enumerate(header.init_nodes)]
@@ -91,9 +94,6 @@ def _check_unrolled(reader: Reader, call: ast.Call, header: _Header) -> None:
     values = [bound.value for bound in header.bounds if isinstance(bound, ir.ConstInt)]
     if len(values) != len(header.bounds):
         raise reader.error(ParserSyntaxError, call, "the bounds of pl.unroll are constants")
-    if values[2:] == [0]:
-        message = "the step of pl.unroll is 0"
-        raise reader.error(ParserSyntaxError, call, message, concerns_values=True)
     if header.has_init:
         raise reader.error(ParserSyntaxError, call, "pl.unroll carries no values", "use pl.range")
 

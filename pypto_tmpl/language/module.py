@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.collector import collector_paused
+from pypto_tmpl.ir.wire.unpack import is_binary_dump
 from pypto_tmpl.language.annotations import DynVar, MemRef, TensorView, TileView
 from pypto_tmpl.language.constants import member, shown
 from pypto_tmpl.language.diagnostics import (
@@ -59,8 +60,13 @@ def parse(
     which is where spans and errors then point. ``closure`` gives names values from outside of the text,
     ``unreached`` names functions that are only called where no run gets to.
 
-    Raises a ParserError that shows where the text is wrong.
+    Raises a ParserError that shows where the text is wrong, TypeError for anything but text.
     """
+    given: object = code
+    if not isinstance(given, str):
+        is_binary = isinstance(given, bytes) and is_binary_dump(given)
+        form = "; this is a binary dump, which ir.deserialize reads" if is_binary else ""
+        raise TypeError(f"pl.parse takes text, got {type(code).__name__}{form}")
     return _read(code, filename, source_map, closure, unreached)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 from typing import Any
 
 from pypto_tmpl import ir
@@ -19,7 +20,9 @@ from pypto_tmpl.language.expressions import as_constant, operand
 from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.namespaces import CallContext, OpCallError, build_call
 from pypto_tmpl.language.scopes import HOST_LEVELS, Reader
+from pypto_tmpl.ops import load_table
 
+_ALL_BUT = 0.88  # of the letters, the namespace among them
 _WINDOW_BUFFER = "alloc_window_buffer"
 _TASK_DUMMY = ("pl", "system", "task_dummy")
 
@@ -58,7 +61,7 @@ def source_call(reader: Reader, node: ast.Call, path: tuple[str, ...], is_statem
     except OpCallError as error:
         if type(error) is not OpCallError:
             raise
-        raise reader.error(InvalidOperationError, node, str(error), error.hint) from None
+        raise reader.error(InvalidOperationError, node, str(error), error.hint or error.order) from None
     if attrs and isinstance(found, ir.Call):
         merged = [*found.attrs.items(), *attrs]
         found = ir.Call(
@@ -112,6 +115,12 @@ def _buffer_base(reader: Reader, node: ast.expr) -> ir.Expr | None:
         case ast.Attribute(value=ast.Name(id=name), attr="base"):
             return reader.names.find(name)
     return None
+
+
+def is_misspelt(op: str) -> bool:
+    """Whether no op is registered by that name, and the name of one is all but the same."""
+    table = load_table()
+    return op not in table and bool(difflib.get_close_matches(op, table, n=1, cutoff=_ALL_BUT))
 
 
 def unknown_op(reader: Reader, node: ast.Call, hint: str | None = None) -> ParserError:

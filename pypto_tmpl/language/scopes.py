@@ -200,6 +200,7 @@ class Signature:
     role: ir.Role | None = None
     failed: bool = False  # its body has errors, and its results are not known
     is_inline: bool = False  # its body takes the place of the call
+    is_annotated: bool = True  # its definition tells what it returns
 
     @property
     def result_type(self) -> ir.Type:
@@ -280,6 +281,8 @@ class Reader:
     splits: list[ir.SplitMode] = field(default_factory=list)  # of the split_aiv regions around
     kernel_depth: int = 0  # InCore scopes around
     in_type: bool = False  # inside an annotation
+    in_extent: bool = False  # inside an extent of one
+    lane_symbols: set[str] = field(default_factory=set)  # lane indices of the name of a dimension
     signature: ast.FunctionDef | None = None  # whose parameters and results are being read
     _bound: frozenset[str] | None = None
     target: str = ""  # name that the statement binds
@@ -292,7 +295,8 @@ class Reader:
     errors: list[ParserError] = field(default_factory=list)  # of statements that were passed over
     failed: set[str] = field(default_factory=set)  # names that such statements would have bound
     expanding: list[InlineFunction] = field(default_factory=list)  # inline functions, the innermost last
-    dump_tags: set[ir.Var] = field(default_factory=set)  # tensors that later tasks dump
+    dump_tags: dict[ir.Var, ast.Call] = field(default_factory=dict)  # tensors that later tasks dump
+    idle_tags: list[ast.Call] = field(default_factory=list)  # marks of tensors that no task has taken yet
 
     def span(self, node: ast.AST) -> ir.Span:
         """Where ``node`` begins."""

@@ -6,7 +6,7 @@ import ast
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.calls import call
-from pypto_tmpl.language.constants import attribute_name
+from pypto_tmpl.language.constants import SUBMITS, attribute_name, shown
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, PythonSyntaxError
 from pypto_tmpl.language.expressions import as_constant, expression, scalar
 from pypto_tmpl.language.reached import reached, truth
@@ -36,6 +36,10 @@ def _expression_statement(reader: Reader, node: ast.Expr) -> None:
         name = attribute_name(value.func)
         where = "first in a function" if name == "func_attr" else "first in a pl.while_ loop"
         raise reader.error(ParserSyntaxError, node, f"pl.{name} stands {where}")
+    if isinstance(value, ast.Call) and attribute_name(value.func) in SUBMITS and not reader.module.printed:
+        message = f"{shown(value.func)} stands alone on the right of an assignment"
+        hint = "bind its results and its task id: `out, tid = ...`"
+        raise reader.error(ParserSyntaxError, value, message, hint)
     reader.target, reader.root = "", value
     found = (
         call(reader, value, None, is_statement=True)

@@ -80,6 +80,7 @@ def block(reader: Reader, body: Sequence[ast.stmt], span: ir.Span, first: ir.Stm
 
 def _keep(reader: Reader, error: ParserError) -> None:
     """Keep an error for later."""
+    reader.comments.silence()
     if not isinstance(error, PassedOverError) and len(reader.errors) < _MOST_ERRORS:
         reader.errors.append(error)
 

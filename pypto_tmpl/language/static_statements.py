@@ -62,7 +62,8 @@ def _dump_tag(reader: Reader, node: ast.Call) -> None:
         case [ast.Name() as name], []:
             value = operand(reader, name)
             if isinstance(value, ir.Var) and isinstance(value.type, ir.TensorType):
-                reader.dump_tags.add(value)
+                reader.dump_tags[value] = node
+                reader.idle_tags.append(node)
                 return
     raise reader.error(ParserTypeError, node, "pl.dump_tag takes the name of a tensor")
 

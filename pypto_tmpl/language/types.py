@@ -281,7 +281,7 @@ def extent(reader: Reader, node: ast.expr) -> ir.Expr:
         if 0 <= value <= 1024:
             return _SMALL[value]  # constants are immutable: types share them
         return int_constant(reader, node, value, ir.DataType.INDEX)
-    return _extent(reader, node, in_type(reader, node))
+    return _extent(reader, node, in_type(reader, node, is_extent=True))
 
 
 def _extent(reader: Reader, node: ast.expr, value: Operand) -> ir.Expr:

@@ -146,6 +146,10 @@ class CallSpec(_Model, frozen=True):
         dict[str, str],
         Meta(description="Scalar operand → operand, keyword or dtype whose dtype a bare number takes."),
     ] = field(default_factory=dict)
+    signed: Annotated[
+        tuple[str, ...],
+        Meta(description="Scalar operands of the dtype of their literals, or the signed one of its width."),
+    ] = ()
     together: Annotated[tuple[str, ...], Meta(description="Parameters of which all or none are given.")] = ()
     fills: Annotated[
         tuple[str, ...], Meta(description="Tuple operands that are empty where only later ones are given.")

@@ -100,6 +100,8 @@ def execute_build(
         raise
     finally:
         written = [] if recording is None else recording.write()
+    for remark in () if recording is None else recording.remarks:
+        warn_caller(remark, UserWarning)
     return written
 
 

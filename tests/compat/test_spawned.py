@@ -37,7 +37,7 @@ def test_a_child_imports_what_its_parent_does(tmp_path, method, command):
     text = SCRIPT.replace("sys.exit(child.exitcode)", "assert child.exitcode == 0")
     script.write_text(text.replace("sys.argv[1]", repr(method)))
     line = [sys.executable, "-m", "pypto_tmpl", command, str(script)]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert "No module named" not in done.stderr
     assert "pypto_tmpl FP32 pypto_tmpl.golden.spec 3" in done.stdout, done.stderr
 

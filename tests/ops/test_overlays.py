@@ -162,7 +162,7 @@ def test_run(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("PYPTO_PROG_BUILD_DIR", str(tmp_path / "builds"))
     environment = os.environ | {"PYTHONPATH": str(Path(pl.__file__).parents[2])}
     line = [sys.executable, "-m", "pypto_tmpl", "--template-dir", str(folder), "run", "kernel.py"]
-    done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

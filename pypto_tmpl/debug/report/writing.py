@@ -86,12 +86,13 @@ def page_text(
 ) -> str:
     """The HTML of the page."""
     environment = _environment(all_folders(template_dirs))
-    data = PageData(rerun).build(result)
+    head = head or headline(result, rerun)
+    data = PageData(rerun, head.marks).build(result)
     script, style = (_joined(environment, names) for names in (SCRIPTS, STYLES))
     rows = [stage | dict(zip(("new", "gone"), change_counts(stage), strict=True)) for stage in data["stages"]]
     return environment.get_template(f"{FOLDER}/page.html.jinja").render(
         title=title or _title(result),
-        headline=head or headline(result, rerun),
+        headline=head,
         rows=rows,
         total=result.total,
         script=Markup(script),

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from pypto_tmpl.ir import construct as ir_construct
 from pypto_tmpl.ir import expr
-from pypto_tmpl.ir.attrs import AttrKind, AttrMap
+from pypto_tmpl.ir.attrs import AttrKind, AttrMap, with_float_keywords
 from pypto_tmpl.ir.base import Expr, InternalError, IRNode, Type, set_fields
 from pypto_tmpl.ir.enums import ParamDirection, SplitMode
 from pypto_tmpl.ir.fields import fields_of
@@ -67,6 +67,7 @@ def _scalar(_: type, values: Values) -> None:
 def _call(_: type, values: Values) -> None:
     if directions := values.pop("legacy_arg_directions"):
         values["attrs"] = _with_attr(values["attrs"], "arg_directions", AttrKind.ARG_DIRECTIONS, directions)
+    values["kwargs"] = with_float_keywords(values["op"].name, values["kwargs"])
 
 
 def _function(_: type, values: Values) -> None:

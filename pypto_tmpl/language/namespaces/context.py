@@ -29,9 +29,10 @@ class CallContext:
 class OpCallError(TypeError):
     """A call that the op does not take: which op, which operand, what it is and what it should be."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, order: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+        self.order = order  # of the parameters, for calls that are written out
 
 
 class NoRuleOpCallError(OpCallError):

@@ -56,7 +56,7 @@ class Form:
         self.signature = signature
         self.is_user_form = is_user_form
         facts = call_of(entry)
-        self.call = facts if is_user_form else CallSpec(literals=facts.literals)
+        self.call = facts if is_user_form else CallSpec(literals=facts.literals, signed=facts.signed)
         self.operands = operand_order(entry) if is_user_form else entry.operand_names
         self.keywords = keyword_order(entry, signature) if is_user_form else entry.kwarg_names
         self._by_name: dict[str, OperandSpec] = dict(zip(self.operands, entry.operands, strict=False))

@@ -99,6 +99,11 @@ class ArgDump:
         self._entries.append(_Entry(task, arg, stage, self._position, len(data)))
         self._position += len(data)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was dumped."""
+        return not self._entries
+
     def close(self) -> Path:
         """Put the data in its place and write the index; returns the index's path."""
         if self._data is not None:
@@ -150,10 +155,9 @@ def _counts(entries: Sequence[dict[str, Any]], noun: str) -> dict[str, int]:
 def _first_entry(entry: _Entry, view: View) -> dict[str, Any]:
     whole = (view.buffer_numel,) if view.numel != view.buffer_numel else view.shape
     offsets = [view.offset] if view.numel != view.buffer_numel else [0] * len(view.shape)
-    ids = entry.task.kernel_ids
     return {
         **_common(entry),
-        "func_id": next(iter(ids.values()), -1),
+        "func_id": next(iter(_function_ids(entry)), -1),
         "arg_index": entry.arg.index,
         "dtype": dtype_name(view.dtype),
         "shape": list(view.shape),
@@ -167,7 +171,7 @@ def _second_entry(entry: _Entry) -> dict[str, Any]:
     view = entry.arg.view
     head = {
         **_common(entry),
-        "func_id": list(dict.fromkeys(entry.task.kernel_ids.values())),
+        "func_id": _function_ids(entry),
         "arg_index": entry.arg.index,
         "kind": "scalar" if view is None else "tensor",
     }
@@ -186,11 +190,17 @@ def _second_entry(entry: _Entry) -> dict[str, Any]:
 def _common(entry: _Entry) -> dict[str, Any]:
     return {
         "task_id": hex_id(entry.task.task_id),
-        "subtask_id": next(iter(sorted(entry.task.kernel_ids)), "AIV0"),
+        "subtask_id": next(iter(entry.task.subtasks_of(entry.arg)), "AIV0"),
         "name": entry.arg.name,
         "role": _ROLES[entry.arg.type],
         "stage": entry.stage,
     }
+
+
+def _function_ids(entry: _Entry) -> list[int]:
+    """The kernels that use the argument, each once."""
+    ids = entry.task.kernel_ids
+    return list(dict.fromkeys(ids[part] for part in entry.task.subtasks_of(entry.arg)))
 
 
 def _data(entry: _Entry, view: View) -> dict[str, Any]:
