@@ -1,10 +1,12 @@
 """How long the examples take on the simulator, over their golden functions.
 
-    python benchmarks/kernels.py [NAME ...] [--repeat 3] [--small] [--json]
+    python benchmarks/kernels.py [NAME ...] [--repeat 3] [--small] [--json] [--against CHECKOUT]
 
-Each example of examples/ is compiled for a realistic size, run ``--repeat`` times on the same inputs and
-compared with its golden function; the best time of each is told. Sizes are set by giving the constants of an
-example other values before it is executed. Torch has the threads that a run of the harness gives it.
+Each example of examples/, and of benchmarks/long/, is compiled for a realistic size, run ``--repeat``
+times on the same inputs and compared with its golden function; the best time of each is told. Sizes are set
+by giving the constants of an example other values before it is executed. Torch has the threads that a run of
+the harness gives it. With ``--against`` each is measured with another checkout of the project as well, the
+two taking turns, and the speed-up is told.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,7 +28,7 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = ROOT / "examples"
+FOLDERS = (ROOT / "examples", ROOT / "benchmarks" / "long")
 # Sizes of a model's decode or prefill step; the examples that are not here run as they are.
 SIZES: dict[str, dict[str, int]] = {
     "decoder_layer": {"BATCH": 16, "HIDDEN": 1024, "HEADS": 16, "SEQ": 512, "INNER": 2816},
@@ -58,14 +62,15 @@ class Example:
 
 def examples() -> Iterator[str]:
     """Names of the modules that can be measured."""
-    for path in sorted(EXAMPLES.glob("*.py")):
-        if "\nKERNEL = " in path.read_text(encoding="utf-8"):
-            yield path.stem
+    for folder in FOLDERS:
+        for path in sorted(folder.glob("*.py")):
+            if "\nKERNEL = " in path.read_text(encoding="utf-8"):
+                yield path.stem
 
 
 def load(name: str, sizes: dict[str, int]) -> Example:
     """Run an example's file with other constants and a harness that only takes note."""
-    path = EXAMPLES / f"{name}.py"
+    path = next(path for folder in FOLDERS if (path := folder / f"{name}.py").is_file())
     tree, left = ast.parse(path.read_text(encoding="utf-8")), dict(sizes)
     for node in tree.body:
         if isinstance(node, ast.Assign):
@@ -145,6 +150,24 @@ def measure(name: str, repeat: int, is_small: bool) -> dict[str, Any]:
     }
 
 
+def measure_elsewhere(name: str, options: argparse.Namespace, checkout: Path) -> float:
+    """Seconds of one example with the package of another checkout."""
+    command = [sys.executable, __file__, name, "--json", f"--repeat={options.repeat}"]
+    command += ["--small"] if options.small else []
+    environment = {**os.environ, "PYPTO_TMPL_BENCHMARK_OF": str(checkout)}
+    shown = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)
+    return float(json.loads(shown.stdout)["kernel"])
+
+
+def compared(name: str, options: argparse.Namespace) -> str:
+    """How much faster an example runs than with another checkout: the best of turns by both."""
+    turns = [
+        [measure_elsewhere(name, options, checkout) for checkout in (options.against, ROOT)] for _ in range(3)
+    ]
+    before, after = (min(times) for times in zip(*turns, strict=True))
+    return f"{name:<16}before {before:8.4f} s   after {after:8.4f} s   {before / after:6.2f} times as fast"
+
+
 def _best(repeat: int, function: Callable[[], object], between: Callable[[], object] = lambda: None) -> float:
     times = []
     for _ in range(repeat):
@@ -163,12 +186,16 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--small", action="store_true", help="the sizes that the examples run by themselves")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare with another checkout")
     options = parser.parse_args()
     known = list(examples())
     for name in options.names:
         if name not in known:
             parser.error(f"no example {name!r}; examples: {', '.join(known) or 'none'}")
     for name in options.names or known:
+        if options.against is not None:
+            print(compared(name, options), flush=True)
+            continue
         found = measure(name, options.repeat, options.small)
         if options.json:
             print(json.dumps(found), flush=True)
@@ -182,5 +209,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+    sys.path.insert(0, os.environ.get("PYPTO_TMPL_BENCHMARK_OF") or str(ROOT))
     sys.exit(main())

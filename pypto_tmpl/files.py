@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from pathlib import Path
@@ -30,6 +31,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_folders: bool
     try:
         if make_folders:
             target.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_read_only(target)
         if target.exists() and not target.is_file():
             target.write_bytes(data)
         else:
@@ -37,6 +39,33 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_folders: bool
     except OSError as error:
         where = os.fspath(path)
         raise FileError(f"the file cannot be written: {error.strerror or error}", where=where) from None
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it. Raises FileError where a file is in its place."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"the folder cannot be made: {error.strerror or error}", where=str(folder)) from None
+
+
+def move_into_place(beside: Path, path: Path) -> None:
+    """Let a file that was written elsewhere in the file system take a place; a link stays one.
+
+    Raises: FileError, also for a read-only file.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        _refuse_read_only(target)
+        os.replace(beside, target)
+    except OSError as error:
+        raise FileError(f"the file cannot be written: {error.strerror or error}", where=str(path)) from None
+
+
+def _refuse_read_only(target: Path) -> None:
+    """A file that nobody may write would be replaced all the same: that takes a right on its folder only."""
+    if target.is_file() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
+        raise PermissionError(errno.EACCES, "the file is read-only")
 
 
 def _replace(target: Path, data: bytes) -> None:

@@ -4,6 +4,11 @@ from functools import cache
 from pathlib import Path
 
 
+def is_installed() -> bool:
+    """Whether the templates are package data of an installed wheel, which no command writes into."""
+    return template_root().parent == Path(__file__).resolve().parent
+
+
 @cache
 def template_root() -> Path:
     """Return the absolute path of the templates folder.

@@ -6,12 +6,18 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-from pypto_tmpl.debug.snapshots import SnapshotState
+from pypto_tmpl.debug.snapshots import SnapshotState, in_ci
 
-# No deadline: a first example may import or compile. No randomness in CI: a change is judged on itself.
-settings.register_profile("project", deadline=None, derandomize=bool(os.environ.get("CI")))
+# No deadline, and no look at how long data take to draw: a first example may import or compile, and the
+# machine may have other work. No randomness in CI: a change is judged on itself.
+settings.register_profile(
+    "project",
+    deadline=None,
+    derandomize=in_ci(),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("project")
 
 
@@ -24,7 +30,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("--update-golden") and os.environ.get("CI"):
+    if config.getoption("--update-golden") and in_ci():
         raise pytest.UsageError("golden scripts are not updated where CI is set")
 
 

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
-START_SECONDS = 120.0
+START_SECONDS = 600.0
 
 Task = Callable[[Any], str | None]
 

@@ -9,7 +9,10 @@ from click.testing import CliRunner
 
 from pypto_tmpl import ir
 from pypto_tmpl.cli import main
+from pypto_tmpl.codegen.environment import OpMacros, create_environment
 from pypto_tmpl.debug import torch_codegen
+from pypto_tmpl.ops import load_table
+from pypto_tmpl.resources import template_root
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
@@ -74,6 +77,24 @@ def test_the_op_of_the_page_runs(example_templates, inverted):
     limited[x < 0] = 0.0
     limited[x > 1] = 1.0
     assert torch.equal(out, 1 - limited if inverted else limited)
+
+
+def test_the_reference_of_the_page_agrees_with_its_samples(example_templates, monkeypatch):
+    """Run as the tests of the table run the project's own."""
+    from ops import references, sample_calls, sampled
+
+    folders = [example_templates, template_root()]
+    table = load_table(folders)
+    monkeypatch.setattr(sampled, "TABLE", table)
+    monkeypatch.setattr(sample_calls, "TABLE", table)
+    monkeypatch.setattr(sampled, "MACROS", OpMacros(table, create_environment(folders)))
+    monkeypatch.setattr(references.registry, "REFERENCES", dict(references.registry.REFERENCES))
+    exec("import torch\n" + blocks("docs/adding-an-op.md", "py")[0], {})
+    samples = table["tile.clamp01"].samples
+    assert len(samples) == 2
+    for sample in samples:
+        call = sample_calls.SampleCall("tile.clamp01", sample)
+        assert sample_calls.disagreement(call, call.value(call.text()), call.expected()) == ""
 
 
 def test_the_op_of_the_page_is_refused_without_its_files():

@@ -18,7 +18,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 BUILD_INPUTS = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "pypto_tmpl", "templates")
 
 # One group: under xdist the tests share one build.
-pytestmark = [pytest.mark.packaging, pytest.mark.timeout(300), pytest.mark.xdist_group("packaging")]
+pytestmark = [pytest.mark.packaging, pytest.mark.timeout(1800), pytest.mark.xdist_group("packaging")]
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -26,7 +26,7 @@ def run(*command: str | Path, cwd: Path) -> str:
     hidden = ("PYTHON", "PYTEST", "VIRTUAL_ENV")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
     done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True, timeout=240
+        [str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -96,3 +96,16 @@ def test_command_runs(environment: Path, command: list[str]) -> None:
     assert help_text.startswith("Usage: ")
     version_text = run(environment / program, *arguments, "--version", cwd=environment)
     assert pypto_tmpl.__version__ in version_text
+
+
+def test_the_wheel_asks_for_what_the_package_imports(wheel: Path) -> None:
+    """numpy among it: without it torch prints a warning on every run."""
+    archive = zipfile.ZipFile(wheel)
+    metadata = archive.read(next(name for name in archive.namelist() if name.endswith("METADATA"))).decode()
+    needed = [line for line in metadata.splitlines() if "extra ==" not in line]
+    assert any(line.startswith("Requires-Dist: numpy") for line in needed)
+
+
+def test_an_installed_package_is_known_as_such(environment: Path) -> None:
+    code = "import pypto_tmpl.resources as r; print(r.is_installed())"
+    assert run(environment / "python", "-c", code, cwd=environment).strip() == "True"

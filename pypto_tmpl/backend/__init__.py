@@ -1,5 +1,19 @@
-"""Backends: what programs are compiled for, and the one that is chosen for the process."""
+"""Backends: what programs are compiled for, what is known of each, and the one of the process."""
 
+from pypto_tmpl.backend.facts import BackendFacts, BackendFactsError, facts_of
+from pypto_tmpl.backend.instances import (
+    Backend,
+    Backend910B,
+    Backend950,
+    BackendHandler,
+    Cluster,
+    Core,
+    Die,
+    Mem,
+    SoC,
+    get_backend_instance,
+    get_handler,
+)
 from pypto_tmpl.backend.selection import (
     BackendType,
     get_backend_type,
@@ -9,8 +23,22 @@ from pypto_tmpl.backend.selection import (
 )
 
 __all__ = [
+    "Backend",
+    "Backend910B",
+    "Backend950",
+    "BackendFacts",
+    "BackendFactsError",
+    "BackendHandler",
     "BackendType",
+    "Cluster",
+    "Core",
+    "Die",
+    "Mem",
+    "SoC",
+    "facts_of",
+    "get_backend_instance",
     "get_backend_type",
+    "get_handler",
     "is_backend_configured",
     "reset_for_testing",
     "set_backend_type",

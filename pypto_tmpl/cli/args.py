@@ -22,8 +22,15 @@ _STAGES = {"before_dispatch": "before", "after_completion": "after"}
 @click.option(
     "--save", type=click.Path(path_type=Path), help="Save the one tensor that is left as a .pt file."
 )
+@click.option("--force", is_flag=True, help="Let --save replace a file that holds something else.")
 def args(
-    path: Path, task: str | None, name: str | None, stage: str | None, values: bool, save: Path | None
+    path: Path,
+    task: str | None,
+    name: str | None,
+    stage: str | None,
+    values: bool,
+    save: Path | None,
+    force: bool,
 ) -> None:
     """List the arguments of tasks that a run dumped (enable_dump_args, enable_dump_tensor).
 
@@ -37,7 +44,7 @@ def args(
         tasks = list(dict.fromkeys(arg.task for arg in dump.args))
         raise DumpError("no dumped argument is like that", notes=[f"tasks: {', '.join(tasks) or 'none'}"])
     if save is not None:
-        _save(dump, chosen, save)
+        _save(dump, chosen, save, force)
         return
     for arg in chosen:
         click.echo(_line(arg))
@@ -58,12 +65,12 @@ def _line(arg: DumpedArg) -> str:
     return f"{arg.task}  {arg.index}  {arg.name}  {arg.role}, {_STAGES[arg.stage]}: {what}"
 
 
-def _save(dump: ArgsDump, chosen: list[DumpedArg], path: Path) -> None:
+def _save(dump: ArgsDump, chosen: list[DumpedArg], path: Path, force: bool) -> None:
     import io
 
     import torch
 
-    from pypto_tmpl.files import write_bytes
+    from pypto_tmpl.generated import has_no_mark, write_generated
     from pypto_tmpl.runtime.records.dump_reader import DumpError
 
     if len(chosen) != 1:
@@ -72,4 +79,4 @@ def _save(dump: ArgsDump, chosen: list[DumpedArg], path: Path) -> None:
         )
     data = io.BytesIO()
     torch.save(dump.tensor(chosen[0]), data)
-    write_bytes(path, data.getvalue(), make_folders=True)
+    write_generated(path, data.getvalue(), has_no_mark, force=force, make_folders=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pypto_tmpl.cli import colours
 from pypto_tmpl.cli.comparison import comparison
 from pypto_tmpl.cli.group import Settings
 from pypto_tmpl.cli.validate import (
@@ -51,11 +52,11 @@ dump or tensor file that cannot be read.
 def bisect(context: click.Context, /, **given: Any) -> None:
     """Find the first stage of the pass dump DIR that is wrong, and the first statement in it that is."""
     from pypto_tmpl.debug.bisect import explain, find_first_bad
-    from pypto_tmpl.debug.report.writing import is_page
+    from pypto_tmpl.debug.report.writing import check_report
     from pypto_tmpl.debug.tensors_io import load_tensors
 
     report: Path | None = given["report"]
-    for_page = report is not None and is_page(report)
+    for_page = report is not None and check_report(report)
     given |= {"jobs": None, "time_limit": None}
     settings = context.obj if isinstance(context.obj, Settings) else Settings()
     set_script_options(given["script_options"])
@@ -92,4 +93,4 @@ def _write_report(
 
 def _told(result: StageResult) -> None:
     verdict = "ok" if result.passed else "wrong" if result.failure is None else "failed"
-    click.echo(f"{verdict:<6} {result.stage.name}")
+    click.echo(f"{colours.verdict(f'{verdict:<6}', result.passed)} {result.stage.name}")

@@ -15,11 +15,13 @@ from pypto_tmpl.cli.group import Settings
 Examples:
   pypto-tmpl gen 22_after_ExpandMixedKernel.msgpack            the script on standard output
   pypto-tmpl gen 00_frontend.msgpack -o frontend.py            into a file
+  pypto-tmpl gen kernel.py --program Softmax                   of a kernel file with several programs
   pypto-tmpl gen 00_frontend.msgpack --check-shapes --no-format
   pypto-tmpl gen 00_frontend.msgpack -o frontend.py --source-map
 """
 )
 @click.argument("dump", type=click.Path(path_type=Path))
+@click.option("--program", metavar="NAME", help="Which program, of a kernel file that defines several.")
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the script here."
 )
@@ -37,26 +39,32 @@ Examples:
     help="Write the source lines beside the script, as .map.json; reports of its run then name them.",
 )
 @click.option("--trace", is_flag=True, help="Make the script record what its statements compute, in _TRACE.")
+@click.option("--force", is_flag=True, help="Replace FILE also where it is none that pypto-tmpl emitted.")
 @click.pass_obj
 def gen(
     settings: Settings,
     dump: Path,
+    program: str | None,
     output: Path | None,
     check_shapes: bool,
     formatted: bool,
     preamble: str,
     source_map: bool,
     trace: bool,
+    force: bool,
 ) -> None:
-    """Emit the PyTorch script of DUMP, the dump of a program after any pass."""
+    """Emit the PyTorch script of DUMP, the dump of a program after any pass, or a kernel file.
+
+    A kernel file that imports more than the language is run, up to its `if __name__ == "__main__"`.
+    """
     from pypto_tmpl.codegen.tracing import TraceSelection
-    from pypto_tmpl.debug.origins import source_lines, write_source_map
+    from pypto_tmpl.debug.origins import source_lines, source_map_path, write_source_map
     from pypto_tmpl.debug.torch_codegen import torch_codegen
-    from pypto_tmpl.files import write_text
+    from pypto_tmpl.generated import check_place, is_script, is_source_map, write_generated
 
     if source_map and output is None:
         raise click.UsageError("--source-map writes beside the script: say where that goes with -o FILE")
-    node = read_dump(dump)
+    node = read_dump(dump, program)
     text = torch_codegen(
         node,
         check_shapes,
@@ -68,7 +76,9 @@ def gen(
     if output is None:
         click.echo(text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
     else:
-        write_text(output, text, make_folders=False)
+        if source_map:
+            check_place(source_map_path(output), is_source_map)
+        write_generated(output, text, is_script, force=force)
         if source_map:
             selection = TraceSelection() if trace else None
             lines = source_lines(node, text, template_dirs=settings.user_template_dirs, trace=selection)

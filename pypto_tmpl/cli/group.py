@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,9 @@ from typing import Any
 import click
 
 from pypto_tmpl import __version__
+from pypto_tmpl.cli.colours import are_refused
+
+INTERRUPTED = 130
 
 # name -> (module, function, help); the help stands here so that listing it imports nothing.
 SUBCOMMANDS = {
@@ -44,7 +50,32 @@ class Settings:
         return (*self.user_template_dirs, template_root())
 
 
-class LazyGroup(click.Group):
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the command with exit code 130, wherever it comes: 1 says that something differs."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+class SuggestingGroup(click.Group):
+    """A group that says what a mistyped subcommand may have been meant to be."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The subcommand and its arguments. Raises UsageError for an unknown one."""
+        typed = args[0]
+        if not typed.startswith("-") and typed not in self.list_commands(ctx):
+            close = get_close_matches(typed, self.list_commands(ctx), cutoff=0.6)
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            ctx.fail(f"No such command {typed!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(SuggestingGroup):
     """A group that imports a subcommand when it runs, and reports the project's errors without traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -64,12 +95,18 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, SUBCOMMANDS[name][2]) for name in sorted(SUBCOMMANDS)])
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the arguments; an interruption has an exit code of its own from here on."""
+        with interruptible():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the subcommand; an error of the project becomes its text on stderr and exit code 2."""
         from pypto_tmpl.errors import PyptoTmplError
 
         try:
-            return super().invoke(ctx)
+            with interruptible():
+                return super().invoke(ctx)
         except PyptoTmplError as error:
             click.echo(str(error), err=True)
             ctx.exit(2)
@@ -82,7 +119,15 @@ class LazyGroup(click.Group):
             ctx.exit(2)
 
 
-@click.group(cls=LazyGroup, epilog="Example: pypto-tmpl ops show tile.matmul_acc")
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Example: pypto-tmpl ops show tile.matmul_acc
+Completion of commands, options, ops and cases: eval "$(_PYPTO_TMPL_COMPLETE=bash_source pypto-tmpl)"
+Colours are for terminals only; NO_COLOR=1 turns them off.
+""",
+)
 @click.version_option(__version__, prog_name="pypto-tmpl")
 @click.option(
     "--template-dir",
@@ -96,4 +141,10 @@ class LazyGroup(click.Group):
 @click.pass_context
 def main(context: click.Context, template_dirs: tuple[Path, ...]) -> None:
     """Turn PyPTO tile IR into self-contained PyTorch scripts."""
+    if template_dirs:
+        from pypto_tmpl.overlays import using_templates
+
+        context.with_resource(using_templates(template_dirs, everywhere=True))
     context.obj = Settings(template_dirs)
+    if are_refused():
+        context.color = False

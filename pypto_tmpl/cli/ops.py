@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from pypto_tmpl.cli.group import Settings
+from pypto_tmpl.cli.completion import op_names
+from pypto_tmpl.cli.group import Settings, SuggestingGroup
 from pypto_tmpl.cli.ops_evidence import find_evidence
 from pypto_tmpl.cli.ops_text import region, sample_texts, signature, state
 from pypto_tmpl.ops import OpEntry, OpTable, load_table
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def ops() -> None:
     """Look into the op table.
 
@@ -34,7 +35,7 @@ def ops() -> None:
 @click.pass_obj
 def list_ops(settings: Settings, family: str | None, namespace: str | None) -> None:
     """List the ops by name: how each is emitted, and what it does."""
-    table = load_table(settings.template_dirs)
+    table = _table(settings)
     _check_choice(family, table.families, "family")
     _check_choice(namespace, {entry.namespace for entry in table.values()}, "namespace")
     chosen = [
@@ -48,11 +49,11 @@ def list_ops(settings: Settings, family: str | None, namespace: str | None) -> N
 
 
 @ops.command(epilog="Example: pypto-tmpl ops show tile.row_sum")
-@click.argument("name")
+@click.argument("name", shell_complete=op_names)
 @click.pass_obj
 def show(settings: Settings, name: str) -> None:
     """Show one op: its entry, the macro that emits it and the text emitted for each sample."""
-    table = load_table(settings.template_dirs)
+    table = _table(settings)
     entry = table[name]
     click.echo("\n".join(_entry_lines(table, entry)))
     source = table.macro_source(entry.name)
@@ -77,7 +78,7 @@ def status(settings: Settings, namespace: str | None) -> None:
     comes with its reason, or with MISSING. References and cases are known in the repository only; elsewhere
     they are shown as a dash.
     """
-    table = load_table(settings.template_dirs)
+    table = _table(settings)
     _check_choice(namespace, {entry.namespace for entry in table.values()}, "namespace")
     entries = [entry for entry in table.values() if namespace in (None, entry.namespace)]
     for line in (*_namespace_lines(entries), "", *_evidence_lines(table, entries)):
@@ -120,12 +121,16 @@ def _evidence_lines(table: OpTable, entries: Iterable[OpEntry]) -> Iterator[str]
 def new(settings: Settings, name: str, family: str) -> None:
     """Begin an op: add a stub entry and a stub macro to a family, or begin the family.
 
-    The files lie in the first --template-dir, else among the project's own. A name that the table has is
-    refused, and what the files hold already stays.
+    The files lie in the first --template-dir, else among the project's own in a checkout. A name that the
+    table has is refused, and what the files hold already stays.
     """
     from pypto_tmpl import resources
     from pypto_tmpl.cli.ops_new import write_stub
 
+    if not settings.template_dirs:
+        _require_checkout(
+            "ops new", "pypto-tmpl --template-dir DIR ops new ... writes into a folder of yours"
+        )
     folders = settings.template_dirs or (resources.template_root(),)
     for path in write_stub(name, family, folders[0], folders):
         click.echo(f"wrote {path}", err=True)
@@ -139,15 +144,17 @@ def docs(context: click.Context, write: bool, check: bool) -> None:
     """Print the reference of all ops, generated from the table."""
     from pypto_tmpl import resources
     from pypto_tmpl.cli.ops_docs import ops_page
+    from pypto_tmpl.generated import is_made_of_table, write_generated
 
     if write and check:
         raise click.UsageError("--write and --check exclude each other")
+    if write or check:
+        _require_checkout("docs/ops.md", "pypto-tmpl ops docs prints the page")
     folders = context.obj.template_dirs
-    page = ops_page(load_table(folders), folders)
+    page = ops_page(_table(context.obj), folders)
     path = resources.template_root().parent / "docs" / "ops.md"
     if write:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(page, encoding="utf-8")
+        write_generated(path, page, is_made_of_table, make_folders=True)
         click.echo(f"wrote {path}", err=True)
     elif not check:
         click.echo(page, nl=False)
@@ -166,6 +173,8 @@ def stubs(context: click.Context, write: bool, check: bool) -> None:
 
     if write == check:
         raise click.UsageError("give one of --write and --check")
+    if write:
+        _require_checkout("the stub files", "those of an installed package are up to date")
     paths = write_stubs() if write else stale_stubs()
     for path in paths:
         click.echo(f"wrote {path}" if write else f"{path} is out of date", err=True)
@@ -181,9 +190,30 @@ def schema(write: bool) -> None:
     from pypto_tmpl.ops.schema import schema_text, write_schema
 
     if write:
+        _require_checkout("op_table.schema.json", "pypto-tmpl ops schema prints it")
         click.echo(f"wrote {write_schema()}", err=True)
     else:
         click.echo(schema_text(), nl=False)
+
+
+def _table(settings: Settings) -> OpTable:
+    """The table, with what the user's folders bring checked; commands that only look run no generator."""
+    table = load_table(settings.template_dirs)
+    if settings.user_template_dirs:
+        from pypto_tmpl.codegen.script import generator
+
+        generator()
+    return table
+
+
+def _require_checkout(what: str, instead: str) -> None:
+    """Refuse to look for, or write, files of the project among those of an installed package."""
+    from pypto_tmpl import resources
+
+    if resources.is_installed():
+        raise click.UsageError(
+            f"{what}: this is an installed package, not a checkout of the project; {instead}"
+        )
 
 
 def _check_choice(value: str | None, known: Iterable[str], title: str) -> None:

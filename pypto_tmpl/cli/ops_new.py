@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.files import write_bytes
 from pypto_tmpl.ops import OpTable, load_table
 from pypto_tmpl.ops.sources import template_files
 
@@ -42,32 +43,32 @@ class NewOpError(PyptoTmplError, ValueError):
 def write_stub(name: str, family: str, folder: Path, template_dirs: Sequence[Path]) -> tuple[Path, Path]:
     """Add an op to a family in ``folder``; what the files hold already stays as it is.
 
-    Raises: NewOpError for a name that is taken or is none, and for a family that another folder has.
+    Raises: NewOpError for a name that is taken or is none and a family that another folder has; FileError.
     """
     table = load_table(template_dirs)
     _check(name, family, folder, table, template_dirs)
     entry_path, macro_path = folder / f"ops/{family}.yaml", folder / f"ops/{family}.py.jinja"
-    old = {path: path.read_text(encoding="utf-8") if path.is_file() else None
-           for path in (entry_path, macro_path)}  # fmt: skip
+    old = {path: path.read_bytes() if path.is_file() else b"" for path in (entry_path, macro_path)}
     namespace, _, last = name.rpartition(".")
-    macro = _macro_name(last.lower(), namespace, old[macro_path] or "")
+    macro = _macro_name(last.lower(), namespace, old[macro_path].decode("utf-8-sig"))
     operand = namespace if namespace in _RESULTS else "scalar"
     entry = _ENTRY.format(name=name, operand=operand, macro=macro, result=_RESULTS.get(namespace, "none"))
     texts = {
-        entry_path: _joined(old[entry_path] or _HEAD.format(family=family), entry),
-        macro_path: _joined(old[macro_path] or "", _MACRO.format(macro=macro), between="\n"),
+        entry_path: _joined(old[entry_path] or _HEAD.format(family=family).encode(), entry),
+        macro_path: _joined(old[macro_path], _MACRO.format(macro=macro), between=b"\n"),
     }
-    entry_path.parent.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
     try:
-        for path, text in texts.items():
-            path.write_text(text, encoding="utf-8")
+        for path, data in texts.items():
+            write_bytes(path, data, make_folders=True)
+            written.append(path)
         load_table([*template_dirs])
     except BaseException:
-        for path, before in old.items():
-            if before is None:
-                path.unlink(missing_ok=True)
+        for path in written:
+            if old[path]:
+                write_bytes(path, old[path])
             else:
-                path.write_text(before, encoding="utf-8")
+                path.unlink(missing_ok=True)
         raise
     return entry_path, macro_path
 
@@ -96,7 +97,10 @@ def _macro_name(last: str, namespace: str, macros: str) -> str:
     raise NewOpError(f"the family has macros {', '.join(candidates)} already")
 
 
-def _joined(old: str, new: str, between: str = "") -> str:
+def _joined(old: bytes, new: str, between: bytes = b"") -> bytes:
+    """What stands there, unchanged, and the new text behind it, with the line ends of the old."""
     if not old:
-        return new
-    return f"{old}{'' if old.endswith(chr(10)) else chr(10)}{between}{new}"
+        return new.encode()
+    data = b"" if old.endswith((b"\n", b"\r")) else b"\n"
+    data += between + new.encode()
+    return old + (data.replace(b"\n", b"\r\n") if b"\r\n" in old else data)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from pypto_tmpl.cli import colours
+from pypto_tmpl.cli.time_limit import limited
+
 if TYPE_CHECKING:
     from pypto_tmpl.golden.overrides import Overrides
+    from pypto_tmpl.golden.result import RunResult
 
 
 @click.command(
@@ -19,6 +24,7 @@ Examples:
   pypto-tmpl run kernel.py                                     on the platform a2a3sim
   pypto-tmpl run kernel.py --platform a5sim --seed 7
   pypto-tmpl run kernel.py --golden-data build_output/Scale_20260101_120000/data
+  pypto-tmpl run kernel.py --build-dir build --time-limit 60
   pypto-tmpl run kernel.py --report wrong.html --batch 4       options of others are for the script
   pypto-tmpl run kernel.py -- --seed 4                         as is all behind --
 
@@ -26,7 +32,8 @@ Examples:
 FILE calls golden.run or golden.run_jit; or it defines PROGRAM, OUTPUTS, make_inputs and golden.
 
 \b
-Exit codes: 0 every run passed; 1 a run failed, or the script did; 2 wrong usage.
+Exit codes: 0 every run passed; 1 a run failed or took too long, or the script did; 2 wrong usage;
+130 interrupted.
 """,
 )
 @click.option(
@@ -53,6 +60,19 @@ Exit codes: 0 every run passed; 1 a run failed, or the script did; 2 wrong usage
     type=click.Path(path_type=Path),
     help="Write a report on the run (.html, .json), on the first that failed if there are several.",
 )
+@click.option(
+    "--build-dir",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Build here, over what is there (default: a new folder in build_output/). "
+    "Further runs of one file get DIR_2, DIR_3, ...",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="End what runs longer, such as an endless loop, as a failure (default: no limit).",
+)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -63,19 +83,37 @@ def run(
     save_data: bool | None,
     seed: int | None,
     report: Path | None,
+    build_dir: Path | None,
+    time_limit: float | None,
 ) -> None:
     """Run the kernel of FILE: compile it, compute its golden, execute it, compare."""
-    from pypto_tmpl.debug.report.writing import is_page
+    from pypto_tmpl.debug.report.writing import check_report
     from pypto_tmpl.golden.overrides import Overrides
 
     if report is not None:
-        is_page(report)  # refuses a name that tells no form, before anything runs
-    overrides = Overrides(platform, golden_data, save_data, seed, report)
-    status = _run(file, args, overrides)
+        check_report(report)  # before anything runs
+    overrides = Overrides(platform, golden_data, save_data, seed, report, build_dir)
+    with limited(time_limit):
+        status = _run(file, args, overrides)
+    for result in overrides.runs:
+        click.echo(colours.verdict(str(result).partition("\n")[0], result.passed))
+        for what, place in _places(result):
+            click.echo(f"{what}: {place}")
     if report is not None and overrides.runs:
         click.echo(f"report: {report}")
     has_failed = any(not result.passed for result in overrides.runs)
     sys.exit(status or int(has_failed))
+
+
+def _places(result: RunResult) -> Iterator[tuple[str, Path]]:
+    """Where a run has left its build and the emitted script, as far as it came."""
+    from pypto_tmpl.runtime.manifest import NAME, read_manifest
+
+    if result.work_dir is None:
+        return
+    yield "build", result.work_dir
+    if (result.work_dir / NAME).is_file():
+        yield "script", result.work_dir / read_manifest(result.work_dir).script
 
 
 def _run(file: Path, args: tuple[str, ...], overrides: Overrides) -> int:

@@ -91,8 +91,9 @@ def run(settings: Settings, /, **given: Any) -> None:
     from pypto_tmpl.codegen.tracing import TraceSelection
     from pypto_tmpl.debug.tensors_io import load_tensors
     from pypto_tmpl.debug.trace_run import TraceError, trace_dump
-    from pypto_tmpl.debug.trace_store import save_trace
+    from pypto_tmpl.debug.trace_store import check_trace_folder, save_trace
 
+    check_trace_folder(given["out"])
     picked = {key: given[key] for key in ("names", "kernels", "statements", "first", "last", "limit")}
     found = trace_dump(
         given["dump"],

@@ -73,13 +73,13 @@ def validate(context: click.Context, /, **given: Any) -> None:
     """Run each stage of the pass dump DIR (or one file of it) and compare what it computes with goldens."""
     from pypto_tmpl.cli.validate_output import OUTPUTS, Progress
     from pypto_tmpl.debug.report.explaining import write_explained
-    from pypto_tmpl.debug.report.writing import is_page, write_report
+    from pypto_tmpl.debug.report.writing import check_report, write_report
     from pypto_tmpl.debug.results import ValidationResult
     from pypto_tmpl.debug.validation import require_checkpoints
 
     settings = context.obj if isinstance(context.obj, Settings) else Settings()
     report: Path | None = given["report"]
-    for_page = report is not None and is_page(report)
+    for_page = report is not None and check_report(report)
     set_script_options(given["script_options"])
     validation = _validation(settings, given, for_page)
     rerun = partial(rerun_command, settings, given)

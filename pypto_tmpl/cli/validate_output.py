@@ -10,8 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-import click
-
+from pypto_tmpl.cli import colours
 from pypto_tmpl.debug.comparison import worst_difference
 from pypto_tmpl.debug.results import Rerun, ValidationResult, stage_dict, stage_lines
 from pypto_tmpl.debug.schedule import StageResult
@@ -36,7 +35,10 @@ class TextOutput:
 
     def stage(self, stage: StageResult, quiet: bool) -> str:
         """The lines on one stage; with ``quiet`` only those on a bad one."""
-        return "" if quiet and stage.passed else "\n".join(stage_lines(stage, self.rerun))
+        if quiet and stage.passed:
+            return ""
+        head, *lines = stage_lines(stage, self.rerun)
+        return "\n".join([colours.verdict(head, stage.passed), *lines])
 
     def finish(self, result: ValidationResult, interrupted: bool) -> str:
         """The table, notes on stages that were not read from their text, and the sum."""
@@ -47,7 +49,7 @@ class TextOutput:
         for row in (head, *rows) if rows else ():
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
             line = "  ".join(cells).rstrip()
-            lines.append(click.style(line, fg="red") if row[3] not in ("verdict", "ok") else line)
+            lines.append(colours.verdict(line, False) if row[3] not in ("verdict", "ok") else line)
         notes = [(stage.stage.name, stage.note) for stage in result.stages if stage.note]
         lines += ["", *(f"note: {name} was read from its companion: {note}" for name, note in notes)]
         return "\n".join([*lines, _summary(result, interrupted)])

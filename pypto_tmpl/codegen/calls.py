@@ -6,16 +6,27 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.bounds import IntegerBounds
+from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.environment import OpMacros
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
+from pypto_tmpl.codegen.packed import is_packed
 from pypto_tmpl.codegen.regions import POPS
 from pypto_tmpl.errors import closest
 from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.verifier.outputs import ATOMIC_ADD_DTYPES
 from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
+from pypto_tmpl.ops.blocks import may_have_block
 
+_READ_FIRST = frozenset({"matmul", "matmul_mx"})  # families whose ops compute before they write
+_LAID = frozenset({"tile.store", "tile.assemble", "tensor.assemble"})  # write the cells of a source
 _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
+
+# Scales of these layouts lie in memory in blocks; these ops know how, or look at the extents only.
+_PACKED = (ir.TensorLayout.MX_A_ZZ, ir.TensorLayout.MX_B_NN)
+_UNPACK = "tile.load and tile.store"
+_UNPACKING = frozenset({*_UNPACK.split(" and "), "tensor.dim"})
 
 
 class CallSource(Protocol):
@@ -32,6 +43,13 @@ class CallSource(Protocol):
     def report(self, what: str, span: ir.Span) -> None: ...
     def check_dtype(self, node: ir.Expr) -> bool: ...
     def is_written(self, call: ir.Call) -> bool: ...
+    def may_share(self, left: ir.Expr, right: ir.Expr) -> bool: ...
+    def is_plain_window(self, call: ir.Call) -> bool: ...
+    def may_be_view(self, call: ir.Call) -> bool: ...
+    @property
+    def bounds(self) -> IntegerBounds: ...
+    @property
+    def edges(self) -> Edges: ...
     def suspect(self, entry: OpEntry, call: ir.Call, operands: list[Operand], result: Operand) -> None: ...
 
 
@@ -48,8 +66,12 @@ class OpEmitter:
         operands = [self._operand(source, arg) for arg in call.args]  # their obstacles count in any case
         if entry is None or not entry.is_executable:
             return self._without_macro(source, call, entry)
-        if not self._dtypes_are_supported(source, call, entry) or not self._may_add(source, call):
+        if not (self._dtypes_are_supported(source, call, entry) and self._may_write(source, call)):
             return str(source.macros.nothing())
+        if not self._is_by_row_and_column(source, call):
+            return str(source.macros.nothing())
+        if entry.writes and self.table.family_of(entry.name) not in _READ_FIRST:
+            self._read_before(source, call, entry, operands)
         result = self._facts(source, "", call, is_result=True)
         try:
             bound = bind_operands(entry, operands)
@@ -60,6 +82,9 @@ class OpEmitter:
                 in_kernel=source.in_kernel,
                 device=source.device,
                 source_is_written=source.is_written(call),
+                may_be_negative=_may_be_negative(source, entry, call),
+                is_inside=source.is_plain_window(call),
+                may_be_view=source.may_be_view(call),
             )
         except CallError as error:
             source.report(error.what, call.span)
@@ -101,8 +126,11 @@ class OpEmitter:
                 source.report(f"operator {call.op.name!r} on dtype {name}", call.span)
         return not wrong
 
-    def _may_add(self, source: CallSource, call: ir.Call) -> bool:
-        """Whether a call that adds atomically has a target that can be added to; if not, it is reported."""
+    def _may_write(self, source: CallSource, call: ir.Call) -> bool:
+        """Whether a store has the part it writes and a target that can be added to; reported if not."""
+        if call.op.name == "tile.store" and not _has_its_block(call):
+            source.report(f"operator {call.op.name!r} writes more than its tile has", call.span)
+            return False
         if call.kwargs.get("atomic") != ir.AtomicType.Add or not isinstance(call.type, ir.ShapedType):
             return True
         name = call.type.dtype.name
@@ -110,6 +138,38 @@ class OpEmitter:
             return True
         source.report(f"operator {call.op.name!r} adds atomically to {name}", call.span)
         return False
+
+    def _read_before(
+        self, source: CallSource, call: ir.Call, entry: OpEntry, operands: list[Operand]
+    ) -> None:
+        """Have operands copied that may show cells which the call writes: they are read before."""
+        position = entry.operand_names.index(entry.writes[0])
+        if position >= len(operands):
+            return
+        target, named = call.args[position], dict(zip(entry.operand_names, operands, strict=False))
+        is_laid = "shapes" not in named and not is_packed(target.type)  # the source itself at the offsets
+        offsets = named.get("offsets", named.get("offset")) if is_laid else None
+        for at, (name, arg) in enumerate(zip(entry.operand_names, call.args, strict=False)):
+            if name in entry.writes or entry.operands[at].scratch or not isinstance(arg.type, ir.ShapedType):
+                continue
+            if source.may_share(arg, target):
+                text = source.macros.apart(operands[at], operands[position], offsets)
+                operands[at] = operands[at].copied(str(text))
+            starts = source.edges.starts(arg) if entry.name in _LAID else None
+            if starts is not None and ("shapes" in named or not source.edges.is_loaded(arg)):
+                operands[at].edge = source.macros.list_of([source.expr(start) for start in starts])
+
+    def _is_by_row_and_column(self, source: CallSource, call: ir.Call) -> bool:
+        """Whether no operand lies packed in memory where the op expects rows; if one does, it is reported."""
+        if call.op.name in _UNPACKING:
+            return True
+        for arg in call.args:
+            view = arg.type.tensor_view if isinstance(arg.type, ir.TensorType) else None
+            if view is not None and view.layout in _PACKED:
+                what = f"operator {call.op.name!r} on a tensor in layout {view.layout.name}"
+                source.report(f"{what}, which is packed in memory: only {_UNPACK} know how", call.span)
+                return False
+        return True
 
     def _keywords(self, call: ir.Call, entry: OpEntry) -> Mapping[str, Any]:
         specs = {spec.name: spec for spec in entry.kwargs}
@@ -145,6 +205,24 @@ class OpEmitter:
             lambda: None if is_popped else source.region(node),  # no region before the run
             layout=view.layout.name if view is not None else None,
         )
+
+
+def _may_be_negative(source: CallSource, entry: OpEntry, call: ir.Call) -> bool:
+    """Whether an index of the element that a call names is not known to count from the start."""
+    if "indices" not in entry.operand_names:
+        return False
+    indices = call.args[entry.operand_names.index("indices")]
+    return isinstance(indices, ir.MakeTuple) and any(
+        source.bounds.of(index)[0] < 0 for index in indices.elements
+    )
+
+
+def _has_its_block(call: ir.Call) -> bool:
+    """Whether the extents that a store states, if it does, may be those of a part of its tile."""
+    tile, shapes = call.args[0].type, call.args[-1]
+    if len(call.args) < 4 or not isinstance(tile, ir.ShapedType) or not isinstance(shapes, ir.MakeTuple):
+        return True
+    return may_have_block(tile.shape, shapes.elements)
 
 
 def _plain(call: ir.Call, key: str, spec: KwargSpec) -> Any:

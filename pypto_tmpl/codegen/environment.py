@@ -17,7 +17,7 @@ from pypto_tmpl.codegen.operands import Attributes, Constants, Operands, Unknown
 from pypto_tmpl.errors import Location, PyptoTmplError, allowed_note, closest
 from pypto_tmpl.ops.model import OpEntry
 from pypto_tmpl.ops.table import OpTable
-from pypto_tmpl.resources import template_root
+from pypto_tmpl.overlays import all_folders
 
 _UNDEFINED_NAME = re.compile(r"'(?P<name>\w+)' is undefined")
 
@@ -39,10 +39,10 @@ def create_environment(
 ) -> jinja2.Environment:
     """The environment of all templates; the earliest folder that has a template wins.
 
-    ``template_dirs`` are by default the project's own; compiled templates are kept in
+    ``template_dirs`` are by default those in use; compiled templates are kept in
     ``cache_folder``, by default the user's.
     """
-    folders = (template_root(),) if template_dirs is None else template_dirs
+    folders = all_folders() if template_dirs is None else template_dirs
     # Text mode reads CR LF as LF, and utf-8-sig drops a byte-order mark.
     loaders = [jinja2.FileSystemLoader(folder, encoding="utf-8-sig") for folder in folders]
     environment = jinja2.Environment(

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen import scalars
+from pypto_tmpl.codegen.bounds import IntegerBounds
+from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.filters import py_literal
+from pypto_tmpl.codegen.float_literals import nearest
 from pypto_tmpl.codegen.known_attrs import unknown_attrs
+from pypto_tmpl.codegen.lane_regions import LaneRegions
+from pypto_tmpl.codegen.lifetimes import COPIES, Views
 from pypto_tmpl.codegen.operands import Operand
+from pypto_tmpl.codegen.origins import WINDOWS, window_is_inside
 from pypto_tmpl.codegen.poison import Suspect, fresh_variables, suspects
-from pypto_tmpl.codegen.regions import RuntimeRegions, static_region
+from pypto_tmpl.codegen.regions import POPS, RuntimeRegions, static_region
+from pypto_tmpl.codegen.sharing import SharedStorage
 from pypto_tmpl.codegen.storage import TRANSFERS, ChangingTiles, written_operand, written_tiles
 from pypto_tmpl.codegen.variables import VariableEmitter
 from pypto_tmpl.ops import OpEntry
@@ -30,6 +38,8 @@ _CUBE_SPACES = frozenset(
         ir.MemorySpace.RightScale,
     }
 )
+_CHECKED = frozenset({"tile.load", "tile.extract"})  # refuse poison in what they read
+_TFREES = frozenset({"system.tfree_to_aic", "system.tfree_to_aiv"})
 # CPython gives up at 200 open brackets (an operator call opens up to three) and, depending on its version, at
 # some 3000 levels of syntax.
 MAX_NESTING = 60
@@ -48,6 +58,9 @@ class ExpressionEmitter(VariableEmitter):
         table = script.generator.table
         self.regions = RuntimeRegions(
             self.facts, table, lambda pop: script.kernels.may_pop_partial(function, pop)
+        )
+        self.lane_regions = LaneRegions(
+            function.body, self.facts, table, script.kernels.runs_on_two_lanes(function)
         )
         self._fresh = fresh_variables(self.facts, table)
         self.suspects: list[Suspect] = []  # of the statement being emitted
@@ -73,6 +86,25 @@ class ExpressionEmitter(VariableEmitter):
     @cached_property
     def _changing(self) -> ChangingTiles:
         return ChangingTiles(self.function, self.facts, self.script.generator.table)
+
+    @cached_property
+    def bounds(self) -> IntegerBounds:
+        """Ranges of the integers that the function computes."""
+        return IntegerBounds(self.function, self.facts)
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The values that begin before the tensors they were loaded from."""
+        return Edges(self.facts, self.script.generator.table, self.bounds)
+
+    @cached_property
+    def _storage(self) -> SharedStorage:
+        in_kernel = self.function.name in self.script.kernels.loading_functions
+        return SharedStorage(self.function, self.facts, self.script.generator.table, in_kernel=in_kernel)
+
+    @cached_property
+    def _views(self) -> Views:
+        return Views(self.function, self.facts, self.script.generator.table, self._written)
 
     @cached_property
     def device(self) -> str | None:
@@ -148,10 +180,23 @@ class ExpressionEmitter(VariableEmitter):
         text = self.expr(node)
         return without_outer_parentheses(text) if type(node) is ir.Call else text
 
-    def again(self, node: ir.Expr) -> str:
-        """Text of an expression that stands elsewhere too: its obstacles have been reported there."""
+    def viewed(self, node: ir.Expr, taker: ir.Var | None) -> str:
+        """Text of ``node`` where ``taker`` gets it: a window loses the leading 1s that the taker lacks.
+
+        FuseCreateAssembleToSlice makes windows of the rank of the tensor that they are cut from.
+        """
+        extra = 0 if taker is None else _leading_ones(node.type, taker.type)
+        return self.alone(node) if not extra else str(self.macros.without_leading(self.expr(node), extra))
+
+    def again(self, node: ir.Expr, type_: ir.Type | None = None) -> str:
+        """Text of an expression that stands elsewhere too: its obstacles have been reported there.
+
+        Where a value of ``type_`` is wanted, a window loses its leading 1s.
+        """
         reported, unbound = len(self.script.unsupported), len(self.unbound)
         text = self.expr(node)
+        extra = 0 if type_ is None else _leading_ones(node.type, type_)
+        text = self.macros.without_leading(text, extra) if extra else text
         del self.script.unsupported[reported:]
         self.forget(unbound)
         return text
@@ -185,6 +230,26 @@ class ExpressionEmitter(VariableEmitter):
             return any(var is not None and self._changing.may_change(var) for var in variables)
         return any(var is not None and id(var) in self._written for var in variables)
 
+    def is_plain_window(self, call: ir.Call) -> bool:
+        """Whether the window that ``call`` reads lies inside of its operand, also when the script runs."""
+        if call.op.name not in WINDOWS:
+            return False
+        if not window_is_inside(self.script.generator.table, self.bounds, call):
+            return False
+        origin = self.script.origins.of(self.function.name, call.args[0])
+        return origin.is_whole and (origin.is_clean or call.op.name not in _CHECKED)
+
+    def may_be_view(self, call: ir.Call) -> bool:
+        """Whether what ``call`` copies may be shown instead: nothing is written before it is used."""
+        if call.op.name not in COPIES or not self._views.may_be_view(call):
+            return False
+        is_checked = call.op.name in _CHECKED
+        return not is_checked or self.script.origins.of(self.function.name, call.args[0]).is_clean
+
+    def may_share(self, left: ir.Expr, right: ir.Expr) -> bool:
+        """Whether two values may show cells of one buffer."""
+        return self._storage.may_share(left, right)
+
     def suspect(self, entry: OpEntry, call: ir.Call, operands: list[Operand], result: Operand) -> None:
         """Note the operands of ``call`` whose padding its result must not show."""
         if any(self._is_fresh(arg) or self._is_partial(arg) for arg in call.args):
@@ -198,7 +263,7 @@ class ExpressionEmitter(VariableEmitter):
 
     def _is_partial(self, value: ir.Expr) -> bool:
         is_named = isinstance(value, ir.Var)
-        return is_named and (static_region(value.type) is not None or self.regions.is_runtime(value))
+        return is_named and (self.known_extents(value) is not None or self.regions.is_runtime(value))
 
     def cube_side_store(self, call: ir.Call) -> bool:
         """True for a write to global memory from the cube side."""
@@ -211,7 +276,7 @@ class ExpressionEmitter(VariableEmitter):
     def _call(self, node: ir.Call) -> str:
         if isinstance(node.op, ir.GlobalVar):
             return self.function_call(node)
-        text = self.script.generator.ops.emit(self, node)
+        text = self.script.generator.ops.emit(self, self._released(node))
         if not self.is_muted and not self.store_once(node):
             return self.traced_value(node, text)
         target = self.global_target(node)
@@ -220,6 +285,29 @@ class ExpressionEmitter(VariableEmitter):
         if self.is_muted:
             return str(self.macros.if_writes_land(text, self.again(target)))
         return str(self.macros.store_once(text))
+
+    def _released(self, node: ir.Call) -> ir.Call:
+        """A tfree with the pipe of the tile that it frees, which StampTfreeSplit will write into it."""
+        pipe = self._popped_from.get(id(node.args[0])) if node.op.name in _TFREES and node.args else None
+        if pipe is None or "id" in node.kwargs:
+            return node
+        kwargs = {**dict(node.kwargs.items()), "id": pipe}
+        return ir.Call(node.op, node.args, kwargs, node.type, node.span)
+
+    @cached_property
+    def _popped_from(self) -> dict[int, int]:
+        """The pipes other than 0 that variables of the function hold a tile of."""
+        found: dict[int, int] = {}
+        before = -1
+        while len(found) != before:
+            before = len(found)
+            for target, value in self.facts.flows:
+                pipe = found.get(id(value))
+                if isinstance(value, ir.Call) and value.op.name in POPS:
+                    pipe = value.kwargs.get("id")
+                if pipe:
+                    found.setdefault(id(target), int(pipe))
+        return found
 
     def traced_value(self, node: ir.Call, text: str) -> str:
         """Text of an op's call, which a traced script records."""
@@ -246,7 +334,7 @@ class ExpressionEmitter(VariableEmitter):
 
     def region(self, node: ir.Expr) -> tuple[str, list[str]] | None:
         """Valid region of a value: its text and the texts of its extents; None for the whole box."""
-        extents = static_region(node.type)
+        extents = self.known_extents(node)
         if extents is not None:
             if id(node) in self.unbound_regions and isinstance(node, ir.Var):
                 return self._runtime_region(self.received_region(node), len(extents))
@@ -263,6 +351,10 @@ class ExpressionEmitter(VariableEmitter):
         self.report("a partly valid popped tile that is used without a name", node.span)
         return None
 
+    def known_extents(self, node: ir.Expr) -> tuple[ir.Expr, ...] | None:
+        """Valid extents of a value as far as types tell, which before lowering tell lanes not apart."""
+        return self.lane_regions.region(node) or static_region(node.type)
+
     def region_text(self, node: ir.Expr) -> str:
         """Text of the region of a value, also where that is the whole box."""
         found = self.region(node)
@@ -277,7 +369,19 @@ class ExpressionEmitter(VariableEmitter):
         return name, [self.macros.item(name, axis) for axis in range(rank)]
 
 
+def _leading_ones(given: ir.Type, wanted: ir.Type) -> int:
+    """How many leading extents of 1 a tensor has that one of the wanted rank lacks; 0 where it is no such."""
+    if not isinstance(given, ir.TensorType) or not isinstance(wanted, ir.TensorType):
+        return 0
+    extra = len(given.shape) - len(wanted.shape)
+    leading = given.shape[:extra] if extra > 0 else ()
+    return extra if leading and all(isinstance(d, ir.ConstInt) and d.value == 1 for d in leading) else 0
+
+
 def _constant(node: ir.ConstInt | ir.ConstFloat | ir.ConstBool) -> str:
+    """A literal as it is written, but infinite where its dtype has no number so large."""
+    if isinstance(node, ir.ConstFloat) and math.isinf(number := nearest(node.value, node.dtype)):
+        return py_literal(number)
     return py_literal(node.value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -65,6 +65,7 @@ class BodyFacts:
     assignments: list[ir.AssignStmt] = field(default_factory=list)
     iter_args: list[ir.IterArg] = field(default_factory=list)
     loops: list[ir.ForStmt] = field(default_factory=list)
+    branches: list[ir.IfStmt] = field(default_factory=list)
     scopes: list[ir.ScopeStmt] = field(default_factory=list)
 
     @cached_property
@@ -86,6 +87,8 @@ def body_facts(function: ir.Function) -> BodyFacts:
             facts.iter_args.append(node)
         elif isinstance(node, ir.ForStmt):
             facts.loops.append(node)
+        elif isinstance(node, ir.IfStmt):
+            facts.branches.append(node)
         elif isinstance(node, ir.Submit):
             facts.launches.append(node)
         elif isinstance(node, ir.ScopeStmt):
@@ -145,14 +148,14 @@ def value_flows(body: ir.Stmt) -> list[tuple[ir.Var, ir.Expr]]:
 
 
 class Mentions:
-    """Which variables a function mentions outside of some of its scopes."""
+    """Which variables a function mentions outside of some of its scopes or branches."""
 
-    def __init__(self, function: ir.Function, scopes: list[ir.ScopeStmt]) -> None:
+    def __init__(self, function: ir.Function, scopes: Sequence[ir.ScopeStmt | ir.IfStmt]) -> None:
         self._of_interest = {id(scope) for scope in scopes}
         self._common: dict[int, tuple[int, ...]] = {}  # variable -> scopes around all of its mentions
         self._scan(function.body)
 
-    def is_outside(self, var: ir.Var, scope: ir.ScopeStmt) -> bool:
+    def is_outside(self, var: ir.Var, scope: ir.ScopeStmt | ir.IfStmt) -> bool:
         """Whether ``var`` is mentioned anywhere outside of ``scope``; a type's extents count as well."""
         return id(scope) not in self._common.get(id(var), ())
 
@@ -169,8 +172,9 @@ class Mentions:
                 self._common[id(node)] = _common_start(known, path)
             inner = path
             attrs: set[int] = set()
-            if isinstance(node, ir.ScopeStmt) and id(node) in self._of_interest:
-                inner, attrs = (*path, id(node)), {id(part) for part in node.attrs.expressions()}
+            if id(node) in self._of_interest:
+                inner = (*path, id(node))
+                attrs = {id(part) for part in node.attrs.expressions()} if hasattr(node, "attrs") else set()
             stack += [(part, path if id(part) in attrs else inner) for part in ir.children(node)]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from pypto_tmpl.codegen.float_literals import nearest
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.ir import DataType
 
 TORCH_NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -19,6 +22,7 @@ TORCH_NAMES: Mapping[str, str] = MappingProxyType(
         "BF16": "bfloat16", "FP32": "float32",
     }
 )  # fmt: skip
+_SUM = re.compile(r"[\w.]+( ?(\+|-|\*|//|%) ?[\w.]+)*")
 
 
 class FilterError(PyptoTmplError, ValueError):
@@ -55,6 +59,32 @@ def torch_dtype(name: str) -> str:
     return f"torch.{found}"
 
 
-FILTERS: Mapping[str, Callable[..., str]] = MappingProxyType(
-    {"py_literal": py_literal, "torch_dtype": torch_dtype}
+def cell_count(extents: Sequence[str]) -> int | None:
+    """How many cells a box has, given the texts of its extents; None where not all are numbers."""
+    return math.prod(map(int, extents)) if all(extent.isdigit() for extent in extents) else None
+
+
+def infinite_in(literal: str, dtype_name: str | None) -> str:
+    """The text of the infinity that a number is in a float dtype whose range it leaves; else empty."""
+    dtype = getattr(DataType, dtype_name or "", None)
+    try:
+        number = nearest(float(literal), dtype) if isinstance(dtype, DataType) else 0.0
+    except ValueError:  # no number, or an infinity already
+        return ""
+    return py_literal(number) if math.isinf(number) else ""
+
+
+def is_sum(text: str) -> bool:
+    """Whether an operand of a sum may read so: names, numbers, products and sums, and what is in brackets."""
+    return _SUM.fullmatch(text) is not None
+
+
+FILTERS: Mapping[str, Callable[..., object]] = MappingProxyType(
+    {
+        "cell_count": cell_count,
+        "infinite_in": infinite_in,
+        "is_sum": is_sum,
+        "py_literal": py_literal,
+        "torch_dtype": torch_dtype,
+    }
 )

@@ -25,7 +25,7 @@ class FunctionEmitter(ScopeEmitter):
         if is_group and script.is_scheduled(function.name):
             return [self._function(name, params, self._group_body(params))]
         if is_group and function.name in script.groups:
-            self.pair = find_pair(script.kernels, function.name, self.facts.launches)
+            self.pair = find_pair(script.kernels, function.name, function.body)
         body = self._body()
         lane = script.lane_names.get(function.name)
         if lane is None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Launch
-from pypto_tmpl.codegen.kernels import KernelMap
+from pypto_tmpl.codegen.facts import Launch, code_nodes
+from pypto_tmpl.codegen.kernels import KernelMap, giver_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class CallPair:
     aic: Launch | None
     aiv: Launch | None
     last: Launch
+    givers: tuple[Launch, ...]  # the calls whose values are the pair's: those that the caller binds
 
     def is_first(self, value: ir.Expr) -> bool:
         """True for the earlier call of the pair: it has no text of its own."""
@@ -26,33 +27,48 @@ class CallPair:
     def is_last(self, value: ir.Expr) -> bool:
         return value is self.last
 
+    def gives(self, value: ir.Expr) -> bool:
+        """Whether the value of this call is wanted."""
+        return any(value is giver for giver in self.givers)
+
     @property
-    def giver(self) -> Launch:
-        """The call whose value the pair's is: the vector member's, if there is one."""
-        giver = self.aiv if self.aiv is not None else self.aic
-        assert giver is not None
-        return giver
+    def value(self) -> str | None:
+        """Whose value the run is asked for, none for the group's own (which is the vector member's)."""
+        if len(self.givers) == 2:
+            return "both"
+        return "aic" if self.aiv is not None and self.givers[0] is self.aic else None
 
 
-def find_pair(kernels: KernelMap, group: str, calls: Iterable[Launch]) -> CallPair | None:
-    """The first AIC call and the first AIV call among ``calls``, which stand in program order."""
+def find_pair(kernels: KernelMap, group: str, body: ir.Stmt) -> CallPair | None:
+    """The first AIC call and the first AIV call of a body, with what the body makes of their values."""
     found: dict[ir.FunctionType, Launch] = {}
+    dropped: set[int] = set()
     last: Launch | None = None
-    for call in calls:
-        callee = kernels.callee(call)
+    for node in code_nodes(body):
+        if isinstance(node, ir.EvalStmt):
+            dropped.add(id(node.expr))
+        callee = kernels.callee(node) if isinstance(node, Launch) else None
         is_member = callee is not None and callee.func_type in (ir.FunctionType.AIC, ir.FunctionType.AIV)
-        if callee is not None and is_member and callee.func_type not in found:
-            found[callee.func_type] = last = call
+        if isinstance(node, Launch) and callee is not None and is_member and callee.func_type not in found:
+            found[callee.func_type] = last = node
     if last is None:
         return None
-    return CallPair(group, found.get(ir.FunctionType.AIC), found.get(ir.FunctionType.AIV), last)
+    aic, aiv = found.get(ir.FunctionType.AIC), found.get(ir.FunctionType.AIV)
+    calls = [call for call in (aic, aiv) if call is not None]
+    givers = [call for call in calls if id(call) not in dropped and _returns(kernels, call)]
+    return CallPair(group, aic, aiv, last, tuple(givers or calls[-1:]))
+
+
+def _returns(kernels: KernelMap, call: Launch) -> bool:
+    callee = kernels.callee(call)
+    return callee is not None and bool(callee.return_types)
 
 
 def is_plain_group(kernels: KernelMap, group: ir.Function) -> bool:
     """True when the group does nothing but call its members on its own parameters and return.
 
-    The value returned must be the vector member's (or, parameter by parameter, what that returns). A body
-    that calls no member stands for a call of both: the group is paired by its name.
+    The value returned must be that of the member whose value is the group's (or, parameter by parameter,
+    what that returns). A body that calls no member stands for a call of both: it is paired by its name.
     """
     if kernels.members(kernels.facts[group.name].launches) == (None, None):
         return True
@@ -61,7 +77,7 @@ def is_plain_group(kernels: KernelMap, group: ir.Function) -> bool:
     returned = last.value if isinstance(last, ir.ReturnStmt) else ()
     stmts = stmts[:-1] if isinstance(last, ir.ReturnStmt) else stmts
     calls: list[ir.Call] = []
-    results: list[ir.Expr] = []
+    results: list[ir.Expr] = []  # of the calls, in the same order
     for stmt in stmts:
         value = stmt.value if isinstance(stmt, ir.AssignStmt) else getattr(stmt, "expr", None)
         if not isinstance(value, ir.Call):
@@ -73,9 +89,11 @@ def is_plain_group(kernels: KernelMap, group: ir.Function) -> bool:
         results.append(returned[0])
     if not _calls_members_plainly(kernels, group, calls):
         return False
-    return all(_is_result(value, group, calls, results) for value in returned) and _returns_alike(
-        kernels, group, calls
-    )
+    giver = giver_of(*kernels.members(calls))
+    given = [result for call, result in zip(calls, results, strict=True) if kernels.callee(call) is giver]
+    if giver is None or len(giver.return_types) != len(group.return_types):
+        return False
+    return all(any(value is one for one in (*group.params, *given)) for value in returned)
 
 
 def _calls_members_plainly(kernels: KernelMap, group: ir.Function, calls: list[ir.Call]) -> bool:
@@ -92,19 +110,6 @@ def _calls_members_plainly(kernels: KernelMap, group: ir.Function, calls: list[i
         and len(set(kinds)) == len(kinds)
         and set(kinds) <= {ir.FunctionType.AIC, ir.FunctionType.AIV}
     )
-
-
-def _is_result(value: ir.Expr, group: ir.Function, calls: list[ir.Call], results: list[ir.Expr]) -> bool:
-    if any(value is param for param in group.params):
-        return True
-    return any(value is result for result in results)
-
-
-def _returns_alike(kernels: KernelMap, group: ir.Function, calls: list[ir.Call]) -> bool:
-    """The member whose value becomes the group's returns as many values as the group."""
-    vector = [c for call in calls if (c := kernels.callee(call)) and c.func_type is ir.FunctionType.AIV]
-    source = vector[0] if vector else kernels.callee(calls[0])
-    return source is not None and len(source.return_types) == len(group.return_types)
 
 
 def _flat(stmt: ir.Stmt) -> Iterable[ir.Stmt]:

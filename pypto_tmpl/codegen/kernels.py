@@ -8,30 +8,40 @@ from functools import cached_property
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, body_facts, code_nodes
+from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.regions import is_partial_push, unbound_region_params
-from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.codegen.whole_tiles import (
+    POPS,
+    PUSHES,
+    TRANSFERS,
+    awaits_halving,
+    pipe_id,
+    split_code,
+    takes_whole_tiles,
+)
 
-_TPUSH = {"tile.tpush_to_aiv": "to_aiv", "tile.tpush_to_aic": "to_aic"}
-_TPOP = {"tile.tpop_from_aic": "to_aiv", "tile.tpop_from_aiv": "to_aic"}
-_TRANSFERS = {**_TPUSH, **_TPOP}
 _CORES = (ir.FunctionType.AIC, ir.FunctionType.AIV)
-
-
-class SplitConflictError(PyptoTmplError, ValueError):
-    """Operators on one pipe of a group split along different axes."""
-
-    slug = "split-conflict"
 
 
 @dataclass(frozen=True, slots=True)
 class GroupMeta:
-    """How a group runs: its members, its split code, and whether a second vector lane runs and writes."""
+    """How a group runs: its members, its split code, and whether a second vector lane runs and writes.
+
+    Its value is the vector member's; ``value`` is "aic" where only the cube member returns one.
+    """
 
     aic: str | None
     aiv: str | None
     split: int
     dual_aiv_dispatch: bool
     lane1_writes: bool
+    value: str | None = None
+
+
+def giver_of(aic: ir.Function | None, aiv: ir.Function | None) -> ir.Function | None:
+    """The member whose value is the group's: the vector member, unless the cube member alone returns one."""
+    is_cube_s = aiv is None or (aic is not None and bool(aic.return_types) and not aiv.return_types)
+    return aic if is_cube_s else aiv
 
 
 class KernelMap:
@@ -90,15 +100,12 @@ class KernelMap:
             aiv = self.functions.get(group.name + "_aiv")
         return aic, aiv
 
-    def meta(
-        self, name: str, attrs: ir.AttrMap, aic: ir.Function | None, aiv: ir.Function | None
-    ) -> GroupMeta:
-        """How the pair runs. The transfer operators are the truth for the split, attributes the fall-back.
-
-        Raises: SplitConflictError when one pipe carries splits along different axes.
-        """
-        members = [function for function in (aic, aiv) if function is not None]
-        codes = self._split_codes(name, members)
+    def meta(self, attrs: ir.AttrMap, aic: ir.Function | None, aiv: ir.Function | None) -> GroupMeta:
+        """How the pair runs. The transfer operators are the truth for the split, attributes the fall-back."""
+        value = "aic" if aiv is not None and giver_of(aic, aiv) is aic else None
+        if aiv is not None and self._takes_whole_tiles(aic, aiv):
+            return GroupMeta(aic.name if aic is not None else None, aiv.name, 0, False, True, value)
+        codes = self._split_codes(function for function in (aic, aiv) if function is not None)
         if codes:
             split = max(codes)
         else:
@@ -110,6 +117,7 @@ class KernelMap:
             split,
             dual and not split,
             aiv is None or self.lane1_writes(aiv),
+            value,
         )
 
     def _has(self, aiv: ir.Function, attr: str) -> bool:
@@ -119,31 +127,30 @@ class KernelMap:
             for part in self.reachable(aiv)
         )
 
-    def _split_codes(self, name: str, members: Iterable[ir.Function]) -> set[int]:
-        """Split codes of all transfers, checked for one axis a pipe."""
-        codes: set[int] = set()
-        by_pipe: dict[tuple[str, int], int] = {}
-        for call in (call for function in members for call in self._calls(function)):
-            direction = _TRANSFERS.get(call.op.name)
-            if direction is None:
-                continue
-            code = _split_code(call)
-            codes.add(code)
-            first = by_pipe.setdefault((direction, _pipe_id(call)), code) if code else 0
-            if first % 2 != code % 2 and code:
-                raise SplitConflictError(
-                    f"group {name!r} splits one pipe along two axes: code {first} and code {code}",
-                    where=call.span.to_string() if call.span.is_valid() else "",
-                    notes=("codes 1 and 3 split rows, codes 2 and 4 columns",),
-                )
-        return codes
+    def _takes_whole_tiles(self, aic: ir.Function | None, aiv: ir.Function) -> bool:
+        """True for a vector kernel that SplitVectorKernel has yet to halve: one lane runs it."""
+        if self._has(aiv, "split_aiv"):
+            return False
+        calls = list(self._calls(aiv))
+        if any(call.op.name in TRANSFERS for call in calls):
+            return aic is not None and takes_whole_tiles(self._calls(aic), calls)
+        return any(
+            awaits_halving(part, calls)
+            for part in self.reachable(aiv)
+            if part.func_type is ir.FunctionType.AIV
+        )
+
+    def _split_codes(self, members: Iterable[ir.Function]) -> set[int]:
+        """Split codes of all transfers. Each has its own: one pipe may carry rows first, then columns."""
+        calls = (call for function in members for call in self._calls(function))
+        return {split_code(call) for call in calls if call.op.name in TRANSFERS}
 
     def lane1_writes(self, aiv: ir.Function) -> bool:
         """False for a kernel that both lanes run whole: then lane 1 runs for its pipe traffic only."""
         is_dual, is_split = self._has(aiv, "dual_aiv_dispatch"), self._has(aiv, "split_aiv")
         calls = list(self._calls(aiv)) if is_dual and not is_split else []
-        splits = any(call.op.name in _TRANSFERS and _split_code(call) for call in calls)
-        knows_lane = any(call.op.name == "tile.get_subblock_idx" for call in calls)
+        splits = any(call.op.name in TRANSFERS and split_code(call) for call in calls)
+        knows_lane = any(map(is_lane_index, calls))
         return not is_dual or is_split or splits or knows_lane
 
     @cached_property
@@ -155,14 +162,49 @@ class KernelMap:
     # Lanes
 
     def runs_on_two_lanes(self, function: ir.Function) -> bool:
-        """True for an InCore function whose vector work is split, but not yet expanded into AIC and AIV."""
-        return function.func_type is ir.FunctionType.InCore and bool(function.attrs.get("split_aiv"))
+        """True for an InCore function whose vector work is split, but not yet expanded into AIC and AIV.
+
+        While it has regions of lane code, these alone run on two lanes.
+        """
+        if function.func_type is not ir.FunctionType.InCore or not function.attrs.get("split_aiv"):
+            return False
+        return not any(isinstance(scope, ir.SplitAivScopeStmt) for scope in self.facts[function.name].scopes)
+
+    def is_lane_symbol(self, function: ir.Function, var: ir.Var) -> bool:
+        """True for a name in types of lane code that no statement binds and that means the lane's index.
+
+        ExpandMixedKernel copies the statement that takes the index, and leaves the old variable in types.
+        Both have one name, to which the text of a dump adds a number.
+        """
+        name, _, number = var.name_hint.rpartition("_")
+        names = {var.name_hint, name} if number.isdecimal() else {var.name_hint}
+        return function.name in self._lane_code and not names.isdisjoint(self._lane_index_names)
+
+    @cached_property
+    def _lane_code(self) -> frozenset[str]:
+        """Functions that vector lanes run, be it for others."""
+        kernels = [
+            f
+            for f in self.functions.values()
+            if f.func_type is ir.FunctionType.AIV or self.runs_on_two_lanes(f)
+        ]
+        return frozenset(part.name for kernel in kernels for part in self.reachable(kernel))
+
+    @cached_property
+    def _lane_index_names(self) -> frozenset[str]:
+        """Names that the program gives to the index of a lane, and the one that passes give it."""
+        assignments = (stmt for facts in self.facts.values() for stmt in facts.assignments)
+        return frozenset(
+            {"subblock_idx", *(stmt.var.name_hint for stmt in assignments if is_lane_index(stmt.value))}
+        )
 
     def is_scheduled_alone(self, function: ir.Function) -> bool:
         """True for a vector kernel that asks for both lanes and is launched without a cube kernel."""
         attrs = function.attrs
         wants = bool(attrs.get("split") or attrs.get("dual_aiv_dispatch") or attrs.get("split_aiv"))
         if function.func_type is not ir.FunctionType.AIV or not wants:
+            return False
+        if self._takes_whole_tiles(None, function):
             return False
         return function.name in self._launched or function.name not in self._called
 
@@ -208,7 +250,7 @@ class KernelMap:
 
     def may_pop_partial(self, function: ir.Function, pop: ir.Call) -> bool:
         """False only if every push that can reach ``pop`` is known to push full tiles in even parts."""
-        direction, pipe = _TPOP[pop.op.name], _pipe_id(pop)
+        direction, pipe = POPS[pop.op.name], pipe_id(pop)
         peers = self._peers.get(function.name)
         if not peers:
             return True
@@ -234,7 +276,7 @@ class KernelMap:
     def _partial_pipes(self) -> set[tuple[str, str, int]]:
         """(pushing function, direction, pipe id) of the pipes that may carry partly valid tiles."""
         transfers = {
-            name: [call for call in facts.calls if call.op.name in _TRANSFERS]
+            name: [call for call in facts.calls if call.op.name in TRANSFERS]
             for name, facts in self.facts.items()
         }
         found: set[tuple[str, str, int]] = set()
@@ -243,20 +285,12 @@ class KernelMap:
             before = len(found)
             for name, calls in transfers.items():
                 receives_partial = any(
-                    (peer, _TPOP[call.op.name], _pipe_id(call)) in found
+                    (peer, POPS[call.op.name], pipe_id(call)) in found
                     for call in calls
-                    if call.op.name in _TPOP
+                    if call.op.name in POPS
                     for peer in self._peers.get(name, ())
                 )
                 for call in calls:
-                    if call.op.name in _TPUSH and (receives_partial or is_partial_push(call)):
-                        found.add((name, _TPUSH[call.op.name], _pipe_id(call)))
+                    if call.op.name in PUSHES and (receives_partial or is_partial_push(call)):
+                        found.add((name, PUSHES[call.op.name], pipe_id(call)))
         return found
-
-
-def _pipe_id(call: ir.Call) -> int:
-    return int(call.kwargs.get("id", 0))
-
-
-def _split_code(call: ir.Call) -> int:
-    return int(call.kwargs.get("split", 0))

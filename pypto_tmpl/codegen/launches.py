@@ -48,14 +48,14 @@ class LaunchEmitter(ExpressionEmitter):
         outputs = self.unchanged_results(node)
         if outputs is None:
             self.report(f"results of {node.op.name!r}, which runs in a group and returns none", node.span)
-        texts = [self.again(output) for output in outputs or ()]
+        texts = self._unchanged_texts(node, outputs or [])
         return str(self.macros.tuple_of([*texts, self.macros.task_done()]))
 
     def submitted_call(self, node: ir.Submit) -> str:
         """Text of what a submit launches, without its task id."""
         self._refuse_keywords(node)
         if self.pair is not None and self.pair.is_last(node):
-            return self._pair_call(self.pair)
+            return self.pair_call(self.pair)
         callee = self.script.kernels.callee(node)
         args = self._arguments(node)
         if callee is not None and len(args) < len(callee.params):
@@ -108,12 +108,17 @@ class LaunchEmitter(ExpressionEmitter):
 
     def _pair_value(self, pair: CallPair) -> str:
         """The value of the call that gives the pair's result, wherever the other one stands."""
-        text, giver = self._pair_call(pair), pair.giver
-        return (
-            str(self.macros.submitted(text, _result_count(giver))) if isinstance(giver, ir.Submit) else text
-        )
+        if len(pair.givers) > 1:
+            self.report(f"the value of a call in group {pair.group!r} without a name", pair.last.span)
+        return self.as_launched(pair.givers[0], self.pair_call(pair))
 
-    def _pair_call(self, pair: CallPair) -> str:
+    def as_launched(self, launch: Launch, text: str) -> str:
+        """Text of the value of a launch: that of a submit has a task id."""
+        if not isinstance(launch, ir.Submit):
+            return text
+        return str(self.macros.submitted(text, _result_count(launch)))
+
+    def pair_call(self, pair: CallPair) -> str:
         """The concurrent call of both members of a group, which stands where the later of the two does."""
         for call in (pair.aic, pair.aiv):
             for key in ("core_num", "predicate"):
@@ -121,20 +126,25 @@ class LaunchEmitter(ExpressionEmitter):
                     self.report(f"attribute {key!r} of a call that runs in group {pair.group!r}", call.span)
         aic, aiv = (self._arguments(call) if call is not None else None for call in (pair.aic, pair.aiv))
         first = aic if aic is not None else aiv
-        return str(self.macros.pair_call(pair.group, first, aiv if aiv != first else None))
+        value = None if pair.value == self.script.groups[pair.group].value else pair.value
+        return str(self.macros.pair_call(pair.group, first, aiv if aiv != first else None, value))
 
     def _arguments(self, node: Launch) -> list[str]:
         """Argument texts; a region that the callee's types cannot state travels with the value."""
         callee = self.script.kernels.callee(node)
+        for arg in node.args:
+            if self.lane_regions.region(arg) is not None:
+                what = f"a lane's part of a partly valid tile as an argument of {node.op.name!r}"
+                self.report(what, node.span)
         unbound = self.script.kernels.unbound_regions(callee.name) if callee is not None else ()
         if callee is None:
             return [self.alone(arg) for arg in node.args]
         if not unbound:
             pairs = zip_longest(node.args, callee.params[: len(node.args)])
-            return [self.traced_argument(param, arg, self.alone(arg)) for arg, param in pairs]
+            return [self.traced_argument(param, arg, self.viewed(arg, param)) for arg, param in pairs]
         texts = []
         for arg, param in zip(node.args, callee.params, strict=False):
-            text = self.alone(arg)
+            text = self.viewed(arg, param)
             texts.append(
                 self.macros.with_region(text, self.region_text(arg)) if id(param) in unbound else text
             )
@@ -176,11 +186,17 @@ class LaunchEmitter(ExpressionEmitter):
                 f"a predicated launch of {node.op.name!r}, which returns more than its outputs", node.span
             )
             return text
-        texts = [self.again(output) for output in outputs]
+        texts = self._unchanged_texts(node, outputs)
         otherwise = self.macros.nothing() if not texts else texts[0]
         if len(texts) > 1:
             otherwise = self.macros.tuple_of(texts)
         return str(self.macros.predicated(text, self.expr(predicate), otherwise))
+
+    def _unchanged_texts(self, node: Launch, outputs: list[ir.Expr]) -> list[str]:
+        """Texts of the arguments that stand for the results of a launch, as the callee would return them."""
+        callee = self.script.kernels.callee(node)
+        types = callee.return_types if callee is not None else ()
+        return [self.again(output, type_) for output, type_ in zip(outputs, types, strict=True)]
 
     def unchanged_results(self, node: Launch) -> list[ir.Expr] | None:
         """The arguments that the results of a launch are, if it does not happen; None if they are none."""

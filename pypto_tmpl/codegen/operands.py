@@ -15,7 +15,7 @@ from pypto_tmpl.ops.model import CALL_FACTS, OpEntry
 
 FACTS = (
     "valid", "valid_items", "shape", "rank", "dtype", "dtype_name", "dtype_class", "bits", "memory",
-    "items", "is_literal", "layout",
+    "items", "is_literal", "layout", "edge",
 )  # fmt: skip
 # dtype name -> (class, bits): the class tells arithmetic apart, the bits are those of the element.
 _DTYPE_FACTS: dict[str, tuple[str, int]] = {
@@ -55,15 +55,17 @@ class Operand(str):
     """
 
     __slots__ = (
-        "_region_of", "_shape_of", "dtype_name", "is_literal", "items", "layout", "memory", "rank", "shape",
-        "valid", "valid_items",
+        "_region_of", "_shape_of", "dtype_name", "edge", "is_literal", "items", "layout", "memory", "name",
+        "rank", "shape", "valid", "valid_items",
     )  # fmt: skip
 
     dtype_name: str | None
     is_literal: bool
     items: list[str] | None
     layout: str | None
+    edge: str | None  # where the cells begin that the value's tensor had, if some precede them
     memory: str | None
+    name: str  # the text of the value itself, where the operand is a copy of it
     rank: int | None
     shape: list[str] | None
     valid: str | None
@@ -85,6 +87,7 @@ class Operand(str):
         layout: str | None = None,
     ) -> Operand:
         self = super().__new__(cls, text)
+        self.name, self.edge = text, None
         self.dtype_name = dtype_name
         self.shape = shape
         self.rank = None if shape is None else len(shape)
@@ -109,10 +112,25 @@ class Operand(str):
     ) -> Operand:
         """A tile or tensor whose extents are worked out when a macro asks for them: most do not."""
         self = super().__new__(cls, text)
+        self.name, self.edge = text, None
         self.dtype_name, self.rank, self.memory = dtype_name, rank, memory
         self.items, self.is_literal, self.layout = None, False, layout
         self._shape_of, self._region_of = shape_of, region_of
         return self
+
+    def copied(self, text: str) -> Operand:
+        """The same operand under the text of a copy of it."""
+        other = Operand.shaped(
+            text,
+            str(self.dtype_name),
+            self.rank or 0,
+            self.memory,
+            lambda: self.shape or [],
+            lambda: None if self.valid is None else (self.valid, self.valid_items or []),
+            self.layout,
+        )
+        other.name, other.edge = self.name, self.edge
+        return other
 
     @property
     def dtype(self) -> str | None:
@@ -214,12 +232,18 @@ class Attributes(_Names):
         in_kernel: bool,
         device: str | None = None,
         source_is_written: bool = False,
+        may_be_negative: bool = False,
+        is_inside: bool = False,
+        may_be_view: bool = False,
     ) -> None:
         super().__init__(op, values)
         self.result = result
         self.in_kernel = in_kernel
         self.device = device
         self.source_is_written = source_is_written
+        self.may_be_negative = may_be_negative
+        self.is_inside = is_inside
+        self.may_be_view = may_be_view
 
     def _allowed(self) -> tuple[str, ...]:
         return (*self._values, *CALL_FACTS)
@@ -254,8 +278,7 @@ def bind_attributes(
     *,
     result: Operand | None,
     in_kernel: bool,
-    device: str | None = None,
-    source_is_written: bool = False,
+    **facts: Any,
 ) -> Attributes:
     """Complete the keywords of a call by the table's defaults; the caller has refused undeclared ones.
 
@@ -267,14 +290,7 @@ def bind_attributes(
         if value is None and kwarg.required:
             raise _call_error(entry, f"needs the keyword {kwarg.name!r}, the call does not have it")
         named[kwarg.name] = kwarg.default if value is None and kwarg.has_default else value
-    return Attributes(
-        entry.name,
-        named,
-        result=result,
-        in_kernel=in_kernel,
-        device=device,
-        source_is_written=source_is_written,
-    )
+    return Attributes(entry.name, named, result=result, in_kernel=in_kernel, **facts)
 
 
 def _call_error(entry: OpEntry, problem: str) -> CallError:

@@ -76,7 +76,7 @@ def suspects(
         if not (is_empty or is_padded) or "0" in _extents(result):
             continue
         if is_empty or not (is_cell_by_cell and _covers(operand, result)):
-            yield Suspect(operand, None if is_empty else operand.valid, not is_cell_by_cell)
+            yield Suspect(operand.name, None if is_empty else operand.valid, not is_cell_by_cell)
 
 
 def _extents(operand: Operand) -> list[str]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from pypto_tmpl.errors import Diagnostic, Location, PyptoTmplError, allowed_note
 from pypto_tmpl.ops.sources import HELPER_MARKER, identifiers, read_text, template_files
-from pypto_tmpl.resources import template_root
+from pypto_tmpl.overlays import State, all_folders, state_of
 
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _KEY = re.compile(r"(\w+):")
@@ -95,15 +95,16 @@ class Preamble:
 def load_preamble(template_dirs: Sequence[Path] | None = None) -> Preamble:
     """Read the helpers of the template folders; of files of one name the earliest folder's wins.
 
-    Without folders: the project's own preamble, read once.
+    Without folders: those in use, read once unless they change.
     Raises: PreambleError with every problem of all files.
     """
-    return _load_default() if template_dirs is None else _load(tuple(template_dirs))
+    folders = all_folders() if template_dirs is None else tuple(template_dirs)
+    return _load_once(folders, state_of(folders))
 
 
-@lru_cache(maxsize=1)
-def _load_default() -> Preamble:
-    return _load((template_root(),))
+@lru_cache(maxsize=4)
+def _load_once(folders: tuple[Path, ...], state: State) -> Preamble:
+    return _load(folders)
 
 
 def _load(template_dirs: Sequence[Path]) -> Preamble:

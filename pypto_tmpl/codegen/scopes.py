@@ -76,7 +76,7 @@ class ScopeEmitter(StatementEmitter):
 
     @cached_property
     def _mentions(self) -> Mentions:
-        return Mentions(self.function, self.facts.scopes)
+        return Mentions(self.function, [*self.facts.scopes, *self.facts.branches])
 
     # Conditions
 
@@ -88,7 +88,7 @@ class ScopeEmitter(StatementEmitter):
         otherwise: Lines = []
         for var in assigned_variables(scope.body):
             if id(var) not in before and self._mentions.is_outside(var, scope):
-                unchanged = self._unchanged(var, scope)
+                unchanged = self._unchanged(var, scope.body)
                 if unchanged is None:
                     self.current_variable = var
                     self.report("a value of a predicated scope that is used after it", scope.span)
@@ -97,19 +97,36 @@ class ScopeEmitter(StatementEmitter):
                     otherwise += self.carry([var], [unchanged])
         return [self.statements.branch(condition, lines, otherwise or None)]
 
-    def _unchanged(self, var: ir.Expr, scope: ir.ScopeStmt) -> ir.Expr | None:
-        """The value from before a scope that a variable of it stands for if nothing in the scope happens."""
+    def unwritten(self, stmt: ir.IfStmt, body: ir.Stmt, made: list[ir.Var]) -> Lines:
+        """What a path around a branch has to bind: the destinations of writes that are used after it.
+
+        LowerAutoVectorSplit guards a store by "this lane has rows", and goes on with the store's value.
+        """
+        lines: Lines = []
+        for var in made:
+            is_used = self._mentions.is_outside(var, stmt)
+            unchanged = self._unchanged(var, body, is_written=True) if is_used else None
+            if unchanged is not None:
+                lines += self.carry([var], [unchanged])
+        return lines
+
+    def _unchanged(self, var: ir.Expr, body: ir.Stmt, *, is_written: bool = False) -> ir.Expr | None:
+        """The value from before a scope that a variable of it stands for if nothing in the scope happens.
+
+        With ``is_written`` it must be the destination of what the scope writes.
+        """
         sources: dict[int, ir.Expr] = {}
-        for target, flowing in value_flows(scope.body):
+        for target, flowing in value_flows(body):
             sources.setdefault(id(target), flowing)
         value: ir.Expr | None = var
         while value is not None and id(value) in sources:
             source = sources.pop(id(value))
+            is_written = is_written and not isinstance(source, Launch)
             value = self._unchanged_result(source) if isinstance(source, Launch) else source
             if isinstance(source, ir.TupleGetItemExpr):
                 value = self._unchanged_item(source, sources)
         is_name = isinstance(value, ir.Var) and value is not var and self.is_bound(value)
-        return value if is_name else None
+        return value if is_name and not is_written else None
 
     def _unchanged_result(self, call: Launch) -> ir.Expr | None:
         if isinstance(call.op, ir.GlobalVar):
@@ -150,8 +167,8 @@ class ScopeEmitter(StatementEmitter):
         if aic is None and aiv is None:
             return self.emit_stmt(scope.body)
         name = self.script.name_group(self.macros.cluster_name(self.function.name, scope.name_hint))
-        self.script.groups[name] = kernels.meta(name, scope.attrs, aic, aiv)
-        outer, self.pair = self.pair, find_pair(kernels, name, calls)
+        self.script.groups[name] = kernels.meta(scope.attrs, aic, aiv)
+        outer, self.pair = self.pair, find_pair(kernels, name, scope.body)
         lines = self.emit_stmt(scope.body)
         self.pair = outer
         return lines

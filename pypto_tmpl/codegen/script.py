@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,14 +15,17 @@ from pypto_tmpl.codegen.environment import OpMacros, TemplateMacros, create_envi
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.functions import FunctionEmitter
 from pypto_tmpl.codegen.groups import is_plain_group
+from pypto_tmpl.codegen.handovers import HandoverWarning, handover_warnings
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.marks import Marks
 from pypto_tmpl.codegen.names import NameTable
+from pypto_tmpl.codegen.op_checks import check_ops
+from pypto_tmpl.codegen.origins import Origins
 from pypto_tmpl.codegen.preamble import Preamble, load_preamble
 from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
-from pypto_tmpl.ops import OpTable, load_table
-from pypto_tmpl.resources import template_root
+from pypto_tmpl.ops import OpTable, forget_changed, load_table
+from pypto_tmpl.overlays import Folder, State, all_folders
 
 _AT_MODULE_LEVEL = re.compile(r"^(?:def |class )?([A-Za-z_]\w*)(?=[ (:]| *=)", re.MULTILINE)
 PreambleMode = Literal["used", "full"]
@@ -32,10 +36,11 @@ class Generator:
 
     def __init__(self, template_dirs: Sequence[Path]) -> None:
         self.environment = create_environment(template_dirs)
-        own_only = tuple(template_dirs) == (template_root(),)  # the front end has read that one already
-        self.table: OpTable = load_table(None if own_only else template_dirs)
+        self.table: OpTable = load_table(template_dirs)
         self.preamble: Preamble = load_preamble(template_dirs)
-        self.ops = OpEmitter(self.table, OpMacros(self.table, self.environment))
+        macros = OpMacros(self.table, self.environment)
+        check_ops(self.table, macros, self.preamble, template_dirs[:-1])
+        self.ops = OpEmitter(self.table, macros)
         self.expressions: Any = TemplateMacros(self.environment, "script/expressions.py.jinja")
         self.statements: Any = TemplateMacros(self.environment, "script/statements.py.jinja")
         self.module_names = frozenset(_module_names(self.preamble))
@@ -47,8 +52,15 @@ class Generator:
         preamble: PreambleMode,
         trace: TraceSelection | None = None,
     ) -> str:
-        """The unformatted text for ``node``. Raises UnsupportedProgramError listing all obstacles."""
-        return ScriptBuilder(self, node, check_shapes, trace=trace).build(preamble)
+        """The unformatted text for ``node``, with a warning for each tensor that cores hand over unordered.
+
+        Raises: UnsupportedProgramError listing all obstacles.
+        """
+        builder = ScriptBuilder(self, node, check_shapes, trace=trace)
+        text = builder.build(preamble)
+        for message in handover_warnings(builder.kernels, self.table):
+            warnings.warn(message, HandoverWarning, stacklevel=3)
+        return text
 
     def statements_of_lines(
         self,
@@ -63,10 +75,18 @@ class Generator:
         return marks.statements(ScriptBuilder(self, node, check_shapes, marks, trace).build(preamble), script)
 
 
+def generator(template_dirs: Folder | Sequence[Folder] = ()) -> Generator:
+    """The generator of the given template folders, else of those in use, before the project's own.
+
+    A template that has changed is read again. Raises TemplateFolderError for a folder that does not exist.
+    """
+    folders = all_folders(template_dirs)
+    return _generator(folders, forget_changed(folders))
+
+
 @lru_cache(maxsize=8)
-def generator(template_dirs: tuple[Path, ...] = ()) -> Generator:
-    """The generator of the given template folders, first one first, before the project's own."""
-    return Generator((*template_dirs, template_root()))
+def _generator(folders: tuple[Path, ...], state: State) -> Generator:
+    return Generator(folders)
 
 
 class ScriptBuilder:
@@ -102,6 +122,12 @@ class ScriptBuilder:
         own_names = (*self.function_names.values(), *self.lane_names.values())
         self.reserved = generator.module_names.union(own_names)
 
+    @cached_property
+    def origins(self) -> Origins:
+        """Where the values of all functions come from."""
+        table = self.generator.table
+        return Origins(self.functions, self.kernels.facts, table, self.kernels.loading_functions)
+
     def build(self, mode: PreambleMode) -> str:
         texts = [text for function in self.functions for text in FunctionEmitter(self, function).emit()]
         if self.unsupported:
@@ -133,9 +159,9 @@ class ScriptBuilder:
             if function.func_type is ir.FunctionType.Group:
                 aic, aiv = self.kernels.group_members(function)
                 if aic is not None or aiv is not None:
-                    yield function.name, self.kernels.meta(function.name, function.attrs, aic, aiv)
+                    yield function.name, self.kernels.meta(function.attrs, aic, aiv)
             elif self.kernels.is_scheduled_alone(function):
-                yield function.name, self.kernels.meta(function.name, function.attrs, None, function)
+                yield function.name, self.kernels.meta(function.attrs, None, function)
 
     def _is_scheduled_by_name(self, name: str) -> bool:
         function = self.kernels.functions[name]
@@ -151,12 +177,14 @@ class ScriptBuilder:
         return names.unique(hint)
 
     def _meta_items(self, meta: GroupMeta) -> list[tuple[str, object]]:
+        value = [] if meta.value is None else [("value", meta.value)]
         return [
             ("aic", self.function_names.get(meta.aic) if meta.aic is not None else None),
             ("aiv", self.function_names.get(meta.aiv) if meta.aiv is not None else None),
             ("split", meta.split),
             ("dual_aiv_dispatch", meta.dual_aiv_dispatch),
             ("lane1_writes", meta.lane1_writes),
+            *value,
         ]
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Launch
+from pypto_tmpl.codegen.facts import Launch, assigned_variables
+from pypto_tmpl.codegen.groups import CallPair
 from pypto_tmpl.codegen.inline import inline_source
 from pypto_tmpl.codegen.packed import carrier_name, is_packed
 from pypto_tmpl.codegen.trace_emitter import Lines, TraceEmitter
@@ -29,7 +30,7 @@ class StatementEmitter(TraceEmitter):
         self.region_depth = 0  # regions whose body is a function or a loop of its own: no jumps out of them
         self.loop_depth = 0  # loops that a break would leave
         self._blocks = self._loops = self._count = 0
-        self._pair_target: ir.Var | None = None
+        self._pair_target: ir.Var | None = None  # of the earlier call of a pair, which runs with the later
         self._handlers: dict[type, Callable[[Any], Lines]] = {
             ir.AssignStmt: self._assign,
             ir.EvalStmt: self._evaluate,
@@ -98,11 +99,26 @@ class StatementEmitter(TraceEmitter):
             return []
         pair = self.pair
         if pair is not None and pair.is_first(value):
-            self._pair_target = var if value is pair.giver else None
-            return [] if value is pair.giver else self._assign_finished(var, value)
-        if pair is not None and pair.is_last(value) and value is not pair.giver:
-            return [*self._evaluate_pair(value), *self._assign_finished(var, value)]
+            self._pair_target = var if pair.gives(value) else None
+            return [] if pair.gives(value) else self._assign_finished(var, value)
+        if pair is not None and pair.is_last(value):
+            if len(pair.givers) > 1:
+                return self._assign_both(pair, var)
+            if not pair.gives(value):
+                return [*self._evaluate_pair(value), *self._assign_finished(var, value)]
         return self._assign_value(var, value)
+
+    def _assign_both(self, pair: CallPair, var: ir.Var) -> Lines:
+        """Both calls of a pair where the values of both have names."""
+        first, self._pair_target = self._pair_target, None
+        targets = [var if giver is pair.last else first for giver in pair.givers]
+        call = self.pair_call(pair)
+        names = [self.bind(target) for target in targets if target is not None]
+        lines: Lines = [self.statements.assign_all(names, [call])]
+        for name, giver in zip(names, pair.givers, strict=True):
+            if isinstance(giver, ir.Submit):
+                lines.append(self.statements.assign(name, self.as_launched(giver, name)))
+        return lines
 
     def _assign_finished(self, var: ir.Var, value: ir.Expr) -> Lines:
         """The variable of a pair's call that does not give its value: that of a submit has a task id."""
@@ -114,7 +130,7 @@ class StatementEmitter(TraceEmitter):
         self.current_variable = var
         self.suspects.clear()
         self.check_dtype(var)
-        text = self.alone(value)  # first: `x = x + 1` must read the old x
+        text = self.viewed(value, var) if isinstance(value, ir.Var) else self.alone(value)
         holds_region = self.regions.holds(var)
         region = None if not holds_region or self.regions.is_new(value) else self.region_text(value)
         name = self.bind(var)
@@ -176,7 +192,7 @@ class StatementEmitter(TraceEmitter):
         if pair is not None and pair.is_first(value):
             self._pair_target = None
             return []
-        if pair is not None and pair.is_last(value) and value is not pair.giver:
+        if pair is not None and pair.is_last(value) and not pair.gives(value):
             return self._evaluate_pair(value)
         if isinstance(value, ir.Submit):
             return [self.statements.evaluate(self.submitted_call(value))]
@@ -192,7 +208,14 @@ class StatementEmitter(TraceEmitter):
     def _return(self, stmt: ir.ReturnStmt) -> Lines:
         if self.region_depth:
             self.report("a return inside a split-AIV or SPMD region", stmt.span)
-        return [self.statements.return_values([self.alone(value) for value in stmt.value])]
+        values, before = list(stmt.value), Lines()
+        pair = self.pair
+        if pair is not None and len(pair.givers) > 1:
+            for index, value in enumerate(values):
+                if pair.is_last(value):  # what it gives gets a name, as the other one's value has
+                    values[index] = var = ir.Var(pair.last.op.name, value.type, value.span)
+                    before = self._assign_both(pair, var)
+        return [*before, self.statements.return_values([self.alone(value) for value in values])]
 
     def _inline(self, stmt: ir.InlineStmt) -> Lines:
         source, problem = inline_source(stmt)
@@ -256,13 +279,31 @@ class StatementEmitter(TraceEmitter):
             self.yield_targets.append(stmt.return_vars)
             if stmt.else_body is None:
                 self.report("a branch with return variables and no else", stmt.span)
+        fresh = ([], []) if stmt.return_vars else self._bound_by_one(stmt)
         then_body = self.block(stmt.then_body)
         else_body = None if stmt.else_body is None else self.block(stmt.else_body)
         if stmt.return_vars:
             self.yield_targets.pop()
+        else:
+            else_body = [*(else_body or []), *self.unwritten(stmt, stmt.then_body, fresh[0])]
+            if stmt.else_body is not None:
+                then_body = [*then_body, *self.unwritten(stmt, stmt.else_body, fresh[1])]
         if not then_body and not else_body:
             return []
         return [self.statements.branch(condition, then_body, else_body or None)]
+
+    def _bound_by_one(self, stmt: ir.IfStmt) -> tuple[list[ir.Var], list[ir.Var]]:
+        """Variables, unbound so far, that only the one branch assigns, and those that only the other does."""
+        bodies = [stmt.then_body, *([stmt.else_body] if stmt.else_body is not None else [])]
+        made = [{id(v): v for v in assigned_variables(body) if not self.is_bound(v)} for body in bodies]
+        first, second = made[0], made[1] if len(made) > 1 else {}
+        return [v for v in first.values() if id(v) not in second], [
+            v for v in second.values() if id(v) not in first
+        ]
+
+    def unwritten(self, stmt: ir.IfStmt, body: ir.Stmt, made: list[ir.Var]) -> Lines:
+        """What a path on which ``body``, a branch of ``stmt``, does not run must bind of what it makes."""
+        raise NotImplementedError
 
     def block(self, body: ir.Stmt, *, is_loop: bool = False) -> Lines:
         """Texts of the body of a loop, branch or region, within what CPython nests."""
@@ -298,7 +339,7 @@ class StatementEmitter(TraceEmitter):
         texts = []
         for target, value in zip(targets, values, strict=False):
             self.current_variable = target
-            texts.append(self.alone(value))
+            texts.append(self.viewed(value, target))
         self.current_variable = None
         pairs: list[tuple[str, str]] = []
         after: Lines = []

@@ -34,7 +34,7 @@ def written_tiles(facts: BodyFacts, table: OpTable) -> set[int]:
     sources: dict[int, list[ir.Expr]] = {}
     for target, value in facts.flows:
         if isinstance(value, ir.Call):
-            sources.setdefault(id(target), []).extend(_shared_operand(value, table))
+            sources.setdefault(id(target), []).extend(shared_operands(value, table))
         else:
             sources.setdefault(id(target), []).append(value)
     pending = list(written)
@@ -46,8 +46,8 @@ def written_tiles(facts: BodyFacts, table: OpTable) -> set[int]:
     return written
 
 
-def _shared_operand(call: ir.Call, table: OpTable) -> list[ir.Expr]:
-    """The operand that may share its storage with the result, if there is one."""
+def shared_operands(call: ir.Call, table: OpTable) -> list[ir.Expr]:
+    """The operand that may share its storage with the result, if there is one; no views of tensors."""
     entry = table.get(call.op.name)
     if entry is None:
         return []
@@ -104,7 +104,7 @@ class ChangingTiles:
             return []
         if value.op.name in _MAY_RETURN_OPERAND:
             return list(value.args[:1])
-        return _shared_operand(value, self._table)
+        return shared_operands(value, self._table)
 
     def _written_operand(self, call: ir.Call | ir.Submit) -> list[ir.Expr]:
         entry = self._table.get(call.op.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.lane_regions import lane_variable
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.packed import is_packed
 from pypto_tmpl.codegen.regions import static_region, unbound_region_params
@@ -93,7 +94,10 @@ class VariableEmitter:
         return id(var) in self._bound
 
     def name_of(self, var: ir.Var) -> str:
-        """The name of ``var``, which is being read; a dynamic extent is read off a parameter."""
+        """The name of ``var``, which is being read; a dynamic extent is read off a parameter.
+
+        After vector splitting, types of lane code may name an index of the lane that no statement binds.
+        """
         key = id(var)
         if key in self._nothing:
             return str(self.macros.nothing())
@@ -106,6 +110,12 @@ class VariableEmitter:
         elif key in self._region_extents:
             param, axis = self._region_extents[key]
             text = self.macros.item(self.macros.region(self._bound[id(param)]), axis)
+        elif self.script.kernels.is_lane_symbol(self.function, var):
+            local = lane_variable(self.function.body)
+            if local is not None and self.is_bound(local):
+                self._bound[key] = self._bound[id(local)]
+                return self._bound[key]
+            text = self.macros.lane_index()
         else:
             name = var.name_hint
             self.report(f"variable {name!r} is used, but nothing before binds it", var.span, unbound=name)

@@ -12,6 +12,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import MappingProxyType, ModuleType
 
+from pypto_tmpl.compat.spawned import leave_children, prepare_children
 from pypto_tmpl.errors import allowed_note
 
 # Every module that is answered, and by which. A name outside of this table is never made up.
@@ -104,6 +105,7 @@ def install() -> bool:
         return False
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
+    prepare_children()
     return True
 
 
@@ -111,6 +113,7 @@ def uninstall() -> None:
     """Undo ``install``; modules that were answered are forgotten under PyPTO's names."""
     if _FINDER in sys.meta_path:
         sys.meta_path.remove(_FINDER)
+    leave_children()
     for name, target in ANSWERED.items():
         if name in sys.modules and sys.modules[name] is sys.modules.get(target):
             del sys.modules[name]

@@ -23,11 +23,16 @@ def run_script(path: str | os.PathLike[str], args: Sequence[str] = ()) -> int:
     return script_result(path, args)[0]
 
 
-def script_result(path: str | os.PathLike[str], args: Sequence[str] = ()) -> tuple[int, dict[str, Any]]:
-    """What ``run_script`` returns, and the names that the script left, if it ended by itself."""
+def script_result(
+    path: str | os.PathLike[str], args: Sequence[str] = (), *, run_name: str = "__main__"
+) -> tuple[int, dict[str, Any]]:
+    """What ``run_script`` returns, and the names that the script left, if it ended by itself.
+
+    ``run_name`` is what the script knows as ``__name__``.
+    """
     with answering(), _command_line(os.fspath(path), args):
         try:
-            return 0, runpy.run_path(os.fspath(path), run_name="__main__")
+            return 0, runpy.run_path(os.fspath(path), run_name=run_name)
         except SystemExit as stop:
             return _status(stop), {}
 

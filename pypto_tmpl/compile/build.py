@@ -19,18 +19,12 @@ from pypto_tmpl.compile.dumps import PassDumper, PassObserver
 from pypto_tmpl.compile.entry import find_entry
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
 from pypto_tmpl.compile.options import CompileOptions
+from pypto_tmpl.compile.ownership import note_unfinished, remove_earlier
 from pypto_tmpl.compile.profile import Profiler
 from pypto_tmpl.compile.streams import Stream, TorchScript, torch_script
-from pypto_tmpl.files import write_text
-from pypto_tmpl.runtime.manifest import NAME as MANIFEST
-from pypto_tmpl.runtime.manifest import (
-    Entry,
-    FileRecord,
-    Manifest,
-    ManifestError,
-    file_records,
-    read_manifest,
-)
+from pypto_tmpl.files import make_folder
+from pypto_tmpl.generated import has_no_mark, is_script, write_generated
+from pypto_tmpl.runtime.manifest import Entry, FileRecord, Manifest, file_records
 
 REPORT, DATA = "report", "data"
 
@@ -59,15 +53,35 @@ def compile_program(
     pipeline: Pipeline | None = None,
     streams: Sequence[Stream] = (),
 ) -> Build:
-    """Compile a program into an existing directory; what an earlier build left there is removed.
+    """Compile a program into an existing directory; of what is there only an earlier build is removed.
 
     Without a pipeline the program is taken as it is, at whatever stage. Raises whatever the passes raise,
-    EntryError, UnsupportedProgramError; the dumps written by then stay, and there is no manifest.
+    EntryError, UnsupportedProgramError, and ForeignFileError where a file of others is in the way; the dumps
+    written by then stay, and there is no manifest.
     """
-    _remove_earlier(directory)
+    remove_earlier(directory)
     for folder in (REPORT, DATA):
-        (directory / folder).mkdir(exist_ok=True)
-    profiler, dumper = Profiler(), PassDumper(directory, options.dump_passes)
+        make_folder(directory / folder)
+    dumper = PassDumper(directory, options.dump_passes)
+    written: list[str] = []
+    try:
+        return _build(program, directory, options, dumper, written, pipeline, streams)
+    except BaseException:
+        note_unfinished(directory, [*dumper.written, *written])
+        raise
+
+
+def _build(
+    program: ir.Program,
+    directory: Path,
+    options: CompileOptions,
+    dumper: PassDumper,
+    written: list[str],
+    pipeline: Pipeline | None,
+    streams: Sequence[Stream],
+) -> Build:
+    """Write the files of a build; ``written`` gets those that are no dumps, as they come."""
+    profiler = Profiler()
     with profiler.stage("passes"):
         dumper.frontend(program)
         if pipeline is not None:
@@ -81,11 +95,13 @@ def compile_program(
             with profiler.stage(stream.name):
                 texts |= stream.emit(program, options.passes)
     for path, text in texts.items():
-        write_text(directory / path, text)
-    written = [*dumper.written, *texts]
+        mark = is_script if path == script.path else has_no_mark
+        write_generated(directory / path, text, mark, make_folders=True)
+        written.append(path)
     if options.profiling:
         written += [f"{REPORT}/{name}" for name in profiler.write(directory / REPORT)]
-    manifest = _manifest(program.name, options, entry, script, dumper.last, file_records(directory, written))
+    records = file_records(directory, [*dumper.written, *written])
+    manifest = _manifest(program.name, options, entry, script, dumper.last, records)
     manifest.write(directory)
     return Build(directory, manifest, program)
 
@@ -110,16 +126,3 @@ def _manifest(
         generator=generator_fingerprint(),
         files=files,
     )
-
-
-def _remove_earlier(directory: Path) -> None:
-    """Remove the files of an earlier build, which would pass for files of this one."""
-    try:
-        earlier = read_manifest(directory)
-    except ManifestError:
-        return
-    for path in earlier.files:
-        target = (directory / path).resolve()
-        if target.is_relative_to(directory):
-            target.unlink(missing_ok=True)
-    (directory / MANIFEST).unlink(missing_ok=True)

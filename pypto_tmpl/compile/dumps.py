@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pypto_tmpl import ir
 from pypto_tmpl.compile.levels import PassDumpLevel
-from pypto_tmpl.files import write_text
+from pypto_tmpl.generated import has_no_mark, write_generated
 
 FOLDER = "passes_dump"
 FRONTEND = "00_frontend"
@@ -48,8 +48,11 @@ class PassDumper:
             return
         explicit = self._level is PassDumpLevel.EXPLICIT
         text = ir.python_print(program, format=False, explicit_layout=explicit)
-        path = self._build / FOLDER / f"{stem}.py"
-        write_text(path, text if text.endswith("\n") else f"{text}\n")
-        ir.serialize_to_file(program, path.with_suffix(".msgpack"))
+        files: dict[str, str | bytes] = {
+            f"{stem}.py": text if text.endswith("\n") else f"{text}\n",
+            f"{stem}.msgpack": ir.serialize(program),
+        }
+        for name, data in files.items():
+            write_generated(self._build / FOLDER / name, data, has_no_mark, make_folders=True)
+            self.written.append(f"{FOLDER}/{name}")
         self.last = f"{FOLDER}/{stem}.msgpack"
-        self.written += [f"{FOLDER}/{stem}.py", self.last]

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
-from pypto_tmpl.resources import template_root
+from pypto_tmpl.overlays import PARTS, State, all_folders, state_of
 
 _SOURCES = ("codegen", "ops")
 _REPORTS = "report"  # templates of pages, which no script is made of
 
 
-@cache
 def generator_fingerprint() -> str:
-    """Digest of the templates and of the code that fills them in: another one may emit another text."""
+    """Digest of the templates in use and of the code that fills them in: with another the text may differ."""
+    folders = all_folders()
+    return _fingerprint(folders, state_of(folders))
+
+
+@lru_cache(maxsize=4)
+def _fingerprint(folders: tuple[Path, ...], state: State) -> str:
     package = Path(__file__).resolve().parent.parent
-    root = template_root()
-    files = [path for path in root.rglob("*") if path.is_file() and root / _REPORTS not in path.parents]
+    own = folders[-1]
+    files = [path for path in own.rglob("*") if path.is_file() and own / _REPORTS not in path.parents]
+    files += [path for folder in folders[:-1] for part in PARTS for path in (folder / part).glob("*.*")]
     files += [path for name in _SOURCES for path in (package / name).glob("*.py")]
     digest = hashlib.sha256()
     for path in sorted(files):

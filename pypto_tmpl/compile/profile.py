@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pypto_tmpl.files import write_text
+from pypto_tmpl.generated import has_no_mark, write_generated
 
 TITLE = "Compile pipeline time"
 STEM = "pipeline_profile"
@@ -61,13 +61,13 @@ class Profiler:
         stages = self._root.children
         total = sum(stage.seconds for stage in stages)
         data = {"total_seconds": round(total, 6), "stages": [stage.as_data() for stage in stages]}
-        write_text(folder / f"{STEM}.json", json.dumps(data, indent=2) + "\n")
+        write_generated(folder / f"{STEM}.json", json.dumps(data, indent=2) + "\n", has_no_mark)
         lines = [TITLE, "=" * 22, f"Total: {_time_text(total)}", ""]
         for depth, stage in (row for root in stages for row in root.rows()):
             name = f"{'  ' * depth}{stage.name:<28}"
             share = 100 * stage.seconds / total if total else 0.0
             lines.append(f"{name}{_time_text(stage.seconds):>10}  ({share:5.1f}%)")
-        write_text(folder / f"{STEM}.txt", "\n".join(lines) + "\n")
+        write_generated(folder / f"{STEM}.txt", "\n".join(lines) + "\n", has_no_mark)
         return f"{STEM}.json", f"{STEM}.txt"
 
 

@@ -11,7 +11,7 @@ from pypto_tmpl.compile.build import Build
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
 from pypto_tmpl.compile.streams import torch_script
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.files import write_text
+from pypto_tmpl.generated import is_script, write_generated
 from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_record, read_manifest
 
 
@@ -105,7 +105,7 @@ def _generate_again(
     program = ir.deserialize_from_file(str(directory / source))
     assert isinstance(program, ir.Program)
     script = torch_script(program, manifest.entry)
-    write_text(directory / script.path, script.text)
+    write_generated(directory / script.path, script.text, is_script, make_folders=True)
     done = f"generated again from {source}"
     if file_record(directory / script.path) != manifest.files[manifest.script]:
         done += ", with another text than the build had"

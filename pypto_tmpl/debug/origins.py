@@ -9,7 +9,7 @@ from pathlib import Path
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.script import PreambleMode, generator
 from pypto_tmpl.codegen.tracing import TraceSelection
-from pypto_tmpl.files import write_text
+from pypto_tmpl.generated import is_source_map, write_generated
 
 _PREAMBLES: tuple[PreambleMode, ...] = ("used", "full")
 
@@ -42,7 +42,7 @@ def statements_of_lines(
     trace: TraceSelection | None = None,
 ) -> dict[int, ir.Stmt]:
     """The statement that each line of a script was made from; see ``source_lines``."""
-    emitter = generator(tuple(template_dirs))
+    emitter = generator(template_dirs)
     for check_shapes in (False, True):
         for preamble in _PREAMBLES:
             found = emitter.statements_of_lines(node, script, check_shapes, preamble, trace)
@@ -52,8 +52,15 @@ def statements_of_lines(
 
 
 def write_source_map(path: Path, lines: Mapping[str, str]) -> None:
-    """Write source lines where the script of that path looks for them: beside it, as ``.map.json``."""
-    write_text(path.with_suffix(".map.json"), json.dumps(lines, indent=1) + "\n")
+    """Write source lines where the script of that path looks for them. Raises FileError, ForeignFileError."""
+    write_generated(
+        source_map_path(path), json.dumps(lines, indent=1) + "\n", is_source_map, make_folders=True
+    )
+
+
+def source_map_path(script: Path) -> Path:
+    """The file beside a script that holds its source lines."""
+    return script.with_suffix(".map.json")
 
 
 class LazySourceLines(Mapping[str, str]):

@@ -21,6 +21,7 @@ from pypto_tmpl.debug.fingerprint import fingerprint
 from pypto_tmpl.debug.stages import StageContent
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.language.limits import decode
+from pypto_tmpl.overlays import using_templates
 
 Node = ir.Program | ir.Function
 
@@ -132,6 +133,11 @@ def _no_collection() -> Iterator[None]:
 
 def emit_from_best(content: StageContent, request: Request) -> tuple[Emitted, str]:
     """The script, and why it was not made from the text; "" where it was, or where there is no text."""
+    with using_templates(request.template_dirs):
+        return _emit_from_best(content, request)
+
+
+def _emit_from_best(content: StageContent, request: Request) -> tuple[Emitted, str]:
     if content.text is None:
         return _emit(_read_binary(content), request), ""
     try:

@@ -24,6 +24,7 @@ from pypto_tmpl.debug.preparation import Prepared, Request, prepare, read_again
 from pypto_tmpl.debug.stages import StageContent
 from pypto_tmpl.debug.tensor_set import Tensors, TensorSet
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.overlays import using_templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,13 @@ def run_task(
     prepared: Prepared, content: StageContent, tensors: TensorSet, request: RunRequest
 ) -> Outcome | Failure:
     """Run a script and compare what it computed; errors name lines of the files it was made from."""
+    with using_templates(request.template_dirs):
+        return _run_task(prepared, content, tensors, request)
+
+
+def _run_task(
+    prepared: Prepared, content: StageContent, tensors: TensorSet, request: RunRequest
+) -> Outcome | Failure:
     began = time.perf_counter()
     inputs, expected = tensors.load()
     verdicts: list[TensorVerdict] = []

@@ -26,6 +26,7 @@ from pypto_tmpl.debug.script_lines import without_source
 from pypto_tmpl.debug.stages import Stage, find_stages
 from pypto_tmpl.debug.trace import Trace, TraceFailure, statement_text
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.overlays import checked_folders
 
 
 class TraceError(PyptoTmplError, ValueError):
@@ -59,7 +60,9 @@ def trace_dump(
         name: value if isinstance(value, torch.Tensor) else torch.tensor(value)
         for name, value in tensors.items()
     }
-    request = Request(frozenset(inputs), entry, template_dirs, trace=selection or TraceSelection())
+    request = Request(
+        frozenset(inputs), entry, checked_folders(template_dirs), trace=selection or TraceSelection()
+    )
     return trace_stage(stages[0], inputs, expected or {}, request)[0]
 
 

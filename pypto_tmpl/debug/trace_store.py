@@ -17,11 +17,10 @@ from pypto_tmpl.codegen.tracing import TraceSite
 from pypto_tmpl.debug.divergence import StatementPlace
 from pypto_tmpl.debug.trace import Statement, Trace, TraceFailure, TraceRecord
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.files import write_bytes, write_text
+from pypto_tmpl.generated import JSON_MARK, check_place, has_no_mark, is_record, write_generated
 
 FORMAT = 2
 INDEX = "index.json"
-PROGRAM = "program.msgpack"
 
 
 class TraceStoreError(PyptoTmplError, ValueError):
@@ -31,12 +30,13 @@ class TraceStoreError(PyptoTmplError, ValueError):
 
 
 def save_trace(trace: Trace, folder: str | PathLike[str]) -> None:
-    """Write a trace into a folder, which is made: ``index.json``, ``values-<digest>.pt``, and the program.
+    """Write a trace into a folder, which is made: an index, ``values-<digest>.pt``, ``program-<digest>.msgpack``.
 
-    The index is written last and names the file of values, so that a reader finds the old trace or the new
-    one. Raises FileError.
+    ``index.json`` is written last and names the other files, so that a reader finds the old trace or the new
+    one. Raises FileError, ForeignFileError where other files would be lost.
     """
     place = Path(folder)
+    check_trace_folder(place)
     values = {
         str(number): record.value
         for number, record in enumerate(trace.records)
@@ -45,24 +45,43 @@ def save_trace(trace: Trace, folder: str | PathLike[str]) -> None:
     buffer = io.BytesIO()
     torch.save(values, buffer)
     data = buffer.getvalue()
-    name = f"values-{hashlib.sha256(data).hexdigest()[:16]}.pt"
-    write_bytes(place / name, data, make_folders=True)
-    program = None if trace.node is None else ir.serialize(trace.node)
-    if program is not None:
-        write_bytes(place / PROGRAM, program)
-    write_text(place / INDEX, json.dumps(_index(trace, name, program), indent=1, allow_nan=True) + "\n")
-    for other in place.glob("values-*.pt"):
-        if other.name != name:
-            other.unlink(missing_ok=True)
+    name = _digest_name("values", data, ".pt")
+    write_generated(place / name, data, has_no_mark, make_folders=True)
+    kept = [name]
+    if trace.node is not None:
+        program = ir.serialize(trace.node)
+        kept.append(_digest_name("program", program, ".msgpack"))
+        write_generated(place / kept[-1], program, has_no_mark)
+    index = json.dumps(_index(trace, *kept), indent=1, allow_nan=True) + "\n"
+    write_generated(place / INDEX, index, is_record)
+    for stem, suffix in (("values", ".pt"), ("program", ".msgpack")):
+        for other in place.glob(f"{stem}-*{suffix}"):
+            is_own = _is_plain(other) and other.name == _digest_name(stem, other.read_bytes(), suffix)
+            if is_own and other.name not in kept:
+                other.unlink(missing_ok=True)
 
 
-def _index(trace: Trace, values: str, program: bytes | None) -> dict[str, Any]:
-    return {
+def check_trace_folder(folder: str | PathLike[str]) -> None:
+    """Refuse a folder whose ``index.json`` is no trace's. Raises ForeignFileError."""
+    check_place(Path(folder) / INDEX, is_record)
+
+
+def _digest_name(stem: str, data: bytes, suffix: str) -> str:
+    """The name of a file of a trace, which tells by the digest whose it is."""
+    return f"{stem}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _index(trace: Trace, values: str, program: str | None = None) -> dict[str, Any]:
+    return JSON_MARK | {
         "format": FORMAT,
         "program": trace.program,
         "stage": trace.stage,
         "values": values,
-        "program_digest": None if program is None else hashlib.sha256(program).hexdigest(),
+        "program_file": program,
         "limit": trace.limit,
         "left_out": trace.left_out,
         "failure": None if trace.failure is None else asdict(trace.failure),
@@ -93,7 +112,7 @@ def load_trace(folder: str | PathLike[str]) -> Trace:
             raise TraceStoreError(f"trace format {index['format']!r}, expected {FORMAT}", where=str(folder))
         file = place / Path(index["values"]).name
         values = torch.load(file, map_location="cpu", weights_only=True)
-        return replace(_trace(index, values), node=_program(place, index.get("program_digest")))
+        return replace(_trace(index, values), node=_program(place, index["program_file"]))
     except TraceStoreError:
         raise
     except Exception as error:  # readers raise whatever damaged bytes lead to
@@ -103,13 +122,13 @@ def load_trace(folder: str | PathLike[str]) -> Trace:
         ) from None
 
 
-def _program(place: Path, digest: str | None) -> ir.Program | ir.Function | None:
-    """The program that was run, if the folder has that very one."""
-    if digest is None:
+def _program(place: Path, name: str | None) -> ir.Program | ir.Function | None:
+    """The program that was run, where the trace has one."""
+    if name is None:
         return None
-    data = (place / PROGRAM).read_bytes()
-    if hashlib.sha256(data).hexdigest() != digest:
-        raise TraceStoreError(f"{PROGRAM} is not that of the trace", where=str(place))
+    data = (place / Path(name).name).read_bytes()
+    if _digest_name("program", data, ".msgpack") != Path(name).name:
+        raise TraceStoreError(f"{name} is not that of the trace", where=str(place))
     node = ir.deserialize(data)
     return node if isinstance(node, ir.Program | ir.Function) else None
 

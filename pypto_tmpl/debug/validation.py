@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -17,7 +17,7 @@ from pypto_tmpl.debug.comparison import Rules
 from pypto_tmpl.debug.cores import usable_cores
 from pypto_tmpl.debug.preparation import Request
 from pypto_tmpl.debug.report.explaining import write_explained
-from pypto_tmpl.debug.report.writing import is_page, write_report
+from pypto_tmpl.debug.report.writing import check_report, is_page, write_report
 from pypto_tmpl.debug.results import ValidationResult, stage_lines
 from pypto_tmpl.debug.schedule import Job, Schedule, StageResult
 from pypto_tmpl.debug.stages import Stage, find_stages
@@ -25,6 +25,7 @@ from pypto_tmpl.debug.tensor_set import TensorSet
 from pypto_tmpl.debug.tolerance import Tolerance
 from pypto_tmpl.debug.workers import PatientPool, WorkerPool
 from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.overlays import checked_folders
 from pypto_tmpl.verdicts import Comparator
 
 RTOL = ATOL = 5e-2
@@ -105,7 +106,7 @@ class Validation:
         expected: Mapping[str, torch.Tensor],
         options: Options,
     ) -> None:
-        self.options = options
+        self.options = replace(options, template_dirs=checked_folders(options.template_dirs))
         self.rules = options.rules()
         self.inputs = {name: _copied(name, value, "tensors") for name, value in tensors.items()}
         self.expected = {name: _copied(name, value, "expected").cpu() for name, value in expected.items()}
@@ -235,7 +236,7 @@ def validate_pass_ir_codegen_results(
 def check_stages(validation: Validation, stop_at_first: bool, report: Path | None) -> ValidationResult:
     """Print the results of a validation as they come; raise for bad ones. ``report`` is written always."""
     if report is not None:
-        is_page(report)  # refuses another name before the work is done
+        check_report(report)  # before the work is done
     result = ValidationResult(len(validation.stages))
     rerun = partial(_call_text, validation.options)
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,8 @@ from typing import Any
 import torch
 
 from pypto_tmpl.compile.reuse import Finding, file_state
-from pypto_tmpl.files import write_text
+from pypto_tmpl.files import make_folder, move_into_place
+from pypto_tmpl.generated import check_place, has_no_mark, json_in, write_generated
 from pypto_tmpl.golden.elements import byte_size
 from pypto_tmpl.golden.errors import HarnessError
 from pypto_tmpl.golden.spec import ScalarSpec, TensorSpec
@@ -50,6 +50,7 @@ class DataWriter:
     def __init__(self, folder: Path, program: str, specs: Sequence[Spec]) -> None:
         self._folder = folder
         self._specs = specs
+        check_place(folder / MANIFEST, _is_facts)
         self._files: dict[str, FileRecord] = {}
         self._facts: dict[str, Any] = {
             "schema": SCHEMA,
@@ -69,17 +70,22 @@ class DataWriter:
         for path in _read_facts(self._folder).get("files", {}):
             if Path(path).parent.as_posix() in (INPUTS, GOLDENS):
                 (self._folder / path).unlink(missing_ok=True)
-        for path, spec in needed_files(self._specs):
-            if path.startswith(f"{INPUTS}/"):
-                self._save(path, values[spec.name])
-        self._write_manifest()
+        try:
+            for path, spec in needed_files(self._specs):
+                if path.startswith(f"{INPUTS}/"):
+                    self._save(path, values[spec.name])
+        finally:
+            self._write_manifest()
 
     def goldens(
         self, values: Mapping[str, torch.Tensor], golden_fn: Callable[..., object], finished: bool = False
     ) -> None:
         """Save the expected outputs."""
-        for name, value in values.items():
-            self._save(f"{GOLDENS}/{name}.pt", value)
+        try:
+            for name, value in values.items():
+                self._save(f"{GOLDENS}/{name}.pt", value)
+        finally:
+            self._write_manifest()
         self._facts["golden_fn"] = golden_facts(golden_fn)
         if finished:
             self._facts["result"] = "goldens only"
@@ -92,17 +98,19 @@ class DataWriter:
 
     def _save(self, path: str, value: torch.Tensor) -> None:
         target = self._folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
+        if path not in self._files:
+            check_place(target, has_no_mark)
+        make_folder(target.parent)
         with TemporaryDirectory(dir=target.parent, prefix=".part") as folder:
             part = Path(folder, target.name)  # the name stands in the file, too
             torch.save(_compact(value), part)
-            os.replace(part, target)
+            move_into_place(part, target)
         self._files[path] = file_record(target)
 
     def _write_manifest(self) -> None:
         files = {path: {"bytes": r.bytes, "sha256": r.sha256} for path, r in sorted(self._files.items())}
         text = json.dumps(self._facts | {"files": files}, indent=2)
-        write_text(self._folder / MANIFEST, text + "\n")
+        write_generated(self._folder / MANIFEST, text + "\n", _is_facts, make_folders=True)
 
 
 def _compact(value: torch.Tensor) -> torch.Tensor:
@@ -215,6 +223,12 @@ def _changed(folder: Path, facts: Mapping[str, Any]) -> Iterator[tuple[str, Find
         state = file_state(folder / path, FileRecord(record["bytes"], record["sha256"]))
         if state is not None:
             yield path, Finding(f"{folder.name}/{path}", state, "not used, data is made anew")
+
+
+def _is_facts(data: bytes) -> bool:
+    """The manifest of saved data, of whatever version."""
+    facts = json_in(data)
+    return isinstance(facts, dict) and facts.keys() >= {"schema", "program", "torch", "specs", "files"}
 
 
 def _read_facts(folder: Path) -> dict[str, Any]:

@@ -99,9 +99,11 @@ class Harness:
         compile_opts = compile_options(
             knobs.compile_cfg, (knobs.runtime_cfg or {}).get("platform"), is_jit=is_jit
         )
+        compile_only = knobs.compile_only or (compile_opts.codegen_only and knobs.runtime_dir is None)
+        if ignored := knobs.ignored(compile_only and not knobs.golden_only):
+            self._console.line(ignored)
         if knobs.golden_only:
             return self._only_goldens(compile_opts)
-        compile_only = knobs.compile_only or (compile_opts.codegen_only and knobs.runtime_dir is None)
         if not compile_only:
             require_simulated(options.platform)
         build = self._compile(compile_opts) if knobs.runtime_dir is None else self._reuse(knobs.runtime_dir)

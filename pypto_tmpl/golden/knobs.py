@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from pypto_tmpl.debug.report.writing import is_page
+from pypto_tmpl.debug.report.writing import check_report
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.golden.comparators import Comparator
 from pypto_tmpl.golden.data import data_size
@@ -22,6 +22,10 @@ GoldenFn: TypeAlias = Callable[[dict[str, Any]], object]
 PathLike: TypeAlias = str | os.PathLike[str]
 
 SAVE_LIMIT = 1 << 30  # bytes that are saved without being asked to
+
+
+# Keys of compile_cfg that say where and how a build is made.
+_OF_BUILDS = ("output_dir", "dump_passes", "profiling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Knobs:
         if self.compile_only and self.runtime_dir is not None:
             raise HarnessError("runtime_dir is incompatible with compile_only")
         if self.report is not None:
-            is_page(self.report)  # refuses a name that tells no form
+            check_report(self.report)
             if self.compile_only or self.golden_only:
                 raise HarnessError(
                     f"report is incompatible with {'compile' if self.compile_only else 'golden'}_only"
@@ -67,6 +71,21 @@ class Knobs:
                 raise HarnessError(f"{name} is incompatible with golden_only")
         if self.golden_fn is None:
             raise HarnessError("golden_only needs a golden_fn")
+
+    def ignored(self, compile_only: bool) -> str:
+        """What was asked for and has no effect, and why, as one line; "" where there is nothing."""
+        given = {"golden_data": self.golden_data is not None, "compare_fn": bool(self.compare_fn)}
+        given |= {"save_data=True": self.save_data is True}
+        compile_cfg = self.compile_cfg or {}
+        found = []
+        if compile_only:
+            found.append((", ".join(name for name in given if given[name]), "nothing is run"))
+        elif self.golden_only:
+            found.append(("compare_fn" if self.compare_fn else "", "nothing is compared"))
+        if self.runtime_dir is not None:
+            names = [name for name in _OF_BUILDS if compile_cfg.get(name) is not None]
+            found.append((", ".join(names), "runtime_dir is used as it is"))
+        return "; ".join(f"ignored: {names} ({reason})" for names, reason in found if names)
 
     def check_specs(self) -> None:
         """Raise HarnessError for specs that are none, that share a name, or whose name is no file name."""

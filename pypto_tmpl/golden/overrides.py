@@ -17,7 +17,8 @@ class Overrides:
     """What goes before the arguments of ``run`` and ``run_jit``, where it is not None.
 
     ``seed`` is given to torch's default generator before the inputs are made. ``report`` is written for each
-    run until one has failed: it ends up about the first failure. ``runs`` collects the results.
+    run until one has failed: it ends up about the first failure. ``build_dir`` is the directory of the build,
+    of further runs with a number. ``runs`` collects the results.
     """
 
     platform: str | None = None
@@ -25,6 +26,7 @@ class Overrides:
     save_data: bool | None = None
     seed: int | None = None
     report: Path | None = None
+    build_dir: Path | None = None
     runs: list[RunResult] = field(default_factory=list)
 
     def applied(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,6 +34,12 @@ class Overrides:
         found = dict(given)
         if self.platform is not None:
             found["runtime_cfg"] = {**(given["runtime_cfg"] or {}), "platform": self.platform}
+        if self.build_dir is not None:
+            number = len(self.runs) + 1
+            folder = (
+                self.build_dir if number == 1 else self.build_dir.with_name(f"{self.build_dir.name}_{number}")
+            )
+            found["compile_cfg"] = {**(given["compile_cfg"] or {}), "output_dir": folder}
         for name in ("golden_data", "save_data"):
             if (value := getattr(self, name)) is not None:
                 found[name] = value

@@ -7,12 +7,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import TextIO
 
-from pypto_tmpl.files import write_text
+from pypto_tmpl.generated import ForeignFileError, json_in, write_generated
 
 FIRST_AFTER, EVERY = 1.0, 0.5  # seconds
 _CLEAR = "\r\x1b[K"
@@ -73,12 +73,18 @@ def live_line(
     thread.start()
     try:
         yield counter
-        write_text(known, json.dumps({"tasks": counter.done}) + "\n")
+        with suppress(ForeignFileError):  # a user's file there is worth more than a forecast
+            write_generated(known, json.dumps({"tasks": counter.done}) + "\n", _is_total, make_folders=True)
     finally:
         stopped.set()
         thread.join()
         out.write(_CLEAR)
         out.flush()
+
+
+def _is_total(data: bytes) -> bool:
+    found = json_in(data)
+    return isinstance(found, dict) and found.keys() == {"tasks"}
 
 
 def _read_total(known: Path) -> int | None:

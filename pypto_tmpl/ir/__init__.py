@@ -147,10 +147,11 @@ from pypto_tmpl.ir.structural import (
     Difference,
     assert_structural_equal,
     structural_diff,
+    structural_differences,
     structural_equal,
     structural_hash,
 )
-from pypto_tmpl.ir.structural_report import structural_report
+from pypto_tmpl.ir.structural_report import printed_lines, structural_report
 from pypto_tmpl.ir.types import (
     ArrayType,
     AsyncEventType,
@@ -178,7 +179,7 @@ from pypto_tmpl.ir.verifier import (
     verify,
     verify_or_throw,
 )
-from pypto_tmpl.ir.visitor import IRMutator, IRVisitor, children, walk
+from pypto_tmpl.ir.walking import children, walk
 from pypto_tmpl.ir.wire import deserialize, deserialize_from_file, serialize, serialize_to_file
 
 install_operators()
@@ -344,8 +345,10 @@ __all__ = [
     "serialize_to_file",
     "set_call_attrs",
     "structural_diff",
+    "structural_differences",
     "structural_equal",
     "structural_hash",
+    "printed_lines",
     "structural_report",
     "sub",
     "truediv",
@@ -355,6 +358,8 @@ __all__ = [
 ]
 
 _ABOVE = {  # what upstream has here and is built on top: imported when it is asked for
+    "IRMutator": ("pypto_tmpl.rewrite.visitor", "IRMutator"),
+    "IRVisitor": ("pypto_tmpl.rewrite.visitor", "IRVisitor"),
     "compile": ("pypto_tmpl.compile.api", "compile"),
     "CompiledProgram": ("pypto_tmpl.compile.compiled_program", "CompiledProgram"),
 }

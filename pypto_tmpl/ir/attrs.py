@@ -64,13 +64,14 @@ class AttrMap(dict[str, AttrValue]):
     """Read-only ordered map of attributes; ``kinds`` gives the stored type of each value.
 
     Built from a mapping or from (key, value) pairs, converting values as upstream's bindings do. Lists
-    become tuples. Raises TypeError for a value that no stored type holds, naming the key, and
-    ValueError for a repeated key.
+    become tuples. An integer ``core_num`` is an expression among the attributes of a launch, and stays an
+    integer among the keywords of an op (``of_op``). Raises TypeError for a value that no stored type holds,
+    naming the key, and ValueError for a repeated key.
     """
 
     __slots__ = ("kinds",)
 
-    def __init__(self, source: AttrSource = None) -> None:
+    def __init__(self, source: AttrSource = None, of_op: bool = False) -> None:
         pairs = source.items() if isinstance(source, Mapping) else (source or ())
         super().__init__()
         kinds: dict[str, AttrKind] = getattr(source, "kinds", {})
@@ -78,7 +79,7 @@ class AttrMap(dict[str, AttrValue]):
         for key, value in pairs:
             if key in self.kinds:
                 raise ValueError(f"attribute {key!r} is given twice")
-            self.kinds[key], stored = (kinds[key], value) if key in kinds else _convert(key, value)
+            self.kinds[key], stored = (kinds[key], value) if key in kinds else _convert(key, value, of_op)
             dict.__setitem__(self, key, stored)
 
     @staticmethod
@@ -93,7 +94,10 @@ class AttrMap(dict[str, AttrValue]):
         return found
 
     def map_expressions(self, function: Callable[[Expr], Expr]) -> AttrMap:
-        """The map with ``function`` applied to every expression in it; itself when none changes."""
+        """The map with ``function`` applied to every expression in it; itself when none changes.
+
+        Raises TypeError where it gives something else for a variable of an attribute that holds variables.
+        """
         changed = False
         entries: list[tuple[str, AttrKind, AttrValue]] = []
         for key, value in self.items():
@@ -104,8 +108,25 @@ class AttrMap(dict[str, AttrValue]):
             elif self.kinds[key] is AttrKind.VARS:
                 mapped = tuple(v if v is None else function(v) for v in value)
                 changed |= any(a is not b for a, b in zip(mapped, value, strict=True))
+            if self.kinds[key] in (AttrKind.VAR, AttrKind.VARS):
+                _check_variables(key, mapped)
             entries.append((key, self.kinds[key], mapped))
         return AttrMap.of_stored(entries) if changed else self
+
+    def with_(self, **values: AttrValue) -> AttrMap:
+        """The map with these attributes set, those that are new at its end."""
+        given = AttrMap(values)
+        sources = [given if key in given else self for key in self] + [
+            given for key in given if key not in self
+        ]
+        keys = [*self, *(key for key in given if key not in self)]
+        return AttrMap.of_stored((k, m.kinds[k], m[k]) for k, m in zip(keys, sources, strict=True))
+
+    def without(self, *keys: str) -> AttrMap:
+        """The map without these attributes; itself where it has none of them."""
+        if not any(key in self for key in keys):
+            return self
+        return AttrMap.of_stored((k, self.kinds[k], v) for k, v in self.items() if k not in keys)
 
     def expressions(self) -> Iterable[Expr]:
         """Every expression held, in order."""
@@ -125,11 +146,19 @@ class AttrMap(dict[str, AttrValue]):
         return AttrMap.of_stored, ([(k, self.kinds[k], v) for k, v in self.items()],)
 
 
-def _convert(key: str, value: AttrValue) -> tuple[AttrKind, AttrValue]:
+def _check_variables(key: str, value: AttrValue) -> None:
+    from pypto_tmpl.ir.expr import Var
+
+    for part in value if isinstance(value, tuple) else (value,):
+        if part is not None and not isinstance(part, Var):
+            raise TypeError(f"attribute {key!r} holds variables: a {type(part).__name__} cannot stand there")
+
+
+def _convert(key: str, value: AttrValue, of_op: bool) -> tuple[AttrKind, AttrValue]:
     """Stored type and stored form of a Python value (spec, 10.1: the order of these tests counts)."""
     from pypto_tmpl.ir.expr import Var
 
-    if key == "core_num" and isinstance(value, int):
+    if key == "core_num" and isinstance(value, int) and not of_op:
         value = as_extent(value)
     if isinstance(value, DataType):
         return AttrKind.DATA_TYPE, value
@@ -155,6 +184,22 @@ def _convert(key: str, value: AttrValue) -> tuple[AttrKind, AttrValue]:
     raise TypeError(f"attribute {key!r}: a {type(value).__name__} cannot be stored")
 
 
+FLOAT_KEYWORDS = frozenset({("tensor.create", "init_value")})
+"""Op and keyword where a number is a float, by the op table: MessagePack makes an int of an integral one."""
+
+
+def with_float_keywords(op: str, kwargs: AttrMap) -> AttrMap:
+    """The keywords of an op, with floats where the op takes a float."""
+    kinds = kwargs.kinds
+    wrong = {key for key, kind in kinds.items() if kind is AttrKind.INT and (op, key) in FLOAT_KEYWORDS}
+    if not wrong:
+        return kwargs
+    return AttrMap.of_stored(
+        (key, AttrKind.FLOAT, float(value)) if key in wrong else (key, kinds[key], value)
+        for key, value in kwargs.items()
+    )
+
+
 def _convert_list(key: str, values: tuple[AttrValue, ...]) -> tuple[AttrKind, AttrValue]:
     from pypto_tmpl.ir.expr import Var
 
@@ -166,6 +211,11 @@ def _convert_list(key: str, values: tuple[AttrValue, ...]) -> tuple[AttrKind, At
                 raise ValueError(f"attribute {key!r}: {value} does not fit a 32-bit integer")
         return AttrKind.INT32S, values
     is_var_list = key in _VAR_LIST_KEYS or (values and isinstance(values[0], Var))
+    is_other = bool(values) and not is_var_list and not isinstance(values[0], ArgDirection)
+    if is_other and key != "arg_directions":
+        keys = " or ".join(repr(known) for known in sorted(_INT32_LIST_KEYS))
+        what = f"a list of {type(values[0]).__name__} cannot be stored"
+        raise TypeError(f"attribute {key!r}: {what}; lists hold Var or ArgDirection, under {keys} int")
     kind, element = (AttrKind.VARS, Var) if is_var_list else (AttrKind.ARG_DIRECTIONS, ArgDirection)
     for value in values:
         if not isinstance(value, element):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pypto_tmpl.ir.span import Span
 
@@ -37,18 +37,22 @@ def set_fields(node: object, **values: object) -> None:
 T = TypeVar("T")
 
 
-def node_tuple(values: Iterable[T], kind: type[T] | tuple[type[T], ...], what: str) -> tuple[T, ...]:
-    """``values`` as a tuple after checking that each is a ``kind``; raises TypeError naming ``what``."""
+def node_tuple(values: Any, kind: type[T] | tuple[type[T], ...], field: str, owner: object) -> tuple[T, ...]:
+    """``values`` as a tuple after checking that each is a ``kind``; a TypeError as of ``check_kind`` else."""
+    if not isinstance(values, Iterable):
+        what = f"{type(owner).__name__}.{field}"
+        raise TypeError(f"{what} must be a list of {_kind_name(kind)}, got {type(values).__name__}")
     found = tuple(values)
     for i, value in enumerate(found):
         if not isinstance(value, kind):
-            raise TypeError(f"{what}[{i}] must be {_kind_name(kind)}, got {type(value).__name__}")
+            check_kind(value, kind, f"{field}[{i}]", owner)
     return found
 
 
-def check_kind(value: object, kind: type | tuple[type, ...], what: str) -> None:
-    """Raise TypeError naming ``what`` unless ``value`` is a ``kind``."""
+def check_kind(value: object, kind: type | tuple[type, ...], field: str, owner: object) -> None:
+    """Raise TypeError naming the class of ``owner`` and ``field`` unless ``value`` is a ``kind``."""
     if not isinstance(value, kind):
+        what = f"{type(owner).__name__}.{field}"
         raise TypeError(f"{what} must be {_kind_name(kind)}, got {type(value).__name__}")
 
 
@@ -141,7 +145,7 @@ class Stmt(IRNode):
 
 def attach_leading_comments(stmt: Stmt, comments: Iterable[str]) -> None:
     """Replace the comments in front of ``stmt``; raises ValueError for a statement sequence."""
-    found = node_tuple(comments, str, "comments")
+    found = node_tuple(comments, str, "leading_comments", stmt)
     if found and type(stmt).__name__ == "SeqStmts":
         raise ValueError("a SeqStmts carries no leading comments; attach them to its first statement")
     set_fields(stmt, leading_comments=found)

@@ -71,8 +71,8 @@ class Var(Expr):
 
 
 def _set_var_fields(var: Var, name_hint: str, type_: Type, span: Span) -> None:
-    check_kind(name_hint, str, "name_hint")
-    check_kind(type_, Type, "type")
+    check_kind(name_hint, str, "name_hint", var)
+    check_kind(type_, Type, "type", var)
     set_fields(var, span=span, type=type_, name_hint=name_hint, _unique_id=next_unique_id())
 
 
@@ -83,7 +83,7 @@ class IterArg(Var):
     initValue: Expr
 
     def __init__(self, name_hint: str, type: Type, initValue: Expr, span: Span) -> None:
-        check_kind(initValue, Expr, "initValue")
+        check_kind(initValue, Expr, "initValue", self)
         _set_var_fields(self, name_hint, type, span)
         set_fields(self, initValue=initValue)
 
@@ -122,7 +122,7 @@ class MemRef(Var):
         if len(where) < 2:
             is_pinned = True
         base, offset, size = _memref_place(where, at)
-        check_kind(slot, (Expr, type(None)), "slot")
+        check_kind(slot, (Expr, type(None)), "slot", self)
         check_uint64(size, "the size of a MemRef is")
         _set_var_fields(self, base.name_hint, MemRefType(), at)
         set_fields(
@@ -211,7 +211,7 @@ class WindowBuffer(Var):
         store_to_host: bool = False,
         span: Span | None = None,
     ) -> None:
-        check_kind(base, Var, "base")
+        check_kind(base, Var, "base", self)
         _set_var_fields(self, base.name_hint, WindowBufferType(), span or Span.unknown())
         set_fields(
             self, base=base, size=as_extent(size), load_from_host=load_from_host, store_to_host=store_to_host
@@ -225,7 +225,7 @@ class ConstInt(Expr):
     value: int
 
     def __init__(self, value: int, dtype: DataType, span: Span) -> None:
-        check_kind(value, int, "value")
+        check_kind(value, int, "value", self)
         check_int64(value, "a ConstInt holds")
         set_fields(self, span=span, type=ScalarType(dtype), value=value)
 
@@ -241,7 +241,7 @@ class ConstFloat(Expr):
     value: float
 
     def __init__(self, value: float, dtype: DataType, span: Span) -> None:
-        check_kind(value, (float, int), "value")
+        check_kind(value, (float, int), "value", self)
         set_fields(self, span=span, type=ScalarType(dtype), value=float(value))
 
     @property
@@ -254,7 +254,7 @@ class ConstBool(Expr):
     value: bool
 
     def __init__(self, value: bool, span: Span) -> None:
-        check_kind(value, bool, "value")
+        check_kind(value, bool, "value", self)
         set_fields(self, span=span, type=ScalarType(DataType.BOOL), value=value)
 
     @property
@@ -295,7 +295,7 @@ class Call(Expr):
         self, op: Op, args: Iterable[Expr], kwargs: AttrSource, attrs: AttrSource, type: Type, span: Span, /
     ) -> None: ...
     def __init__(self, op: Op, args: Iterable[Expr], *rest: Any) -> None:
-        check_kind(op, Op, "op")
+        check_kind(op, Op, "op", self)
         kwargs: AttrSource = None
         attrs: AttrSource = None
         type_: Type = UnknownType()
@@ -312,10 +312,11 @@ class Call(Expr):
                 pass
             case _:
                 raise TypeError("Call takes (op, args[, kwargs[, attrs]][, type], span)")
-        operands = node_tuple(args, Expr, "args")
+        operands = node_tuple(args, Expr, "args", self)
         stored = AttrMap(attrs)
         check_arg_directions(stored, len(operands))
-        set_fields(self, span=span, type=type_, op=op, args=operands, attrs=stored, kwargs=AttrMap(kwargs))
+        keywords = AttrMap(kwargs, of_op=True)
+        set_fields(self, span=span, type=type_, op=op, args=operands, attrs=stored, kwargs=keywords)
 
     @property
     def arg_directions(self) -> tuple[ArgDirection, ...]:
@@ -376,14 +377,14 @@ class Submit(Expr):
                 core_num, sync_start, allow_early_resolve, predicate = launch + given[len(launch) :]
             case _:
                 raise TypeError("Submit takes (op, args, deps[, kwargs, attrs], type, span, ...)")
-        check_kind(op, Op, "op")
-        operands = node_tuple(args, Expr, "args")
+        check_kind(op, Op, "op", self)
+        operands = node_tuple(args, Expr, "args", self)
         blocks = None if core_num is None else as_extent(core_num)
         if sync_start and blocks is None:
             raise ValueError("sync_start needs a core_num")
         if blocks is not None and isinstance(blocks.type, ScalarType) and not blocks.type.dtype.is_int():
             raise TypeError(f"core_num is an integer scalar, got {blocks.type.dtype.name}")
-        check_kind(predicate, (Expr, type(None)), "predicate")
+        check_kind(predicate, (Expr, type(None)), "predicate", self)
         stored = AttrMap(attrs)
         check_arg_directions(stored, len(operands))
         set_fields(
@@ -392,13 +393,13 @@ class Submit(Expr):
             type=type_,
             op=op,
             args=operands,
-            deps=node_tuple(deps, Expr, "deps"),
+            deps=node_tuple(deps, Expr, "deps", self),
             core_num=blocks,
             sync_start=sync_start,
             allow_early_resolve=allow_early_resolve,
             predicate=predicate,
             attrs=stored,
-            kwargs=AttrMap(kwargs),
+            kwargs=AttrMap(kwargs, of_op=True),
         )
 
     @property
@@ -411,7 +412,7 @@ class MakeTuple(Expr):
     elements: tuple[Expr, ...]
 
     def __init__(self, elements: Iterable[Expr], span: Span) -> None:
-        found = node_tuple(elements, Expr, "elements")
+        found = node_tuple(elements, Expr, "elements", self)
         set_fields(self, span=span, type=TupleType([e.type for e in found]), elements=found)
 
 
@@ -423,8 +424,8 @@ class TupleGetItemExpr(Expr):
     index: int
 
     def __init__(self, tuple: Expr, index: int, span: Span) -> None:
-        check_kind(tuple, Expr, "tuple")
-        check_kind(index, int, "index")
+        check_kind(tuple, Expr, "tuple", self)
+        check_kind(index, int, "index", self)
         if not isinstance(tuple.type, TupleType):
             raise ValueError(f"the operand has type {type(tuple.type).__name__}, not TupleType")
         if not 0 <= index < len(tuple.type.types):

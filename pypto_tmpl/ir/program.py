@@ -64,11 +64,11 @@ class Function(IRNode):
         attrs: AttrSource = None,
         requires_runtime_binding: bool = False,
     ) -> None:
-        check_kind(name, str, "name")
-        check_kind(params, list, "params")
-        check_kind(body, Stmt, "body")
-        check_kind(type, FunctionType, "type")
-        pairs = [_param(i, param) for i, param in enumerate(params)]
+        check_kind(name, str, "name", self)
+        check_kind(params, list, "params", self)
+        check_kind(body, Stmt, "body", self)
+        check_kind(type, FunctionType, "type", self)
+        pairs = [_param(self, i, param) for i, param in enumerate(params)]
         found_level, found_role = _place(name, type, level, role)
         set_fields(
             self,
@@ -80,7 +80,7 @@ class Function(IRNode):
             role=found_role,
             attrs=AttrMap(attrs),
             requires_runtime_binding=requires_runtime_binding,
-            return_types=node_tuple(return_types, Type, "return_types"),
+            return_types=node_tuple(return_types, Type, "return_types", self),
             body=body,
             name=name,
         )
@@ -95,14 +95,14 @@ class Function(IRNode):
         return f"<Function {self.name}>"
 
 
-def _param(index: int, param: object) -> tuple[Var, ParamDirection]:
+def _param(owner: Function, index: int, param: object) -> tuple[Var, ParamDirection]:
     if isinstance(param, Var):
         return param, ParamDirection.In
     if isinstance(param, tuple) and len(param) == 2:
-        check_kind(param[0], Var, f"params[{index}][0]")
-        check_kind(param[1], ParamDirection, f"params[{index}][1]")
+        check_kind(param[0], Var, f"params[{index}][0]", owner)
+        check_kind(param[1], ParamDirection, f"params[{index}][1]", owner)
         return param
-    raise TypeError(f"params[{index}] must be a Var or a (Var, ParamDirection) pair")
+    raise TypeError(f"Function.params[{index}] must be a Var or a (Var, ParamDirection) pair")
 
 
 def _place(

@@ -18,8 +18,8 @@ class BinaryExpr(Expr):
     right: Expr
 
     def __init__(self, left: Expr, right: Expr, dtype: DataType, span: Span) -> None:
-        check_kind(left, Expr, "left")
-        check_kind(right, Expr, "right")
+        check_kind(left, Expr, "left", self)
+        check_kind(right, Expr, "right", self)
         set_fields(self, span=span, type=ScalarType(dtype), left=left, right=right)
 
 
@@ -30,7 +30,7 @@ class UnaryExpr(Expr):
     operand: Expr
 
     def __init__(self, operand: Expr, dtype: DataType, span: Span) -> None:
-        check_kind(operand, Expr, "operand")
+        check_kind(operand, Expr, "operand", self)
         set_fields(self, span=span, type=ScalarType(dtype), operand=operand)
 
 

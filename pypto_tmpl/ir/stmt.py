@@ -28,8 +28,8 @@ class AssignStmt(Stmt):
     value: Expr
 
     def __init__(self, var: Var, value: Expr, span: Span) -> None:
-        check_kind(var, Var, "var")
-        check_kind(value, Expr, "value")
+        check_kind(var, Var, "var", self)
+        check_kind(value, Expr, "value", self)
         set_fields(self, span=span, leading_comments=(), var=var, value=value)
 
 
@@ -40,7 +40,7 @@ class EvalStmt(Stmt):
     expr: Expr
 
     def __init__(self, expr: Expr, span: Span) -> None:
-        check_kind(expr, Expr, "expr")
+        check_kind(expr, Expr, "expr", self)
         set_fields(self, span=span, leading_comments=(), expr=expr)
 
 
@@ -51,7 +51,7 @@ class SeqStmts(Stmt):
     stmts: tuple[Stmt, ...]
 
     def __init__(self, stmts: Iterable[Stmt], span: Span) -> None:
-        set_fields(self, span=span, leading_comments=(), stmts=node_tuple(stmts, Stmt, "stmts"))
+        set_fields(self, span=span, leading_comments=(), stmts=node_tuple(stmts, Stmt, "stmts", self))
 
     def __getitem__(self, index: int) -> Stmt:
         return self.stmts[index]
@@ -72,9 +72,9 @@ class IfStmt(Stmt):
     def __init__(
         self, condition: Expr, then_body: Stmt, else_body: Stmt | None, return_vars: Iterable[Var], span: Span
     ) -> None:
-        check_kind(condition, Expr, "condition")
-        check_kind(then_body, Stmt, "then_body")
-        check_kind(else_body, (Stmt, type(None)), "else_body")
+        check_kind(condition, Expr, "condition", self)
+        check_kind(then_body, Stmt, "then_body", self)
+        check_kind(else_body, (Stmt, type(None)), "else_body", self)
         set_fields(
             self,
             span=span,
@@ -82,7 +82,7 @@ class IfStmt(Stmt):
             condition=condition,
             then_body=then_body,
             else_body=else_body,
-            return_vars=node_tuple(return_vars, Var, "return_vars"),
+            return_vars=node_tuple(return_vars, Var, "return_vars", self),
         )
 
 
@@ -117,11 +117,11 @@ class ForStmt(Stmt):
         kind: ForKind = ForKind.Sequential,
         attrs: AttrSource = None,
     ) -> None:
-        check_kind(loop_var, Var, "loop_var")
+        check_kind(loop_var, Var, "loop_var", self)
         for value, what in ((start, "start"), (stop, "stop"), (step, "step")):
-            check_kind(value, Expr, what)
-        check_kind(body, Stmt, "body")
-        check_kind(kind, ForKind, "kind")
+            check_kind(value, Expr, what, self)
+        check_kind(body, Stmt, "body", self)
+        check_kind(kind, ForKind, "kind", self)
         set_fields(
             self,
             span=span,
@@ -130,9 +130,9 @@ class ForStmt(Stmt):
             start=start,
             stop=stop,
             step=step,
-            iter_args=node_tuple(iter_args, IterArg, "iter_args"),
+            iter_args=node_tuple(iter_args, IterArg, "iter_args", self),
             body=body,
-            return_vars=node_tuple(return_vars, Var, "return_vars"),
+            return_vars=node_tuple(return_vars, Var, "return_vars", self),
             kind=kind,
             attrs=AttrMap(attrs),
         )
@@ -155,16 +155,16 @@ class WhileStmt(Stmt):
         return_vars: Iterable[Var],
         span: Span,
     ) -> None:
-        check_kind(condition, Expr, "condition")
-        check_kind(body, Stmt, "body")
+        check_kind(condition, Expr, "condition", self)
+        check_kind(body, Stmt, "body", self)
         set_fields(
             self,
             span=span,
             leading_comments=(),
-            iter_args=node_tuple(iter_args, IterArg, "iter_args"),
+            iter_args=node_tuple(iter_args, IterArg, "iter_args", self),
             condition=condition,
             body=body,
-            return_vars=node_tuple(return_vars, Var, "return_vars"),
+            return_vars=node_tuple(return_vars, Var, "return_vars", self),
         )
 
 
@@ -174,8 +174,8 @@ class _ValuesStmt(Stmt):
 
     def __init__(self, value: Iterable[Expr] | Span, span: Span | None = None) -> None:
         values, at = ((), value) if isinstance(value, Span) else (value, span)
-        check_kind(at, Span, "span")
-        set_fields(self, span=at, leading_comments=(), value=node_tuple(values, Expr, "value"))
+        check_kind(at, Span, "span", self)
+        set_fields(self, span=at, leading_comments=(), value=node_tuple(values, Expr, "value", self))
 
 
 class YieldStmt(_ValuesStmt):
@@ -212,8 +212,8 @@ class InlineStmt(Stmt):
     language: InlineLanguage
 
     def __init__(self, body: str, language: InlineLanguage, span: Span) -> None:
-        check_kind(body, str, "body")
-        check_kind(language, InlineLanguage, "language")
+        check_kind(body, str, "body", self)
+        check_kind(language, InlineLanguage, "language", self)
         set_fields(self, span=span, leading_comments=(), body=body, language=language)
 
 
@@ -233,9 +233,9 @@ class ScopeStmt(Stmt):
 def _set_scope_fields(
     scope: ScopeStmt, name_hint: str, body: Stmt | None, attrs: AttrSource, span: Span | None
 ) -> None:
-    check_kind(name_hint, str, "name_hint")
-    check_kind(body, Stmt, "body")
-    check_kind(span, Span, "span")
+    check_kind(name_hint, str, "name_hint", scope)
+    check_kind(body, Stmt, "body", scope)
+    check_kind(span, Span, "span", scope)
     set_fields(scope, span=span, leading_comments=(), name_hint=name_hint, body=body, attrs=AttrMap(attrs))
 
 
@@ -254,7 +254,7 @@ class InCoreScopeStmt(ScopeStmt):
         *,
         attrs: AttrSource = None,
     ) -> None:
-        check_kind(split, SplitMode, "split")
+        check_kind(split, SplitMode, "split", self)
         _set_scope_fields(self, name_hint, body, attrs, span)
         set_fields(self, split=split)
 
@@ -299,8 +299,8 @@ class HierarchyScopeStmt(ScopeStmt):
         *,
         attrs: AttrSource = None,
     ) -> None:
-        check_kind(level, Level, "level")
-        check_kind(role, (Role, type(None)), "role")
+        check_kind(level, Level, "level", self)
+        check_kind(role, (Role, type(None)), "role", self)
         _set_scope_fields(self, name_hint, body, attrs, span)
         set_fields(self, level=level, role=role)
 
@@ -353,7 +353,7 @@ class SplitAivScopeStmt(ScopeStmt):
         *,
         attrs: AttrSource = None,
     ) -> None:
-        check_kind(split, SplitMode, "split")
+        check_kind(split, SplitMode, "split", self)
         if count != 2:
             raise InternalError(f"a SplitAivScopeStmt has 2 lanes, got {count}")
         _set_scope_fields(self, name_hint, body, attrs, span)
@@ -379,7 +379,7 @@ class RuntimeScopeStmt(ScopeStmt):
         *,
         attrs: AttrSource = None,
     ) -> None:
-        check_kind(manual, bool, "manual")
+        check_kind(manual, bool, "manual", self)
         _set_scope_fields(self, name_hint, body, attrs, span)
         set_fields(self, manual=manual)
 
@@ -408,8 +408,8 @@ class CommDomainScopeStmt(ScopeStmt):
         _set_scope_fields(self, name_hint, body, attrs, span)
         set_fields(
             self,
-            devices=node_tuple(devices, int, "devices"),
-            slots=node_tuple(slots, WindowBuffer, "slots"),
+            devices=node_tuple(devices, int, "devices", self),
+            slots=node_tuple(slots, WindowBuffer, "slots", self),
         )
 
     @property

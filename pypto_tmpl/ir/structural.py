@@ -6,11 +6,13 @@ function and program names, the memrefs of types and the order of attributes do 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from typing import Any, NamedTuple, TypeAlias
 
 from pypto_tmpl.ir.attrs import AttrMap
-from pypto_tmpl.ir.base import FieldRole, IRNode, Type
+from pypto_tmpl.ir.base import FieldRole, IRNode, Stmt, Type
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.expr import ConstFloat, ConstInt, MemRef, Var, WindowBuffer
 from pypto_tmpl.ir.fields import fields_of
@@ -22,12 +24,16 @@ from pypto_tmpl.ir.types import ScalarType, TensorView, TileView, TupleType
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where two structures first differ, e.g. ``['main'].body[1].value.left``, and both values there."""
+    """Where two structures differ, e.g. ``['main'].body[1].value.left``, and both values there.
+
+    ``right_path`` is the place in the second one, another one behind statements that one of them lacks.
+    """
 
     path: str
     reason: str
     left: object
     right: object
+    right_path: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.path or 'root'}: {self.reason}"
@@ -39,6 +45,15 @@ def structural_diff(a: object, b: object, enable_auto_mapping: bool = False) -> 
     With ``enable_auto_mapping`` free variables pair up on first sight; without it they must be one object.
     """
     return _Comparison(enable_auto_mapping).compare(a, b)
+
+
+def structural_differences(a: object, b: object, enable_auto_mapping: bool = False) -> Iterator[Difference]:
+    """All differences between two nodes or types, the first one as ``structural_diff`` has it.
+
+    Of two sequences of statements of different length those that only one of them has are told, and the
+    others are compared. That two variables stand for different definitions is told once.
+    """
+    return _Comparison(enable_auto_mapping).differences(a, b)
 
 
 def structural_equal(a: object, b: object, enable_auto_mapping: bool = False) -> bool:
@@ -53,7 +68,9 @@ def assert_structural_equal(a: object, b: object, enable_auto_mapping: bool = Fa
         raise ValueError(f"not structurally equal: {difference}")
 
 
-_Path: TypeAlias = "tuple[_Path, str] | None"
+_ONE_SIDED = "only the {} one has this statement"
+_Step: TypeAlias = str | tuple[str, str]  # of both sides, or of each
+_Path: TypeAlias = "tuple[_Path, _Step] | None"
 
 
 class _Pair(NamedTuple):
@@ -68,7 +85,7 @@ class _Pair(NamedTuple):
 
 
 class _Comparison:
-    """One comparison: a walk over pairs that stops at the first difference.
+    """One comparison: a walk over pairs, which goes on behind a difference for as long as it is asked to.
 
     It keeps its own stack, since programs nest deeper than Python recurses, and takes a pair that it met
     before as equal, since the number of ways to a shared node may be exponential.
@@ -83,16 +100,24 @@ class _Comparison:
         self.met: dict[tuple[int, int, bool], int] = {}
 
     def compare(self, a: object, b: object) -> Difference | None:
+        return next(self.differences(a, b), None)
+
+    def differences(self, a: object, b: object) -> Iterator[Difference]:
         todo = [_Pair(a, b, None, self.auto_mapping)]
+        told: set[tuple[int, int]] = set()  # pairs of variables
         while todo:
             pair = todo.pop()
             if isinstance(pair.a, (IRNode, TupleType)) and self._is_known(pair):
                 continue
             found = self._parts(pair)
             if isinstance(found, Difference):
-                return found
+                if isinstance(pair.a, Var):
+                    if (id(pair.a), id(pair.b)) in told:
+                        continue
+                    told.add((id(pair.a), id(pair.b)))
+                yield found
+                found = _aligned(pair)
             todo += reversed(found)
-        return None
 
     def _is_known(self, pair: _Pair) -> bool:
         key, paired = (id(pair.a), id(pair.b)), len(self.left_to_right)
@@ -148,14 +173,14 @@ class _Comparison:
 
 
 def _differ(pair: _Pair, reason: str) -> Difference:
-    return Difference(_path_text(pair.path), reason, pair.a, pair.b)
+    return Difference(_path_text(pair.path, 0), reason, pair.a, pair.b, _path_text(pair.path, 1))
 
 
-def _path_text(path: _Path) -> str:
+def _path_text(path: _Path, side: int) -> str:
     steps = []
     while path is not None:
         path, step = path
-        steps.append(step)
+        steps.append(step if isinstance(step, str) else step[side])
     return "".join(reversed(steps)).lstrip(".")
 
 
@@ -186,6 +211,52 @@ def _sequence_parts(pair: _Pair) -> list[_Pair] | Difference:
         return _differ(pair, f"lengths differ: {len(a)} and {len(b)}")
     items = enumerate(zip(a, b, strict=True))
     return [_Pair(left, right, (pair.path, f"[{i}]"), pair.pairing) for i, (left, right) in items]
+
+
+def _aligned(pair: _Pair) -> list[_Pair]:
+    """The pairs of two sequences of statements of different length, and the statements without a partner."""
+    a, b = pair.a, pair.b
+    if not (isinstance(a, tuple) and isinstance(b, tuple) and all(isinstance(s, Stmt) for s in (*a, *b))):
+        return []
+    parts: list[_Pair] = []
+    for left, right in _partners(a, b, (_meaning, _kind)):
+        if left is None and right is not None:
+            path: _Path = (pair.path, f"[{right}]")
+            parts.append(_Pair(None, b[right], path, pair.pairing, reason=_ONE_SIDED.format("right")))
+        elif right is None and left is not None:
+            path = (pair.path, f"[{left}]")
+            parts.append(_Pair(a[left], None, path, pair.pairing, reason=_ONE_SIDED.format("left")))
+        elif left is not None and right is not None:
+            path = (pair.path, (f"[{left}]", f"[{right}]"))
+            parts.append(_Pair(a[left], b[right], path, pair.pairing))
+    return parts
+
+
+def _partners(
+    a: Sequence[Stmt], b: Sequence[Stmt], keys: Sequence[Callable[[Stmt], object]]
+) -> Iterator[tuple[int | None, int | None]]:
+    """Positions that belong together: of statements with one key, those between them by the next key."""
+    key, *others = keys
+    matcher = SequenceMatcher(None, [*map(key, a)], [*map(key, b)], autojunk=False)
+    for tag, start, end, other, other_end in matcher.get_opcodes():
+        if tag == "equal":
+            yield from zip(range(start, end), range(other, other_end), strict=True)
+        elif others and tag == "replace":
+            for left, right in _partners(a[start:end], b[other:other_end], others):
+                yield None if left is None else start + left, None if right is None else other + right
+        else:
+            yield from ((at, None) for at in range(start, end))
+            yield from ((None, at) for at in range(other, other_end))
+
+
+def _meaning(stmt: Stmt) -> object:
+    return Hasher(True).hash(stmt)
+
+
+def _kind(stmt: Stmt) -> object:
+    """What a statement is and which operation it does."""
+    op = getattr(getattr(stmt, "value", None) or getattr(stmt, "expr", None), "op", None)
+    return type(stmt), getattr(op, "name", None)
 
 
 def _attr_parts(pair: _Pair) -> list[_Pair]:

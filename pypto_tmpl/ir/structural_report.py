@@ -33,13 +33,20 @@ def printed_lines(a: object, b: object, difference: Difference) -> tuple[str, st
     of what was compared. Of two sequences of different length it is the first statement that one of them
     has no longer.
     """
+    if isinstance(difference.left, Stmt | None) and isinstance(difference.right, Stmt | None):
+        return _statement_or_nothing(difference.left), _statement_or_nothing(difference.right)
     steps = list(_STEP.finditer(difference.path))
-    left, right = list(_along(a, steps)), list(_along(b, steps))
+    right_steps = list(_STEP.finditer(difference.right_path or difference.path))
+    left, right = list(_along(a, steps)), list(_along(b, right_steps))
     first, second = left[-1], right[-1]
     if isinstance(first, SeqStmts) and isinstance(second, SeqStmts):
         index = min(len(first), len(second))
         return _statement_line(first, index), _statement_line(second, index)
     return _line_in(left, steps), _line_in(right, steps)
+
+
+def _statement_or_nothing(stmt: Stmt | None) -> str:
+    return _NOTHING if stmt is None else _line(stmt)
 
 
 def _statement_line(sequence: SeqStmts, index: int) -> str:

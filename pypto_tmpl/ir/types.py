@@ -71,7 +71,7 @@ class ScalarType(Type):
     dtype: DataType
 
     def __init__(self, dtype: DataType) -> None:
-        check_kind(dtype, DataType, "dtype")
+        check_kind(dtype, DataType, "dtype", self)
         set_fields(self, dtype=dtype)
 
 
@@ -80,7 +80,7 @@ class TupleType(Type):
     types: tuple[Type, ...]
 
     def __init__(self, types: Iterable[Type]) -> None:
-        set_fields(self, types=node_tuple(types, Type, "types"))
+        set_fields(self, types=node_tuple(types, Type, "types", self))
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -103,8 +103,8 @@ class TensorView:
             if stride or valid_shape or pad is not PadValue.null:
                 raise ValueError("a TensorView with stride, valid_shape or pad needs its layout as well")
             layout = TensorLayout.ND
-        check_kind(layout, TensorLayout, "layout")
-        check_kind(pad, PadValue, "pad")
+        check_kind(layout, TensorLayout, "layout", self)
+        check_kind(pad, PadValue, "pad", self)
         set_fields(
             self, stride=as_extents(stride), layout=layout, valid_shape=as_extents(valid_shape), pad=pad
         )
@@ -141,7 +141,7 @@ class TileView:
             (pad, PadValue, "pad"),
             (compact, CompactMode, "compact"),
         ):
-            check_kind(value, kind, what)
+            check_kind(value, kind, what, self)
         check_uint64(fractal, "the fractal of a TileView is")
         set_fields(
             self,
@@ -221,7 +221,7 @@ class DistributedTensorType(TensorType):
 
         if isinstance(memref, WindowBuffer):
             memref, window_buffer = None, memref
-        check_kind(window_buffer, (WindowBuffer, type(None)), "window_buffer")
+        check_kind(window_buffer, (WindowBuffer, type(None)), "window_buffer", self)
         _set_tensor_fields(self, shape, dtype, memref, tensor_view)
         set_fields(self, window_buffer=window_buffer)
 
@@ -235,9 +235,9 @@ def _set_tensor_fields(
 ) -> None:
     from pypto_tmpl.ir.expr import MemRef
 
-    check_kind(memref, (MemRef, type(None)), "memref")
-    check_kind(tensor_view, (TensorView, type(None)), "tensor_view")
-    extents = _checked_shape(shape, dtype)
+    check_kind(memref, (MemRef, type(None)), "memref", node)
+    check_kind(tensor_view, (TensorView, type(None)), "tensor_view", node)
+    extents = _checked_shape(node, shape, dtype)
     set_fields(
         node,
         dtype=dtype,
@@ -275,10 +275,10 @@ class TileType(ShapedType):
     ) -> None:
         from pypto_tmpl.ir.expr import MemRef
 
-        check_kind(memref, (MemRef, type(None)), "memref")
-        check_kind(tile_view, (TileView, type(None)), "tile_view")
-        check_kind(memory_space, (MemorySpace, type(None)), "memory_space")
-        extents = _checked_shape(shape, dtype)
+        check_kind(memref, (MemRef, type(None)), "memref", self)
+        check_kind(tile_view, (TileView, type(None)), "tile_view", self)
+        check_kind(memory_space, (MemorySpace, type(None)), "memory_space", self)
+        extents = _checked_shape(self, shape, dtype)
         if memref is not None and memory_space is None:
             raise ValueError("a TileType with a memref needs its memory_space as well")
         set_fields(
@@ -362,7 +362,7 @@ class ArrayType(ShapedType):
     """
 
     def __init__(self, dtype: DataType, extent: Extent) -> None:
-        check_kind(dtype, DataType, "dtype")
+        check_kind(dtype, DataType, "dtype", self)
         if not (dtype.is_int() or dtype in (DataType.BOOL, DataType.TASK_ID)):
             raise ValueError(f"an ArrayType holds integers, BOOL or TASK_ID, not {dtype.name}")
         dim = as_extent(extent)
@@ -380,8 +380,8 @@ class ArrayType(ShapedType):
         return MemorySpace.ScalarLocal
 
 
-def _checked_shape(shape: Sequence[Extent], dtype: DataType) -> tuple[Expr, ...]:
-    check_kind(dtype, DataType, "dtype")
+def _checked_shape(node: Type, shape: Sequence[Extent], dtype: DataType) -> tuple[Expr, ...]:
+    check_kind(dtype, DataType, "dtype", node)
     extents = as_extents(shape)
     if dtype == DataType.FP4:
         if not extents:

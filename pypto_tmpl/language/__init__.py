@@ -24,6 +24,7 @@ from pypto_tmpl.ir import (
 )
 from pypto_tmpl.language import parser
 from pypto_tmpl.language.annotations import RUNTIME, DynVar, IntLike, MemRef, TensorView, TileView, dynamic
+from pypto_tmpl.language.constants import AUTO
 from pypto_tmpl.language.decorators import function, inline, program
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
@@ -196,6 +197,7 @@ __all__ = [
     "Ptr",
     "PtrType",
     "PythonSyntaxError",
+    "AUTO",
     "RUNTIME",
     "Role",
     "SSAViolationError",

@@ -206,16 +206,19 @@ class MemRef:
 
 
 @dataclass(frozen=True, slots=True)
-class _View:
+class View:
+    """``pl.TensorView(...)`` or ``pl.TileView(...)`` as it is written."""
+
+    name: str
     fields: dict[str, Any] = field(default_factory=dict)
 
 
-def _view(name: str, allowed: tuple[str, ...]) -> Callable[..., _View]:
-    def build(**fields: Any) -> _View:
+def _view(name: str, allowed: tuple[str, ...]) -> Callable[..., View]:
+    def build(**fields: Any) -> View:
         for key in fields:
             if key not in allowed:
                 raise TypeError(f"{name} takes no field {key!r}; fields: {', '.join(allowed)}")
-        return _View(fields)
+        return View(name, fields)
 
     build.__name__ = build.__qualname__ = name
     build.__doc__ = f"A view as it is written; fields: {', '.join(allowed)}."

@@ -6,16 +6,19 @@ import ast
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.annotated import annotated_type, check_annotation, retyped
+from pypto_tmpl.language.annotations import DynVar
 from pypto_tmpl.language.calls import call
-from pypto_tmpl.language.constants import attribute_name, shown, type_text
+from pypto_tmpl.language.constants import SUBMITS, attribute_name, shown, type_text
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError, SSAViolationError
 from pypto_tmpl.language.expressions import as_constant, int_constant, operand
+from pypto_tmpl.language.kernels import callee
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, ReassignedError, SecondDefinitionError
 from pypto_tmpl.language.statements import emit, reads
 from pypto_tmpl.language.subscripts import written
-from pypto_tmpl.language.yields import is_yield, read_yield, spelled_type
-
-_SUBMITS = frozenset({"submit", "spmd_submit"})
+from pypto_tmpl.language.type_agreement import may_agree
+from pypto_tmpl.language.yield_calls import is_yield
+from pypto_tmpl.language.yields import read_yield, spelled_type
+from pypto_tmpl.ops import load_table
 
 
 def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.Expr, span: ir.Span) -> None:
@@ -23,17 +26,47 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
     try:
         variable = reader.names.assign(name, type_, span)
         reader.failed.discard(name)
+        if not reader.unreached:
+            reader.left_out.discard(name)
     except SecondDefinitionError as error:
         message = f"{name!r} is assigned twice, which strict_ssa forbids"
         lines = reader.module.source.lines_of(span)
         raise SSAViolationError(message, span, error.before, source_lines=lines) from None
     except ReassignedError as error:
+        if _is_written(error.before, type_, value, reader.names.find(name)):
+            variable = reader.names.define(name, type_, span)
+            reader.dump_tags.pop(variable, None)
+            emit(reader, ir.AssignStmt(variable, value, span))
+            return
         note = f"it is {type_text(error.before)} and would become {type_text(error.after)}"
         message = f"Cannot reassign {name!r} with another type"
         raise reader.error(ParserTypeError, node, message, "use another name", note) from None
-    reader.dump_tags.discard(variable)
+    note_lane(reader, name, value)
+    reader.dump_tags.pop(variable, None)
     reader.names.note_value(variable, value)
     emit(reader, ir.AssignStmt(variable, value, span))
+
+
+def _is_written(before: ir.Type, after: ir.Type, value: ir.Expr, old: ir.Expr | None) -> bool:
+    """Whether a value is what its name stood for, with a part of it written: more of it may be valid then."""
+    is_tensor = isinstance(before, ir.TensorType) and isinstance(after, ir.TensorType)
+    if not is_tensor or not isinstance(value, ir.Call) or not isinstance(value.op, ir.Op):
+        return False
+    entry = load_table().get(value.op.name)
+    if entry is None or entry.returns is None or not may_agree(before, after):
+        return False
+    return value.args[entry.operand_names.index(entry.returns)] is old
+
+
+def note_lane(reader: Reader, name: str, value: ir.Expr) -> None:
+    """Remember a lane index of the name of a dimension in printed text.
+
+    Vector splitting leaves types that name the lane index of another function. The printer writes such a
+    symbol at the top of the text and gives the local index the same name, so extents mean the symbol.
+    """
+    is_lane = isinstance(value, ir.Call) and value.op.name == "tile.get_subblock_idx"
+    if is_lane and reader.module.printed and isinstance(reader.module.closure.get(name), DynVar):
+        reader.lane_symbols.add(name)
 
 
 @reads(ast.AnnAssign)
@@ -107,9 +140,9 @@ def _assigned(reader: Reader, node: ast.Assign) -> None:
 
 def _unpacked(reader: Reader, node: ast.Assign, target: ast.expr, elements: list[ast.expr]) -> None:
     """``a, b = ...``: the yield of a loop or branch, or a tuple that is taken apart."""
-    is_submit = isinstance(node.value, ast.Call) and attribute_name(node.value.func) in _SUBMITS
+    is_submit = isinstance(node.value, ast.Call) and attribute_name(node.value.func) in SUBMITS
     if is_submit and not reader.module.printed:
-        elements = _submit_targets(reader, target, elements)
+        elements = _submit_targets(reader, target, elements, node.value)
     names: list[ast.Name] = []
     for element in elements:
         if not isinstance(element, ast.Name):
@@ -132,11 +165,20 @@ def _unpacked(reader: Reader, node: ast.Assign, target: ast.expr, elements: list
         assign(reader, name, name.id, part.type, part, span)
 
 
-def _submit_targets(reader: Reader, target: ast.expr, elements: list[ast.expr]) -> list[ast.expr]:
+def _submit_targets(
+    reader: Reader, target: ast.expr, elements: list[ast.expr], submitted: ast.expr
+) -> list[ast.expr]:
     """``out, tid`` or ``(a, b), tid``: the results, and the task id last."""
     if len(elements) != 2:
         message = f"a submit gives its results and a task id, and {shown(target)} has {len(elements)} targets"
         hint = "write `out, tid = ...` or `(a, b), tid = ...`"
         raise reader.error(ParserSyntaxError, target, message, hint)
     results, task = elements
-    return [*(results.elts if isinstance(results, (ast.Tuple, ast.List)) else [results]), task]
+    if not isinstance(results, (ast.Tuple, ast.List)):
+        return [results, task]
+    if isinstance(submitted, ast.Call) and submitted.args:
+        name, signature = callee(reader, submitted.args[0])
+        if signature is not None and not signature.is_annotated:
+            message = f"{name!r} has no return annotation, and {shown(results)} takes its results apart"
+            raise reader.error(ParserTypeError, results, message, "annotate what the kernel returns")
+    return [*results.elts, task]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pypto_tmpl import ir
@@ -40,15 +41,15 @@ def attribute_value(reader: Reader, node: ast.expr) -> Any:
     return operand(reader, node)
 
 
-def stored(reader: Reader, node: ast.AST, entries: list[tuple[str, Any]]) -> ir.AttrMap:
+def stored(reader: Reader, node: ast.AST, entries: list[tuple[str, Any]], of_op: bool = False) -> ir.AttrMap:
     """The entries as an attribute map: also lists of ints and null variables, which need no known key."""
     if not entries:
         return _EMPTY
     special = {key: kind for key, value in entries if (kind := _kind_of(key, value)) is not None}
     try:
         if not special:
-            return ir.AttrMap(entries)
-        plain = ir.AttrMap([(key, value) for key, value in entries if key not in special])
+            return ir.AttrMap(entries, of_op)
+        plain = ir.AttrMap([(key, value) for key, value in entries if key not in special], of_op)
         found = [
             (key, special[key], value) if key in special else (key, plain.kinds[key], plain[key])
             for key, value in entries
@@ -90,9 +91,18 @@ def variables(reader: Reader, node: ast.expr, what: str) -> tuple[ir.Expr, ...]:
     """A list of variables; ``None`` entries are left out."""
     if not isinstance(node, (ast.List, ast.Tuple)):
         raise reader.error(ParserTypeError, node, f"{what} is a list, not {shown(node)}")
-    elements = (e for e in node.elts if not (isinstance(e, ast.Constant) and e.value is None))
-    found = [(element, expression(reader, element)) for element in elements]
+    found = [(element, expression(reader, element)) for element in _named(node.elts)]
     for element, value in found:
         if not isinstance(value, ir.Var):
             raise reader.error(ParserTypeError, element, f"{what} holds variables, not {shown(element)}")
     return tuple(value for _, value in found)
+
+
+def _named(elements: Iterable[ast.expr]) -> list[ast.expr]:
+    return [e for e in elements if not (isinstance(e, ast.Constant) and e.value is None)]
+
+
+def listed(node: ast.expr, values: Iterable[ir.Expr]) -> Iterator[tuple[ast.expr, ir.Expr]]:
+    """The variables of a list, each with the place where it is written."""
+    assert isinstance(node, (ast.List, ast.Tuple))
+    return zip(_named(node.elts), values, strict=True)

@@ -7,6 +7,7 @@ import keyword as python_keywords
 from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.attrs import with_float_keywords
 from pypto_tmpl.language import inference
 from pypto_tmpl.language.attributes import attribute_dict, keyword_value, stored, variables
 from pypto_tmpl.language.constants import shown, unsupported
@@ -26,7 +27,7 @@ from pypto_tmpl.language.inlining import expand
 from pypto_tmpl.language.kernels import build_call, function_call, submit
 from pypto_tmpl.language.memrefs import memory_reference
 from pypto_tmpl.language.namespaces import NoRuleOpCallError, UnknownOpCallError
-from pypto_tmpl.language.op_calls import source_call, unknown_op
+from pypto_tmpl.language.op_calls import is_misspelt, source_call, unknown_op
 from pypto_tmpl.language.scalars import BUILTINS, SCALAR_CALLS
 from pypto_tmpl.language.scopes import InlineFunction, Reader
 
@@ -82,6 +83,9 @@ def call(reader: Reader, node: ast.Call, type_: ir.Type | None = None, is_statem
                 return _source_op(reader, node, root, names, type_, is_statement)
             name = _op_name(reader, node, root, *names)
             return op_call(reader, node, name, type_, is_statement)
+        builtin = _builtin_name(reader, function) if reader.module.printed else None
+        if builtin is not None:
+            return op_call(reader, node, builtin, type_, is_statement)
         if isinstance(owner, ast.Name):
             if owner.id == "self":
                 return function_call(reader, node, type_)
@@ -119,7 +123,7 @@ def _source_op(
     """An op as users write it; an op that no namespace has may be called by its registered name."""
     is_language = root in reader.module.language
     if not is_language and root not in reader.module.distributed:
-        raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}")
+        raise unknown_op(reader, node)
     path = ("pl" if is_language else "pld", *names)
     try:
         found = source_call(reader, node, path, is_statement)
@@ -129,8 +133,10 @@ def _source_op(
         return op_call(reader, node, _op_name(reader, node, root, *names), type_, is_statement)
     except UnknownOpCallError as error:
         if len(names) == 2 and (type_ is not None or is_statement):
-            return op_call(reader, node, _op_name(reader, node, root, *names), type_, is_statement)
-        raise unknown_op(reader, node, error) from None
+            registered = _op_name(reader, node, root, *names)
+            if not is_misspelt(registered):
+                return op_call(reader, node, registered, type_, is_statement)
+        raise unknown_op(reader, node, error.hint) from None
     if names[-1] == "dim" and (symbol := _dimension(reader, found)) is not None:
         return symbol
     if isinstance(found.type, ir.UnknownType) and type_ is None and not is_statement:
@@ -163,7 +169,18 @@ def _op_name(reader: Reader, node: ast.Call, root: str, namespace: str, name: st
     if root in reader.module.distributed and not namespace[0].isupper():
         return f"pld.{namespace}.{name}"
     hint = "ops stand in namespaces, such as pl.tensor, pl.tile, pl.system and pld.tensor"
-    raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}", hint)
+    raise unknown_op(reader, node, hint)
+
+
+def _builtin_name(reader: Reader, node: ast.Attribute) -> str | None:
+    """``builtin.tensor.allreduce`` for ``pl.builtin.tensor.allreduce``: ops that passes make, never users."""
+    match node:
+        case ast.Attribute(
+            value=ast.Attribute(value=ast.Attribute(value=ast.Name(id=root), attr="builtin"), attr=namespace),
+            attr=name,
+        ) if root in reader.module.language:
+            return f"builtin.{namespace}.{name}"
+    return None
 
 
 def _short_call(
@@ -176,7 +193,7 @@ def _short_call(
     if root in reader.module.distributed and name in _DISTRIBUTED:
         return op_call(reader, node, _DISTRIBUTED[name], type_, is_statement)
     if root not in reader.module.language:
-        raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}")
+        raise unknown_op(reader, node)
     if name in SCALAR_CALLS:
         return SCALAR_CALLS[name](reader, node)
     if name == "MemRef":
@@ -191,7 +208,7 @@ def _short_call(
     if name == "no_dep":
         raise reader.error(ParserSyntaxError, node, "pl.no_dep stands around an argument of a kernel call")
     hint = f"text dumps name the op itself, such as pl.tensor.{name} or pl.tile.{name}"
-    raise reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}", hint)
+    raise unknown_op(reader, node, hint)
 
 
 def op_call(
@@ -219,11 +236,12 @@ def op_call(
     if reader.splits and name in _REGION_OPS and not any(key == "split" for key, _ in kwargs):
         kwargs.append(("split", reader.splits[-1]))
     if name == "pld.tensor.alloc_window_buffer":
-        args, kwargs = _window_buffer(reader, node, args, kwargs)
-    stored_kwargs = stored(reader, node, kwargs)
+        kwargs = _window_keywords(reader, node, kwargs)
+    stored_kwargs = with_float_keywords(name, stored(reader, node, kwargs, of_op=True))
+    stored_attrs = stored(reader, node, attrs, of_op=True)
     if type_ is None:
         type_ = inference.op_type(reader, node, name, args, stored_kwargs, required=not is_statement)
-    return build_call(reader, node, ir.Op(name), args, stored_kwargs, stored(reader, node, attrs), type_)
+    return build_call(reader, node, ir.Op(name), args, stored_kwargs, stored_attrs, type_)
 
 
 def _late_operands(
@@ -247,13 +265,8 @@ def _late_operands(
     return found
 
 
-def _window_buffer(
-    reader: Reader, node: ast.Call, args: list[ir.Expr], kwargs: list[tuple[str, Any]]
-) -> tuple[list[ir.Expr], list[tuple[str, Any]]]:
-    """A window takes its name from the variable it is bound to; its size is an INT64."""
+def _window_keywords(reader: Reader, node: ast.Call, kwargs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """A window takes its name from the variable it is bound to."""
     if node is not reader.root or not reader.target:
         raise reader.error(ParserSyntaxError, node, "a window buffer is bound to a name of its own")
-    first = args[0] if args else None
-    if isinstance(first, ir.ConstInt) and first.dtype == ir.DataType.INDEX:
-        args = [ir.ConstInt(first.value, ir.DataType.INT64, first.span), *args[1:]]
-    return args, [("name", reader.target), *kwargs]
+    return [("name", reader.target), *kwargs]

@@ -43,6 +43,9 @@ _MEMBERS |= {("adir", name): member for name, member in DIRECTIONS.items()}
 _MEMBERS |= {("MaskPattern", pattern.name): pattern.value for pattern in MaskPattern}
 
 
+AUTO = -1  # an address that the compiler is to choose
+
+
 def member(node: ast.expr) -> Any:
     """The enumeration member, layout or data type that an attribute names; None where it names none.
 
@@ -56,7 +59,7 @@ def member(node: ast.expr) -> Any:
     if isinstance(owner, ast.Name):
         found = _MEMBERS.get((owner.id, node.attr))
         if found is None:
-            found = DATA_TYPES.get(node.attr)
+            found = AUTO if node.attr == "AUTO" else DATA_TYPES.get(node.attr)
         return ir.TensorLayout.__members__.get(node.attr) if found is None else found
     return None
 
@@ -101,6 +104,9 @@ def data_type(reader: Reader, node: ast.expr) -> ir.DataType:
         return found
     hint = allowed_note("data types", list(DATA_TYPES), getattr(node, "attr", ""))
     raise reader.error(ParserTypeError, node, f"{shown(node)} is no data type", hint)
+
+
+SUBMITS = frozenset({"submit", "spmd_submit"})
 
 
 def attribute_name(node: ast.expr) -> str:

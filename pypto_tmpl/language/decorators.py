@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
+from pathlib import PurePath
 from types import FrameType
 from typing import Any, TypeVar, overload
 
@@ -16,6 +17,7 @@ from pypto_tmpl.language.programs import read_alone, read_program
 from pypto_tmpl.language.retrieval import closure_of, executed_module, source_of_class, source_of_function
 from pypto_tmpl.language.scopes import InlineFunction
 from pypto_tmpl.language.tracebacks import without_frames
+from pypto_tmpl.ops import forget_changed
 
 Definition = TypeVar("Definition", ir.Program, ir.Function)
 
@@ -57,7 +59,7 @@ def function(
     attrs: dict[str, Any] | None = None,
     auto_scope: bool = True,
     strict_ssa: bool = False,
-    external_source: str | None = None,
+    external_source: str | PurePath | None = None,
 ) -> Callable[[Callable[..., Any]], ir.Function]: ...
 def function(func: Callable[..., Any] | None = None, **keywords: Any) -> Any:
     """The function of the language that a Python function spells.
@@ -79,6 +81,7 @@ def _function(func: Callable[..., Any], frame: FrameType) -> Any:
 
 
 def _read(read: Callable[[], Definition]) -> Definition:
+    forget_changed()
     with collector_paused():
         return without_frames(read)
 

@@ -18,6 +18,9 @@ class ParserError(PyptoTmplError):
     """
 
     slug: ClassVar[str] = "E000"
+    concerns_values: bool = (
+        False  # it says that types or values do not fit, which only a run would suffer from
+    )
 
     def __init__(
         self,
@@ -73,6 +76,7 @@ class ParserTypeError(ParserError):
     """A type, an annotation or an operand that does not fit."""
 
     slug = "E101"
+    concerns_values = True
 
 
 class UndefinedVariableError(ParserError):
@@ -97,6 +101,7 @@ class InvalidOperationError(ParserError, ValueError):
     """An op that does not exist, or that does not take what it was given."""
 
     slug = "E300"
+    concerns_values = True
 
 
 class UnsupportedFeatureError(ParserError):
@@ -111,6 +116,8 @@ class ScopeIsolationError(ParserError):
 
 class PassedOverError(ParserError):
     """A statement that needs what one with an error would have given; nothing more is said of it."""
+
+    concerns_values = True
 
 
 def several(errors: Sequence[ParserError]) -> ParserError:

@@ -96,13 +96,14 @@ def expression(reader: Reader, node: ast.expr) -> ir.Expr:
     return value if isinstance(value, ir.Expr) else as_constant(reader, node, value)
 
 
-def in_type(reader: Reader, node: ast.expr) -> ir.Expr:
+def in_type(reader: Reader, node: ast.expr, is_extent: bool = False) -> ir.Expr:
     """An expression inside a type, where names that nothing defines are dimensions."""
-    outer, reader.in_type = reader.in_type, True
+    outer = reader.in_type, reader.in_extent
+    reader.in_type, reader.in_extent = True, is_extent
     try:
         return expression(reader, node)
     finally:
-        reader.in_type = outer
+        reader.in_type, reader.in_extent = outer
 
 
 def as_constant(reader: Reader, node: ast.expr, value: PythonValue) -> ir.Expr:
@@ -166,6 +167,8 @@ def _constant(reader: Reader, node: ast.Constant) -> Operand:
 def _name(reader: Reader, node: ast.Name) -> Operand:
     if reader.failed and node.id in reader.failed:
         raise reader.error(PassedOverError, node, f"the statement that binds {node.id!r} has an error")
+    if reader.in_extent and node.id in reader.lane_symbols:
+        return reader.module.dimension(node.id)
     variable = reader.names.find(node.id)
     return variable if variable is not None else _module_name(reader, node)
 
@@ -186,12 +189,23 @@ def _module_name(reader: Reader, node: ast.Name) -> Operand:
         return reader.names.free(name)
     if (unbound := reader.names.unbound(name)) is not None:
         return unbound
-    guess = closest(name, [*reader.names.names(), *module.closure])
+    guess = closest(name, [*_written(reader), *module.closure])
     hint = f"did you mean {guess!r}?" if guess else None
     note = None
-    if reader.names.find_anywhere(name) is not None:
+    if (ended := reader.names.find_anywhere(name)) is not None:
         note = f"{name!r} is defined in a scope that ends before this line"
+        hint = f"hand it on with `{name} = pl.yield_({name})` at the end of that scope"
+        if isinstance(ended, ir.IterArg):  # whose yield has another name
+            hint = None
     raise reader.error(UndefinedVariableError, node, f"undefined variable {name!r}", hint, note)
+
+
+def _written(reader: Reader) -> list[str]:
+    """The names that may be read here and stand in the text: results of loops may have others."""
+    nodes = [*ast.walk(reader.module.source.tree)]
+    written = {node.id for node in nodes if isinstance(node, ast.Name)}
+    written |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return [name for name in reader.names.names() if name in written]
 
 
 def _undeclared_dimension(reader: Reader, name: str) -> ir.Var:

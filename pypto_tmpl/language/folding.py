@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,7 @@ from pypto_tmpl.language.constants import member, shown
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.scopes import PythonValue, Reader
 
+_PATH_METHODS = frozenset({"resolve", "absolute", "joinpath", "with_name", "with_suffix"})
 _MAX_BITS = 1024  # far above any int64 and below what takes time to compute
 _MAX_LENGTH = 1 << 16
 
@@ -34,7 +36,7 @@ _COMPUTE: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
 }
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -100,7 +102,7 @@ def python_value(reader: Reader, node: ast.expr) -> Any:
         case ast.BinOp(left=left, op=operation, right=right):
             return _binary(operation, python_value(reader, left), python_value(reader, right))
         case ast.Compare(left=left, ops=[comparison], comparators=[right]):
-            return bool(_COMPARE[type(comparison)](python_value(reader, left), python_value(reader, right)))
+            return bool(COMPARE[type(comparison)](python_value(reader, left), python_value(reader, right)))
         case ast.BoolOp(op=ast.And(), values=values):
             return all(_truth(python_value(reader, value)) for value in values)
         case ast.BoolOp(values=values):
@@ -125,6 +127,8 @@ def _binary(op: ast.operator, left: Any, right: Any) -> Any:
         return left + right
     if isinstance(left, Dimension) or isinstance(right, Dimension):
         return _COMPUTE[type(op)](left, right)
+    if isinstance(op, ast.Div) and isinstance(left, PurePath) and isinstance(right, (str, PurePath)):
+        return _COMPUTE[type(op)](left, right)
     return fold(op, left, right)
 
 
@@ -137,6 +141,8 @@ def _truth(value: Any) -> bool:
 def _attribute(reader: Reader, node: ast.Attribute, owner: ast.expr, name: str) -> Any:
     """``cfg.tile_m``: attributes of values that names stand for; else a member of the language."""
     root, module = owner, reader.module
+    if isinstance(owner, ast.Call | ast.BinOp) and isinstance(path := python_value(reader, owner), PurePath):
+        return _part_of(path, name)
     while isinstance(root, ast.Attribute):
         root = root.value
     if isinstance(root, ast.Name) and root.id in module.closure and root.id not in module.language:
@@ -166,9 +172,22 @@ def _call(reader: Reader, function: ast.expr, args: list[ast.expr]) -> Any:
         case ast.Name(id=name) if name in BUILTINS and name not in reader.module.closure:
             value = BUILTINS[name](*(python_value(reader, arg) for arg in args))
             return tuple(value) if isinstance(value, list) else value
+        case ast.Attribute(value=owner, attr=name) if name in _PATH_METHODS:
+            path = python_value(reader, owner)
+            if isinstance(path, PurePath):
+                return getattr(path, name)(*(python_value(reader, arg) for arg in args))
         case ast.Attribute(value=owner, attr="get_byte" | "get_bit" as name):
             return getattr(python_value(reader, owner), name)()
+    kind = compile_time(reader, function)
+    if isinstance(kind, type) and issubclass(kind, PurePath):
+        return kind(*(python_value(reader, arg) for arg in args))
     raise TypeError(f"{shown(function)} cannot be called at compile time")
+
+
+def _part_of(path: PurePath, name: str) -> Any:
+    if name.startswith("_"):
+        raise TypeError(f"the attribute {name!r} is private")
+    return getattr(path, name)
 
 
 def compile_time(reader: Reader, node: ast.expr) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from pypto_tmpl import ir
@@ -23,8 +23,9 @@ from pypto_tmpl.language.diagnostics import (
     PassedOverError,
     several,
 )
-from pypto_tmpl.language.folding import boolean, string
+from pypto_tmpl.language.folding import boolean, compile_time
 from pypto_tmpl.language.limits import as_parser_error
+from pypto_tmpl.language.reached import reached
 from pypto_tmpl.language.scopes import HOST_LEVELS, Module, Reader, Signature, Variables
 from pypto_tmpl.language.source import Comments
 from pypto_tmpl.language.statements import block
@@ -105,6 +106,7 @@ def _declared(reader: Reader, node: ast.FunctionDef, decorator: ast.expr) -> Dec
     reader.signature = None
     is_inline = header.type is ir.FunctionType.Inline
     signature = Signature(node.name, params, directions, returned, _role(header), is_inline=is_inline)
+    signature.is_annotated = node.returns is not None
     return Declared(node, reader, header, signature)
 
 
@@ -115,11 +117,16 @@ def _role(header: _Header) -> ir.Role | None:
 
 
 def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type, earlier: Sequence[ast.arg]) -> ir.Var:
-    """A parameter; an INDEX scalar of a dimension's name is that dimension."""
+    """A parameter; an INDEX scalar of a dimension's name is that dimension.
+
+    In printed text only where the signature names it: a header lists the dimensions of all functions.
+    """
     if reader.names.find(arg.arg) is not None:
         raise reader.error(ParserSyntaxError, arg, f"two parameters are named {arg.arg!r}")
     module = reader.module
     is_dimension = isinstance(module.closure.get(arg.arg), DynVar) or arg.arg in module.dimensions
+    if module.printed and is_dimension and not _is_in_signature(reader, arg.arg):
+        is_dimension = False
     if is_dimension and type_ == _INDEX:
         if not module.printed and _is_named(earlier, arg.arg):
             message = f"the dimension {arg.arg!r} is used before the parameter of that name"
@@ -128,9 +135,21 @@ def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type, earlier: S
     return reader.names.define(arg.arg, type_, reader.span(arg))
 
 
+def _is_in_signature(reader: Reader, name: str) -> bool:
+    """Whether the signature that is being read spells that name in a type."""
+    function = reader.signature
+    if function is None:
+        return False
+    return _spells([function.returns, *(arg.annotation for arg in function.args.args)], name)
+
+
 def _is_named(params: Sequence[ast.arg], name: str) -> bool:
     """Whether the annotation of a parameter spells that name."""
-    parts = (part for param in params if param.annotation for part in ast.walk(param.annotation))
+    return _spells([param.annotation for param in params], name)
+
+
+def _spells(annotations: Sequence[ast.expr | None], name: str) -> bool:
+    parts = (part for annotation in annotations if annotation for part in ast.walk(annotation))
     return any(isinstance(part, ast.Name) and part.id == name for part in parts)
 
 
@@ -195,7 +214,11 @@ def _optional(reader: Reader, node: ast.expr, kind: type[Any]) -> Any:
 
 def _external(reader: Reader, node: ast.expr) -> str:
     """The absolute path of a kernel source."""
-    path = Path(string(reader, node, "external_source"))
+    value = compile_time(reader, node)
+    if not isinstance(value, (str, PurePath)):
+        message = f"external_source is a string or a path, not {shown(node)}"
+        raise reader.error(ParserTypeError, node, message)
+    path = Path(value)
     found = path if path.is_absolute() else Path(reader.module.source.filename).absolute().parent / path
     return str(found)
 
@@ -215,8 +238,12 @@ def read_function(declared: Declared) -> ir.Function:
         attrs, rest = _prologue(reader, node.body, header.attrs)
         is_host = header.level in HOST_LEVELS and header.role is ir.Role.SubWorker
         is_bound = _is_ellipsis(rest) and not header.is_external
-        body = _host_body(reader, rest, span) if is_host or is_bound else _body(reader, header, rest, span)
+        with reached(reader, node.name not in reader.module.unreached):
+            is_text = is_host or is_bound
+            body = _host_body(reader, rest, span) if is_text else _body(reader, header, rest, span)
         reader.comments.drop(_last_line(reader, node))
+        for mark in reader.idle_tags:
+            reader.warn(mark, f"{shown(mark)} marks nothing: no kernel that is called later takes that value")
         return_types = declared.signature.return_types
         if node.returns is None:
             declared.signature.return_types = _returned(body)
@@ -301,9 +328,10 @@ def _body(reader: Reader, header: _Header, body: list[ast.stmt], span: ir.Span) 
     try:
         found = block(reader, body, span)
     except PassedOverError:
-        if reader.errors:
-            raise several(reader.errors) from None
-        raise
+        if not reader.errors:
+            raise
+    if reader.errors:
+        raise several(reader.errors)
     reader.pending_comments = []
     return found
 

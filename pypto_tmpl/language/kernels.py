@@ -9,8 +9,8 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note, closest
 from pypto_tmpl.language import inference
-from pypto_tmpl.language.attributes import attribute_dict, keyword_value, stored, variables
-from pypto_tmpl.language.constants import shown, unsupported
+from pypto_tmpl.language.attributes import attribute_dict, keyword_value, listed, stored, variables
+from pypto_tmpl.language.constants import shown, type_text, unsupported
 from pypto_tmpl.language.dependencies import dependencies, predicate
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
@@ -22,6 +22,7 @@ from pypto_tmpl.language.diagnostics import (
 from pypto_tmpl.language.expressions import expression
 from pypto_tmpl.language.folding import boolean
 from pypto_tmpl.language.scopes import Reader, Signature
+from pypto_tmpl.language.type_agreement import may_be_given
 
 _DISPATCH = frozenset({"deps", "dumps", "core_num", "sync_start", "allow_early_resolve", "predicate"})
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)
@@ -57,7 +58,7 @@ def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.E
     kwargs: list[tuple[str, Any]] = []
     for keyword in node.keywords:
         if keyword.arg == "attrs":
-            attrs += _call_attributes(reader, keyword.value)
+            attrs += _call_attributes(reader, keyword.value, args)
         elif keyword.arg == "device":
             if signature is not None and signature.role is not ir.Role.Orchestrator and is_source:
                 message = f"{name!r} is no orchestrator, and device= is for calls of those"
@@ -76,6 +77,8 @@ def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.E
         raise reader.error(ParserTypeError, node, message)
     if signature is not None and signature.failed:
         raise reader.error(PassedOverError, node, f"the function {name!r} has an error")
+    if is_source and signature is not None:
+        _check_arguments(reader, node.args, signature, args)
     if is_source and signature is not None and signature.is_inline:
         _warn_of_lost_regions(reader, node, signature, args)
     _tag(reader, args, attrs)
@@ -83,6 +86,17 @@ def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.E
         type_ = ir.UnknownType() if signature is None else inference.call_type(signature, args)
     options = stored(reader, node, kwargs), stored(reader, node, attrs)
     return build_call(reader, node, ir.GlobalVar(name), args, *options, type_)
+
+
+def _check_arguments(
+    reader: Reader, nodes: list[ast.expr], signature: Signature, args: list[ir.Expr]
+) -> None:
+    """Refuse an argument whose type contradicts that of its parameter."""
+    for param, arg, node in zip(signature.params, args, nodes, strict=False):
+        if not may_be_given(param.type, arg):
+            message = f"{shown(node)} is {type_text(arg.type)}"
+            wanted = f"the parameter {param.name_hint!r} of {signature.name!r} is {type_text(param.type)}"
+            raise reader.error(ParserTypeError, node, f"{message}, and {wanted}")
 
 
 def _warn_of_lost_regions(reader: Reader, node: ast.Call, signature: Signature, args: list[ir.Expr]) -> None:
@@ -101,8 +115,11 @@ def _is_partly_valid(type_: ir.Type) -> bool:
     return view is not None and bool(view.valid_shape)
 
 
-def _call_attributes(reader: Reader, node: ast.expr) -> list[tuple[str, Any]]:
+def _call_attributes(reader: Reader, node: ast.expr, args: list[ir.Expr]) -> list[tuple[str, Any]]:
     found = attribute_dict(reader, node, "attrs")
+    for entry, (key, value) in zip(node.values if isinstance(node, ast.Dict) else (), found, strict=True):
+        if key == "dump_vars" and isinstance(entry, (ast.List, ast.Tuple)):
+            _check_dumped(reader, entry, value, args)
     if not reader.module.printed and any(key == "manual_dep_edges" for key, _ in found):
         message = "a call has no manual_dep_edges"
         raise reader.error(ParserTypeError, node, message, "launch the kernel with pl.submit(..., deps=[])")
@@ -112,6 +129,8 @@ def _call_attributes(reader: Reader, node: ast.expr) -> list[tuple[str, Any]]:
 def _tag(reader: Reader, args: list[ir.Expr], attrs: list[tuple[str, Any]]) -> None:
     """Name the arguments that pl.dump_tag has marked."""
     tagged = [arg for arg in args if isinstance(arg, ir.Var) and arg in reader.dump_tags]
+    marks = [reader.dump_tags[arg] for arg in tagged]
+    reader.idle_tags = [mark for mark in reader.idle_tags if mark not in marks]
     known = next((place for place, (key, _) in enumerate(attrs) if key == "dump_vars"), None)
     if known is not None:
         given = attrs[known][1]
@@ -171,7 +190,9 @@ def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
             case "deps":
                 deps = dependencies(reader, keyword.value)
             case "dumps":
-                attrs.append(("dump_vars", variables(reader, keyword.value, "dumps")))
+                dumped = variables(reader, keyword.value, "dumps")
+                attrs.append(("dump_vars", dumped))
+                _check_dumped(reader, keyword.value, dumped, args)
             case "attrs":
                 attrs += attribute_dict(reader, keyword.value, "attrs")
             case "core_num":
@@ -197,6 +218,19 @@ def submit(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.Submit:
         raise reader.error(ParserTypeError, node, f"submit of {name!r}: {error}") from None
 
 
+def _check_dumped(reader: Reader, node: ast.expr, dumped: tuple[ir.Expr, ...], args: list[ir.Expr]) -> None:
+    """What is dumped are arguments: of anything else the task would dump nothing."""
+    if reader.module.printed:
+        return
+    for element, value in listed(node, dumped):
+        if not any(arg is value for arg in args):
+            names = [arg.name_hint for arg in args if isinstance(arg, ir.Var)]
+            message = f"{shown(element)} in dumps is no argument of the call"
+            raise reader.error(
+                ParserTypeError, element, message, allowed_note("arguments", names, shown(element))
+            )
+
+
 def _check_submit(
     reader: Reader,
     node: ast.Call,
@@ -210,7 +244,8 @@ def _check_submit(
     if is_spmd and "core_num" not in launch:
         raise reader.error(ParserSyntaxError, node, "pl.spmd_submit needs core_num=")
     if isinstance(blocks := launch.get("core_num"), ir.ConstInt) and blocks.value <= 0:
-        raise reader.error(ParserSyntaxError, node, "the number of blocks is positive")
+        message = "the number of blocks is positive"
+        raise reader.error(ParserSyntaxError, node, message, concerns_values=True)
     for key in ("core_num", "sync_start"):
         if key in launch and not is_spmd:
             message = f"pl.submit takes no keyword {key!r}"
@@ -227,6 +262,7 @@ def _check_submit(
         expected = expected if required == len(signature.params) else f"{required} to {expected}"
         message = f"{name!r} takes {expected} argument(s), and {len(args)} are given"
         raise reader.error(ParserTypeError, node, message)
+    _check_arguments(reader, node.args[1:], signature, args)
 
 
 def _submit_type(signature: Signature | None, args: list[ir.Expr]) -> ir.Type:

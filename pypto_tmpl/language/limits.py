@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Sequence
 
 from pypto_tmpl.ir import Span
+from pypto_tmpl.ir.wire.unpack import is_binary_dump
 from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError, PythonSyntaxError
 from pypto_tmpl.language.source import Source, SourceMap
 
@@ -21,6 +22,9 @@ _DEEP_HINT = "bind parts of the expression to names of their own"
 
 def decode(data: bytes, filename: str) -> str:
     """The text of a source file: byte order mark and coding line as Python reads them, else UTF-8."""
+    if is_binary_dump(data):
+        what = "it is a binary dump (.msgpack), and a text is expected"
+        raise syntax_error(what, filename, 1, 1, hint="read it with ir.deserialize_from_file")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -15,11 +15,13 @@ from pypto_tmpl.language.constants import shown
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression, scalar
 from pypto_tmpl.language.folding import integer
+from pypto_tmpl.language.reached import has_rounds, reached, truth
 from pypto_tmpl.language.regions import split_loop, spmd_loop
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, Results
 from pypto_tmpl.language.statements import block, emit, reads
 from pypto_tmpl.language.types import annotation
-from pypto_tmpl.language.yields import define_results, yield_target
+from pypto_tmpl.language.yield_calls import yield_target
+from pypto_tmpl.language.yields import define_results
 
 _KINDS = {
     "range": ir.ForKind.Sequential,
@@ -68,6 +70,9 @@ def _counted(reader: Reader, node: ast.For, call: ast.Call, kind: str) -> None:
     if kind == "unroll" and not reader.module.printed:
         _check_unrolled(reader, call, header)
     start, stop, step = _bounds(reader, call, header.bounds)
+    if isinstance(step, ir.ConstInt) and step.value == 0 and not reader.module.printed:
+        message = f"the step of pl.{kind} is 0"
+        raise reader.error(ParserSyntaxError, call.args[2], message, concerns_values=True)
     loop_name, carried = _targets(reader, node.target, header)
     variable_type = ir.ScalarType(_loop_dtype(header.bounds))
     initial = [_initial(reader, value, node.body, index) for index, value in enumerate(header.init_nodes)]
@@ -77,7 +82,7 @@ def _counted(reader: Reader, node: ast.For, call: ast.Call, kind: str) -> None:
     with scope:
         loop_var = reader.names.define(loop_name, variable_type, reader.span(node.target))
         iter_args = _carry(reader, carried, initial)
-        with _loop(reader, kind, results):
+        with _loop(reader, kind, results), reached(reader, has_rounds(start, stop, step)):
             body = block(reader, node.body, span)
     return_vars = _return_vars(reader, results, iter_args, span)
     attrs = stored(reader, call, header.attrs)
@@ -89,8 +94,6 @@ def _check_unrolled(reader: Reader, call: ast.Call, header: _Header) -> None:
     values = [bound.value for bound in header.bounds if isinstance(bound, ir.ConstInt)]
     if len(values) != len(header.bounds):
         raise reader.error(ParserSyntaxError, call, "the bounds of pl.unroll are constants")
-    if values[2:] == [0]:
-        raise reader.error(ParserSyntaxError, call, "the step of pl.unroll is 0")
     if header.has_init:
         raise reader.error(ParserSyntaxError, call, "pl.unroll carries no values", "use pl.range")
 
@@ -128,7 +131,8 @@ def _header(reader: Reader, call: ast.Call, kind: str) -> _Header:
                 raise reader.error(ParserSyntaxError, value, message, hint)
     if kind == "pipeline":
         if not stage or stage[0][1] < 1:
-            raise reader.error(ParserSyntaxError, call, "pl.pipeline needs stage=N, an integer of at least 1")
+            message = "pl.pipeline needs stage=N, an integer of at least 1"
+            raise reader.error(ParserSyntaxError, call, message, concerns_values=True)
         header.attrs = stage + [entry for entry in header.attrs if entry[0] != "pipeline_stages"]
     return header
 
@@ -250,7 +254,7 @@ def _while(reader: Reader, node: ast.While) -> None:
     span = reader.span(node)
     condition = scalar(reader, node.test, "the condition of a while", ir.DataType.BOOL)
     results = Results()
-    with _loop(reader, "while", results):
+    with _loop(reader, "while", results), reached(reader, truth(condition) is not False):
         body = block(reader, node.body, span)
     emit(reader, ir.WhileStmt(condition, (), body, _return_vars(reader, results, (), span), span))
 
@@ -269,7 +273,7 @@ def _carried_while(reader: Reader, node: ast.For, call: ast.Call) -> None:
     with reader.names.scope():
         iter_args = _carry(reader, names, initial)
         condition = _condition(reader, node)
-        with _loop(reader, "while", results):
+        with _loop(reader, "while", results), reached(reader, truth(condition) is not False):
             body = block(reader, node.body[1:], span)
     return_vars = _return_vars(reader, results, iter_args, span)
     emit(reader, ir.WhileStmt(condition, iter_args, body, return_vars, span))

@@ -29,6 +29,7 @@ def memory_reference(reader: Reader, node: ast.expr) -> ir.MemRef:
             return _declared(reader, whole, name, slots, slot)
         case [base, offset, size] | [base, offset, size, _]:
             where, start, length = _place(reader, base, offset, size, node.args)
+            _check_slot(reader, whole, slots, slot)
             return ir.MemRef(
                 where,
                 in_type(reader, start),
@@ -78,9 +79,17 @@ def _options(reader: Reader, node: ast.Call) -> tuple[int, bool]:
 
 def _declared(reader: Reader, node: ast.expr, name: str, slots: int, slot: ir.Expr | None) -> ir.MemRef:
     base = reader.names.pointer(name)
+    _check_slot(reader, node, slots, slot)
+    return ir.MemRef(base, 0, 0, span=reader.span(node), is_pinned=True, slots=slots, slot=slot)
+
+
+def _check_slot(reader: Reader, node: ast.expr, slots: int, slot: ir.Expr | None) -> None:
+    """An index picks one of several slots, and a constant one that there is."""
+    if slot is not None and slots == 1 and not reader.module.printed:
+        message = "a MemRef of one slot takes no index"
+        raise reader.error(ParserTypeError, node, message, "leave out the index, or give it slots=N")
     if isinstance(slot, ir.ConstInt) and slots > 1 and not 0 <= slot.value < slots:
         raise reader.error(ParserTypeError, node, f"slot {slot.value} of a MemRef with {slots} slots")
-    return ir.MemRef(base, 0, 0, span=reader.span(node), is_pinned=True, slots=slots, slot=slot)
 
 
 def _place(

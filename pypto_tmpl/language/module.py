@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.collector import collector_paused
-from pypto_tmpl.language.annotations import DynVar, MemRef
+from pypto_tmpl.ir.wire.unpack import is_binary_dump
+from pypto_tmpl.language.annotations import DynVar, MemRef, TensorView, TileView
 from pypto_tmpl.language.constants import member, shown
 from pypto_tmpl.language.diagnostics import (
     ParserError,
@@ -23,6 +24,7 @@ from pypto_tmpl.language.limits import as_parser_error, decode, parse_source
 from pypto_tmpl.language.programs import read_alone, read_program
 from pypto_tmpl.language.scopes import InlineFunction, Module, Reader, Variables
 from pypto_tmpl.language.source import Comments, Source, SourceMap
+from pypto_tmpl.ops import forget_changed
 
 _HEADER = "# pypto.program:"
 _LANGUAGE_MODULES = frozenset({"pypto.language", "pypto_tmpl.language"})
@@ -49,16 +51,23 @@ def parse(
     filename: str = "<string>",
     source_map: SourceMap | None = None,
     closure: Mapping[str, object] | None = None,
+    unreached: frozenset[str] = frozenset(),
 ) -> ir.Program | ir.Function:
     """The program or function in ``code``; ``filename`` is what positions and errors name.
 
     The text is a kernel's source or what the printer writes: it is read, not run, and no verifier runs over
     the result. ``source_map`` gives lines of a generated text the file, line and column that they come from,
-    which is where spans and errors then point. ``closure`` gives names values from outside of the text.
+    which is where spans and errors then point. ``closure`` gives names values from outside of the text,
+    ``unreached`` names functions that are only called where no run gets to.
 
-    Raises a ParserError that shows where the text is wrong.
+    Raises a ParserError that shows where the text is wrong, TypeError for anything but text.
     """
-    return _read(code, filename, source_map, closure)
+    given: object = code
+    if not isinstance(given, str):
+        is_binary = isinstance(given, bytes) and is_binary_dump(given)
+        form = "; this is a binary dump, which ir.deserialize reads" if is_binary else ""
+        raise TypeError(f"pl.parse takes text, got {type(code).__name__}{form}")
+    return _read(code, filename, source_map, closure, unreached)
 
 
 def parse_program(code: str, filename: str = "<string>") -> ir.Program:
@@ -83,14 +92,18 @@ def _read(
     filename: str,
     source_map: SourceMap | None = None,
     closure: Mapping[str, object] | None = None,
+    unreached: frozenset[str] = frozenset(),
 ) -> ir.Program | ir.Function:
+    forget_changed()
     with collector_paused():
-        return _definition(parse_source(text, filename, source_map), dict(closure or {}))
+        return _definition(parse_source(text, filename, source_map), dict(closure or {}), unreached)
 
 
-def _definition(source: Source, closure: dict[str, object]) -> ir.Program | ir.Function:
-    filename = source.filename
-    module = Module(source, printed=source.text.startswith(_HEADER), closure=closure)
+def _definition(
+    source: Source, closure: dict[str, object], unreached: frozenset[str]
+) -> ir.Program | ir.Function:
+    filename, printed = source.filename, source.text.startswith(_HEADER)
+    module = Module(source, printed, closure=closure, unreached=unreached)
     reader = Reader(module, Variables(printed=False), Comments(source))
     found: list[Callable[[], ir.Program | ir.Function]] = []
     for node in source.tree.body:
@@ -167,6 +180,9 @@ def _constant(reader: Reader, node: ast.stmt, name: str, value: ast.expr) -> Non
                     raise reader.error(ParserTypeError, value, f"unknown MemRef argument {keyword.arg!r}")
                 slots = integer(reader, keyword.value, "slots")
             closure[name] = MemRef(slots=slots)
+        case ast.Call(func=ast.Attribute(attr="TensorView" | "TileView" as kind), args=[], keywords=keywords):
+            build = TensorView if kind == "TensorView" else TileView
+            closure[name] = build(**{k.arg or "": python_value(reader, k.value) for k in keywords})
         case _:
             try:
                 closure[name] = python_value(reader, value)

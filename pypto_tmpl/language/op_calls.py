@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import ast
+import difflib
 from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.attributes import attribute_dict, stored
 from pypto_tmpl.language.constants import named_member, shown, type_text
 from pypto_tmpl.language.dependencies import dependencies
-from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
+from pypto_tmpl.language.diagnostics import (
+    InvalidOperationError,
+    ParserError,
+    ParserSyntaxError,
+    ParserTypeError,
+)
 from pypto_tmpl.language.expressions import as_constant, operand
 from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.namespaces import CallContext, OpCallError, build_call
 from pypto_tmpl.language.scopes import HOST_LEVELS, Reader
+from pypto_tmpl.ops import load_table
 
+_ALL_BUT = 0.88  # of the letters, the namespace among them
 _WINDOW_BUFFER = "alloc_window_buffer"
 _TASK_DUMMY = ("pl", "system", "task_dummy")
 
@@ -47,13 +55,13 @@ def source_call(reader: Reader, node: ast.Call, path: tuple[str, ...], is_statem
         if "name" in kwargs:
             message = "a window buffer is named by the variable it is bound to"
             raise reader.error(ParserSyntaxError, node, message, "leave out name=")
-    context = CallContext(reader.span(node), is_statement, split, target)
+    context = CallContext(reader.span(node), is_statement, split, target, not reader.unreached)
     try:
         found = build_call(path, args, kwargs, context)
     except OpCallError as error:
         if type(error) is not OpCallError:
             raise
-        raise reader.error(InvalidOperationError, node, str(error), error.hint) from None
+        raise reader.error(InvalidOperationError, node, str(error), error.hint or error.order) from None
     if attrs and isinstance(found, ir.Call):
         merged = [*found.attrs.items(), *attrs]
         found = ir.Call(
@@ -109,9 +117,14 @@ def _buffer_base(reader: Reader, node: ast.expr) -> ir.Expr | None:
     return None
 
 
-def unknown_op(reader: Reader, node: ast.Call, error: OpCallError) -> InvalidOperationError:
+def is_misspelt(op: str) -> bool:
+    """Whether no op is registered by that name, and the name of one is all but the same."""
+    table = load_table()
+    return op not in table and bool(difflib.get_close_matches(op, table, n=1, cutoff=_ALL_BUT))
+
+
+def unknown_op(reader: Reader, node: ast.Call, hint: str | None = None) -> ParserError:
     """The diagnostic for a name that no namespace has."""
-    hint = REPLACEMENTS.get(getattr(node.func, "attr", ""), error.hint)
-    found = reader.error(InvalidOperationError, node, f"unknown op {shown(node.func)}", hint)
-    assert isinstance(found, InvalidOperationError)
-    return found
+    hint = REPLACEMENTS.get(getattr(node.func, "attr", ""), hint)
+    message = f"unknown op {shown(node.func)}"
+    return reader.error(InvalidOperationError, node, message, hint, concerns_values=False)

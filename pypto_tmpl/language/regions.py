@@ -7,13 +7,21 @@ from collections.abc import Callable, Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
-from pypto_tmpl.language.assignments import assign
+from pypto_tmpl.language.assignments import assign, note_lane
 from pypto_tmpl.language.constants import enum_member, shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import scalar
 from pypto_tmpl.language.folding import integer
 from pypto_tmpl.language.former_names import REPLACEMENTS
-from pypto_tmpl.language.scope_options import AT, COMMON, RUNTIME, SPMD, ScopeOptions, scope_options
+from pypto_tmpl.language.scope_options import (
+    AT,
+    COMMON,
+    RUNTIME,
+    SPMD,
+    ScopeOptions,
+    check_listed,
+    scope_options,
+)
 from pypto_tmpl.language.scope_rules import (
     check_context,
     check_dispatch,
@@ -101,9 +109,11 @@ def _at(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None)
         if found.slot_num is not None:
             found.attrs["slot_num"] = found.slot_num
         body, attrs = _kernel_body(reader, node.body, span, split=found.split), found.stored(reader, call)
+        check_listed(reader, call, found, body)
         emit(reader, ir.InCoreScopeStmt(found.split, found.name_hint, body, span, attrs=attrs))
     else:
         body, attrs = block(reader, node.body, span), found.stored(reader, call)
+        check_listed(reader, call, found, body)
         emit(reader, ir.HierarchyScopeStmt(level, found.role, found.name_hint, body, span, attrs=attrs))
 
 
@@ -144,7 +154,8 @@ def _spmd_options(reader: Reader, call: ast.Call) -> tuple[ir.Expr, ScopeOptions
         message = f"the number of blocks is an integer, and {shown(count)} is {core_num.type.dtype.name}"
         raise reader.error(ParserTypeError, count, message)
     if isinstance(core_num, ir.ConstInt) and core_num.value <= 0 and not reader.module.printed:
-        raise reader.error(ParserSyntaxError, count, "the number of blocks is positive")
+        message = "the number of blocks is positive"
+        raise reader.error(ParserSyntaxError, count, message, concerns_values=True)
     return core_num, scope_options(reader, call, SPMD, but=("core_num",))
 
 
@@ -161,6 +172,7 @@ def _spmd(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | Non
             check_dispatch(reader, node)
         body = block(reader, node.body, span)
     attrs = found.stored(reader, call)
+    check_listed(reader, call, found, body)
     emit(reader, ir.SpmdScopeStmt(core_num, found.sync_start, found.name_hint, body, span, attrs=attrs))
 
 
@@ -199,6 +211,7 @@ def spmd_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:
         reader.loops.pop()
     body = _in_core(found, body, span)
     attrs = found.stored(reader, call)
+    check_listed(reader, call, found, body)
     emit(reader, ir.SpmdScopeStmt(core_num, found.sync_start, found.name_hint, body, span, attrs=attrs))
 
 
@@ -207,7 +220,9 @@ def _index_assignment(reader: Reader, node: ast.For, op: str, span: ir.Span) -> 
     if not isinstance(node.target, ast.Name):
         raise reader.error(ParserSyntaxError, node.target, "the target of this loop is one name")
     variable = reader.names.define(node.target.id, _INDEX, reader.span(node.target))
-    return ir.AssignStmt(variable, ir.Call(ir.Op(op), (), _INDEX, span), span)
+    value = ir.Call(ir.Op(op), (), _INDEX, span)
+    note_lane(reader, node.target.id, value)
+    return ir.AssignStmt(variable, value, span)
 
 
 def split_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
-from pypto_tmpl.language.attributes import attribute_dict, stored, variables
+from pypto_tmpl.language.attributes import attribute_dict, listed, stored, variables
 from pypto_tmpl.language.constants import enum_member, shown
 from pypto_tmpl.language.dependencies import dependencies, predicate
-from pypto_tmpl.language.diagnostics import ParserSyntaxError
+from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.folding import boolean, integer, string
 from pypto_tmpl.language.scopes import Reader
 
@@ -86,6 +86,8 @@ def _read(reader: Reader, found: ScopeOptions, name: str, value: ast.expr) -> No
         case "deps" | "no_dep_args" | "dumps":
             is_source = name == "deps" and not reader.module.printed
             read = dependencies(reader, value) if is_source else variables(reader, value, name)
+            if name == "no_dep_args" and not reader.module.printed:
+                _check_distinct(reader, value, name)
             found.attrs[_VARIABLES[name]] = read
         case "sync_start":
             found.sync_start = boolean(reader, value, name)
@@ -95,6 +97,30 @@ def _read(reader: Reader, found: ScopeOptions, name: str, value: ast.expr) -> No
             found.attrs[name] = predicate(reader, value)
         case "attrs":
             found.attrs.update(attribute_dict(reader, value, name))
+
+
+def check_listed(reader: Reader, call: ast.Call, found: ScopeOptions, body: ir.Stmt) -> None:
+    """What a scope lists of its arguments are variables that it reads: of others nothing would come."""
+    if reader.module.printed or reader.errors:
+        return
+    used = {id(node) for node in ir.walk(body) if isinstance(node, ir.Var)}
+    for keyword in call.keywords:
+        if keyword.arg not in ("dumps", "no_dep_args"):
+            continue
+        for element, value in listed(keyword.value, found.attrs[_VARIABLES[keyword.arg]]):
+            if id(value) not in used:
+                message = (
+                    f"{shown(element)} in {keyword.arg} is no argument of the scope, which does not read it"
+                )
+                raise reader.error(ParserTypeError, element, message)
+
+
+def _check_distinct(reader: Reader, node: ast.expr, what: str) -> None:
+    """Every variable of a list stands in it once."""
+    elements = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
+    for index, element in enumerate(elements):
+        if shown(element) in map(shown, elements[:index]) and not isinstance(element, ast.Constant):
+            raise reader.error(ParserSyntaxError, element, f"{shown(element)} stands twice in {what}")
 
 
 def _is_manual(reader: Reader, node: ast.expr) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from pypto_tmpl import ir
 from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserSyntaxError
 from pypto_tmpl.language.scopes import Reader
@@ -65,6 +66,10 @@ def check_split(reader: Reader, call: ast.Call) -> None:
     """A split region stands in no other, and in no scope that is split as a whole."""
     if reader.splits:
         raise reader.error(ParserSyntaxError, call, "a split region stands inside another")
+    if reader.function_type is ir.FunctionType.InCore:
+        message = "a split region stands inside a function declared InCore"
+        hint = "write it in an orchestration function, which makes it a kernel"
+        raise reader.error(ParserSyntaxError, call, message, hint)
     if "split" in reader.scopes:
         message = "a split region stands inside a scope with pl.split(...)"
         raise reader.error(ParserSyntaxError, call, message, "leave out the split of the scope")

@@ -61,6 +61,7 @@ class Variables:
         self._unbound: dict[str, ir.Var] = {}  # named by types before anything defines them
         self._hidden: list[list[tuple[str, ir.Expr | None]]] = []
         self._extents: dict[ir.Expr, ir.Expr] = {}  # variables that were read off a tensor's shape
+        self._unreached: set[ir.Expr] = set()  # variables that only code defines which no run reaches
 
     def find(self, name: str) -> ir.Expr | None:
         """What an expression may read under that name here: nearly always a variable."""
@@ -108,9 +109,12 @@ class Variables:
         self._assigned.add(name)
         if type(old) is ir.Var and name not in self._arguments:
             if old.type is type_ or old.type == type_:
+                self._unreached.discard(old)
                 return old
             if not self._printed and same_type(old.type, type_, self._extents):
                 return old
+            if old in self._unreached:
+                return self.define(name, type_, span)
             raise ReassignedError(name, old.type, type_)
         return self.define(name, type_, span)
 
@@ -171,6 +175,15 @@ class Variables:
                 else:
                     self._visible[name] = before
 
+    def visible(self) -> Mapping[str, ir.Expr]:
+        """What every name stands for here."""
+        return dict(self._visible)
+
+    def note_unreached(self, before: Mapping[str, ir.Expr]) -> None:
+        """Let what became visible since ``before`` be of no account where a name gets another type."""
+        after = self._visible.items()
+        self._unreached.update(value for name, value in after if before.get(name) is not value)
+
     def names(self) -> list[str]:
         """What an expression may read here."""
         return list(self._visible)
@@ -187,6 +200,7 @@ class Signature:
     role: ir.Role | None = None
     failed: bool = False  # its body has errors, and its results are not known
     is_inline: bool = False  # its body takes the place of the call
+    is_annotated: bool = True  # its definition tells what it returns
 
     @property
     def result_type(self) -> ir.Type:
@@ -229,6 +243,7 @@ class Module:
     unread: set[str] = field(default_factory=set)  # names of functions whose signatures have errors
     windows: set[str] = field(default_factory=set)  # names of window buffers, one each in a program
     called: dict[str, ir.Function] = field(default_factory=dict)  # functions from outside that bodies call
+    unreached: frozenset[str] = frozenset()  # functions that are only called where no run gets to
 
     def dimension(self, name: str) -> ir.Var:
         """The one variable of that dimension."""
@@ -266,6 +281,8 @@ class Reader:
     splits: list[ir.SplitMode] = field(default_factory=list)  # of the split_aiv regions around
     kernel_depth: int = 0  # InCore scopes around
     in_type: bool = False  # inside an annotation
+    in_extent: bool = False  # inside an extent of one
+    lane_symbols: set[str] = field(default_factory=set)  # lane indices of the name of a dimension
     signature: ast.FunctionDef | None = None  # whose parameters and results are being read
     _bound: frozenset[str] | None = None
     target: str = ""  # name that the statement binds
@@ -273,10 +290,13 @@ class Reader:
     pending_comments: list[str] = field(default_factory=list)
     params: list[ir.Var] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)  # kinds of the scopes around, the innermost last
+    unreached: int = 0  # blocks around that no run reaches, see reached.py
+    left_out: set[str] = field(default_factory=set)  # names that statements there would have bound
     errors: list[ParserError] = field(default_factory=list)  # of statements that were passed over
     failed: set[str] = field(default_factory=set)  # names that such statements would have bound
     expanding: list[InlineFunction] = field(default_factory=list)  # inline functions, the innermost last
-    dump_tags: set[ir.Var] = field(default_factory=set)  # tensors that later tasks dump
+    dump_tags: dict[ir.Var, ast.Call] = field(default_factory=dict)  # tensors that later tasks dump
+    idle_tags: list[ast.Call] = field(default_factory=list)  # marks of tensors that no task has taken yet
 
     def span(self, node: ast.AST) -> ir.Span:
         """Where ``node`` begins."""
@@ -303,7 +323,11 @@ class Reader:
         message: str,
         hint: str | None = None,
         note: str | None = None,
+        concerns_values: bool | None = None,
     ) -> ParserError:
-        """An error of that kind at ``node``."""
+        """An error of that kind at ``node``; ``concerns_values`` where it is not as the kind says."""
         span = self.span(node)
-        return kind(message, span, hint, note, self.module.source.lines_of(span))
+        found = kind(message, span, hint, note, self.module.source.lines_of(span))
+        if concerns_values is not None:
+            found.concerns_values = concerns_values
+        return found

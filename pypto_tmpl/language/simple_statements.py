@@ -6,13 +6,15 @@ import ast
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.calls import call
-from pypto_tmpl.language.constants import attribute_name
+from pypto_tmpl.language.constants import SUBMITS, attribute_name, shown
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, PythonSyntaxError
 from pypto_tmpl.language.expressions import as_constant, expression, scalar
+from pypto_tmpl.language.reached import reached, truth
 from pypto_tmpl.language.scopes import Reader, Results
 from pypto_tmpl.language.statements import block, emit, reads
 from pypto_tmpl.language.static_statements import STATIC_STATEMENTS
-from pypto_tmpl.language.yields import define_results, is_yield, read_yield, yields
+from pypto_tmpl.language.yield_calls import is_yield, yields
+from pypto_tmpl.language.yields import define_results, read_yield
 
 _NO_JUMPS = frozenset({"parallel", "unroll", "split_aiv", "spmd"})
 
@@ -34,6 +36,10 @@ def _expression_statement(reader: Reader, node: ast.Expr) -> None:
         name = attribute_name(value.func)
         where = "first in a function" if name == "func_attr" else "first in a pl.while_ loop"
         raise reader.error(ParserSyntaxError, node, f"pl.{name} stands {where}")
+    if isinstance(value, ast.Call) and attribute_name(value.func) in SUBMITS and not reader.module.printed:
+        message = f"{shown(value.func)} stands alone on the right of an assignment"
+        hint = "bind its results and its task id: `out, tid = ...`"
+        raise reader.error(ParserSyntaxError, value, message, hint)
     reader.target, reader.root = "", value
     found = (
         call(reader, value, None, is_statement=True)
@@ -77,17 +83,25 @@ def _if(reader: Reader, node: ast.If) -> None:
     span = reader.span(node)
     condition = scalar(reader, node.test, "the condition of an if", ir.DataType.BOOL)
     outer, results = reader.results, Results()
-    reader.results = results
+    reader.results, taken = results, truth(condition)
     try:
         if yields(node.body) or yields(node.orelse):
-            with reader.names.scope():
+            with reader.names.scope(), reached(reader, taken is not False):
                 then_body = block(reader, node.body, span)
             results.yields = 0
+            values, results.values = results.values, {} if taken is False else results.values
             with reader.names.scope():
-                else_body = block(reader, node.orelse, span) if node.orelse else None
+                else_body = _else(reader, node, span, taken)
+            results.values = values | results.values
         else:
-            then_body = block(reader, node.body, span)
-            else_body = block(reader, node.orelse, span) if node.orelse else None
+            with reached(reader, taken is not False):
+                then_body = block(reader, node.body, span)
+            else_body = _else(reader, node, span, taken)
     finally:
         reader.results = outer
     emit(reader, ir.IfStmt(condition, then_body, else_body, define_results(reader, results, span), span))
+
+
+def _else(reader: Reader, node: ast.If, span: ir.Span, taken: bool | None) -> ir.Stmt | None:
+    with reached(reader, taken is not True):
+        return block(reader, node.orelse, span) if node.orelse else None

@@ -148,6 +148,10 @@ class Comments:
         lines = [part.end_lineno or 0 for part in parts if part is not None]
         self.take(max(node.lineno, *lines, 0) + 1)
 
+    def silence(self) -> None:
+        """Warn of nothing from now on: statements that have an error carry no comments."""
+        self._warns = False
+
     def drop(self, last_line: int) -> None:
         """Warn of the comments up to a line: nothing follows that could carry them."""
         while self.remain and self._comments[self._next].line <= last_line:

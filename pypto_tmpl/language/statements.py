@@ -14,7 +14,9 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.inlining import reads_statements
 from pypto_tmpl.language.limits import as_parser_error
+from pypto_tmpl.language.reached import is_judgement, leaves, reached
 from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.yield_calls import yields
 
 _STATEMENTS: dict[type[ast.stmt], Callable[[Reader, Any], None]] = {}
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str | None]] = {
@@ -52,14 +54,22 @@ def reads(
 def block(reader: Reader, body: Sequence[ast.stmt], span: ir.Span, first: ir.Stmt | None = None) -> ir.Stmt:
     """The statements of a body: one is itself, none or several are a sequence at ``span``."""
     outer, reader.statements = reader.statements, [] if first is None else [first]
-    is_whole = True
+    is_whole, is_left = True, False
     try:
         for node in body:
-            try:
-                statement(reader, node)
-            except ParserError as error:
-                is_whole = False
-                _pass_over(reader, node, error)
+            count = len(reader.statements)
+            with reached(reader, not is_left):
+                try:
+                    statement(reader, node)
+                except ParserError as error:
+                    del reader.statements[count:]
+                    if not is_judgement(reader, error):
+                        is_whole = False
+                        _keep(reader, error)
+                    elif yields([node]):
+                        raise  # so that the loop or branch around is left out, which needs the yield
+                    _pass_over(reader, node)
+            is_left |= not reader.module.printed and any(map(leaves, reader.statements[count:]))
         found = reader.statements
     finally:
         reader.statements = outer
@@ -68,11 +78,16 @@ def block(reader: Reader, body: Sequence[ast.stmt], span: ir.Span, first: ir.Stm
     return found[0] if len(found) == 1 else ir.SeqStmts(found, span)
 
 
-def _pass_over(reader: Reader, node: ast.stmt, error: ParserError) -> None:
-    """Keep an error for later, and go on without the names that the statement would have bound."""
-    reader.pending_comments = []
+def _keep(reader: Reader, error: ParserError) -> None:
+    """Keep an error for later."""
+    reader.comments.silence()
     if not isinstance(error, PassedOverError) and len(reader.errors) < _MOST_ERRORS:
         reader.errors.append(error)
+
+
+def _pass_over(reader: Reader, node: ast.stmt) -> None:
+    """Go on without a statement and the names that it would have bound."""
+    reader.pending_comments = []
     for inner in ast.walk(node):
         match inner:
             case ast.Name(id=name, ctx=ast.Store()) | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):

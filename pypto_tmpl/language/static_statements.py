@@ -51,7 +51,7 @@ def _assert(reader: Reader, node: ast.Call) -> None:
     if value is NotImplemented:
         raise reader.error(ParserError, condition, f"{shown(condition)} is no compile-time value")
     if not value:
-        raise reader.error(ParserError, node, f"static_assert failed: {text}")
+        raise reader.error(ParserError, node, f"static_assert failed: {text}", concerns_values=True)
 
 
 def _dump_tag(reader: Reader, node: ast.Call) -> None:
@@ -62,7 +62,8 @@ def _dump_tag(reader: Reader, node: ast.Call) -> None:
         case [ast.Name() as name], []:
             value = operand(reader, name)
             if isinstance(value, ir.Var) and isinstance(value.type, ir.TensorType):
-                reader.dump_tags.add(value)
+                reader.dump_tags[value] = node
+                reader.idle_tags.append(node)
                 return
     raise reader.error(ParserTypeError, node, "pl.dump_tag takes the name of a tensor")
 

@@ -140,11 +140,12 @@ def _slice(reader: Reader, whole: ast.Subscript, node: ast.Slice, extent: ir.Exp
         upper = expression(reader, node.upper)
         _check_index(reader, node.upper, upper)
     size = simplify(ir.sub(upper, lower, span))
-    if constant := constant_extent(size):
-        if constant < 0:
-            raise reader.error(ParserTypeError, at, f"the slice {shown(node)} ends before it begins")
-    elif constant == 0:
-        raise reader.error(ParserTypeError, at, f"the slice {shown(node)} is empty")
+    constant = constant_extent(size)
+    if constant is not None and constant <= 0:
+        if not reader.unreached:
+            what = "ends before it begins" if constant < 0 else "is empty"
+            raise reader.error(ParserTypeError, at, f"the slice {shown(node)} {what}")
+        constant, size = 0, ir.ConstInt(0, ir.DataType.INDEX, span)
     if not is_tile:
         return Axis(at, lower, size)
     first, box = constant_extent(lower), constant_extent(extent)
@@ -241,7 +242,7 @@ def _tuple(reader: Reader, node: ast.expr, elements: Sequence[ir.Expr]) -> ir.Ma
 
 
 def _op(reader: Reader, node: ast.expr, name: str, operands: list[ir.Expr]) -> ir.Expr:
-    context = CallContext(reader.span(node))
+    context = CallContext(reader.span(node), is_judged=not reader.unreached)
     try:
         return build_call(("pl", *name.split(".")), operands, {}, context)
     except OpCallError as error:

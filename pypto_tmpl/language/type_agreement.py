@@ -64,6 +64,26 @@ def may_agree(a: ir.Type, b: ir.Type) -> bool:
     return type(a) is type(b)
 
 
+def may_be_given(param: ir.Type, value: ir.Expr) -> bool:
+    """Whether a parameter of that type takes a value: as ``may_agree``; constants take the type of a number.
+
+    Windows of other cards are tensors too, and the memory space of a tile is none of its type here.
+    """
+    given = value.type
+    if isinstance(param, ir.UnknownType) or isinstance(given, ir.UnknownType):
+        return True
+    match param, given:
+        case (ir.ScalarType(dtype=wanted), ir.ScalarType()):
+            if isinstance(value, (ir.ConstInt, ir.ConstFloat)) and wanted.is_float():
+                return True
+            return may_agree(param, given)
+        case (ir.ShapedType(), ir.ShapedType()):
+            are_tensors = isinstance(param, ir.TensorType) and isinstance(given, ir.TensorType)
+            is_one_kind = are_tensors or type(param) is type(given)
+            return is_one_kind and param.dtype == given.dtype and _may_be_equal(param.shape, given.shape)
+    return type(param) is type(given)
+
+
 def _may_be_equal(a: Sequence[ir.Expr], b: Sequence[ir.Expr]) -> bool:
     pairs = [(constant_extent(x), constant_extent(y)) for x, y in zip(a, b, strict=False)]
     return len(a) == len(b) and all(x == y for x, y in pairs if x is not None and y is not None)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.types import implicit_tile_view
-from pypto_tmpl.language.annotations import TENSOR_VIEW_FIELDS, TILE_VIEW_FIELDS
+from pypto_tmpl.language.annotations import TENSOR_VIEW_FIELDS, TILE_VIEW_FIELDS, View
 from pypto_tmpl.language.constants import (
     data_type,
     enum_member,
@@ -95,7 +95,8 @@ def parameter(reader: Reader, node: ast.arg) -> tuple[ir.Type, ir.ParamDirection
         if kind == "tuple":
             raise reader.error(ParserTypeError, node, f"parameter {node.arg!r}: tuples are return types only")
         inner, direction = inner.slice, DIRECTIONS[kind]
-    found = annotation(reader, inner)
+    dtype = named_member(reader, inner)  # pl.FP32 stands for pl.Scalar[pl.FP32]
+    found = ir.ScalarType(dtype) if isinstance(dtype, ir.DataType) else annotation(reader, inner)
     if isinstance(found, ir.ScalarType) and direction is ir.ParamDirection.InOut:
         raise reader.error(ParserTypeError, node, f"parameter {node.arg!r}: a scalar cannot be InOut")
     return found, direction
@@ -154,8 +155,8 @@ def _tensor_parts(
 
 def _tensor_view(reader: Reader, node: ast.expr) -> ir.TensorView | None:
     """A TensorView or the layout that stands for one; None for anything else."""
-    if isinstance(node, ast.Call) and _name_of(node.func) == "TensorView":
-        fields = _view_fields(reader, node, TENSOR_VIEW_FIELDS)
+    if (call := _view_call(reader, node, "TensorView")) is not None:
+        fields = _view_fields(reader, call, TENSOR_VIEW_FIELDS)
         layout = fields.get("layout")
         return ir.TensorView(
             _extents_of(reader, fields, "stride"),
@@ -180,8 +181,8 @@ def _tile(reader: Reader, node: ast.expr, parts: list[ast.expr]) -> ir.Type:
     view_node: ast.Call | None = None
     for part in parts[2:]:
         found = named_member(reader, part)
-        if isinstance(part, ast.Call) and _name_of(part.func) == "TileView" and view_node is None:
-            view_node = part
+        if view_node is None and (call := _view_call(reader, part, "TileView")) is not None:
+            view_node = call
         elif isinstance(found, ir.MemorySpace) and space is None:
             space = found
         elif isinstance(found, (ir.TensorLayout, ir.TileLayout)):
@@ -217,6 +218,22 @@ def tile_view(
         _pad(reader, fields),
         enum_member(reader, compact, ir.CompactMode, "compact") if compact else ir.CompactMode.null,
     )
+
+
+def _view_call(reader: Reader, node: ast.expr, name: str) -> ast.Call | None:
+    """The call that spells a view of that name, also where a variable holds the view; None for neither."""
+    if isinstance(node, ast.Call) and _name_of(node.func) == name:
+        return node
+    closure = reader.module.closure
+    view = closure.get(node.id) if isinstance(node, ast.Name) and not reader.names.find(node.id) else None
+    if not (isinstance(node, ast.Name) and isinstance(view, View) and view.name == name):
+        return None
+    keywords = []
+    for key, value in view.fields.items():
+        part = f"{node.id}.{key}"  # a name that no text can have otherwise
+        closure[part] = value
+        keywords.append(ast.keyword(key, ast.copy_location(ast.Name(part, ast.Load()), node)))
+    return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], keywords), node)
 
 
 def _is_none(node: ast.expr) -> bool:
@@ -264,7 +281,7 @@ def extent(reader: Reader, node: ast.expr) -> ir.Expr:
         if 0 <= value <= 1024:
             return _SMALL[value]  # constants are immutable: types share them
         return int_constant(reader, node, value, ir.DataType.INDEX)
-    return _extent(reader, node, in_type(reader, node))
+    return _extent(reader, node, in_type(reader, node, is_extent=True))
 
 
 def _extent(reader: Reader, node: ast.expr, value: Operand) -> ir.Expr:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.constants import attribute_name, shown, type_text
+from pypto_tmpl.language.constants import shown, type_text
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression
 from pypto_tmpl.language.scopes import Reader, Results
@@ -22,11 +22,6 @@ def spelled_type(reader: Reader, node: ast.expr) -> ir.Type | None:
     return annotation(reader, node)
 
 
-def is_yield(node: ast.expr) -> bool:
-    """Whether an expression is ``pl.yield_(...)``."""
-    return isinstance(node, ast.Call) and attribute_name(node.func) == "yield_"
-
-
 def read_yield(reader: Reader, node: ast.expr, targets: list[tuple[ast.Name, ast.expr | None]]) -> None:
     """A yield; its targets are what the enclosing loop or branch defines."""
     assert isinstance(node, ast.Call)
@@ -37,7 +32,7 @@ def read_yield(reader: Reader, node: ast.expr, targets: list[tuple[ast.Name, ast
         message = f"Mismatch: {len(targets)} names for {len(values)} yielded values"
         raise reader.error(ParserSyntaxError, node, message)
     results = reader.results
-    if results is not None and not reader.module.printed:
+    if results is not None and not (reader.module.printed or reader.unreached):
         _check_types(reader, node, results, [target.id for target, _ in targets], values)
     if results is not None:
         results.yields += 1
@@ -84,27 +79,3 @@ def define_results(
         found.append(reader.names.define(name, type_, span))
         reader.failed.discard(name)
     return found
-
-
-def yields(body: Sequence[ast.stmt]) -> bool:
-    """Whether a body yields, itself or in a scope that it opens."""
-    return yield_target(body) is not None
-
-
-def yield_target(body: Sequence[ast.stmt]) -> ast.stmt | None:
-    """The statement that yields in a body."""
-    for node in reversed(body):
-        match node:
-            case ast.AnnAssign(value=ast.Call() as value) | ast.Assign(value=ast.Call() as value):
-                if is_yield(value):
-                    return node
-            case ast.Expr(value=ast.Call() as value):
-                if is_yield(value):
-                    return node
-            case (
-                ast.With(body=inner)
-                | ast.For(iter=ast.Call(func=ast.Attribute(attr="split_aiv")), body=inner)
-            ):
-                if (found := yield_target(inner)) is not None:
-                    return found
-    return None

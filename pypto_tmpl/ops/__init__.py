@@ -1,6 +1,6 @@
 """The op table: what every op takes and yields, and which macro emits it."""
 
-from pypto_tmpl.ops.loader import OpTableError, load_table
+from pypto_tmpl.ops.loader import OpTableError, forget_changed, load_table
 from pypto_tmpl.ops.model import FamilyFile, KwargSpec, OpEntry, OperandSpec, ResultSpec
 from pypto_tmpl.ops.rules import carries_region_of, resolve_result
 from pypto_tmpl.ops.table import OpTable, UnknownOpError
@@ -15,6 +15,7 @@ __all__ = [
     "ResultSpec",
     "UnknownOpError",
     "carries_region_of",
+    "forget_changed",
     "load_table",
     "resolve_result",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -9,6 +10,7 @@ from typing import Any, get_args
 from pypto_tmpl.errors import Diagnostic, allowed_note
 from pypto_tmpl.ops import model, requirements, rules, signatures
 from pypto_tmpl.ops.macros import Macro, MacroFile, reachable_macros
+from pypto_tmpl.ops.sample_checks import sample_problems
 from pypto_tmpl.ops.sources import identifiers
 from pypto_tmpl.ops.table import Declaration
 
@@ -99,6 +101,8 @@ def _emission(declaration: Declaration, around: Surroundings) -> Iterator[Diagno
     if entry.is_executable:
         file = around.macro_files.get(declaration.family)
         macros = tuple(file.macros) if file is not None else ()
+        if file is not None and file.syntax is not None:
+            return  # reported once, with the line of the file
         if entry.emit not in macros:
             what = f"ops/{declaration.family}.py.jinja has no macro {entry.emit!r}"
             note = allowed_note("macros", macros, str(entry.emit))
@@ -114,12 +118,35 @@ def _helpers(declaration: Declaration, around: Surroundings) -> Iterator[Diagnos
             yield _problem(declaration, "unknown-helper", what, ("uses", index), note)
     if not entry.is_executable:
         return
-    macros = reachable_macros(around.macro_files, declaration.family, str(entry.emit)).values()
-    for macro in macros:
+    macros = reachable_macros(around.macro_files, declaration.family, str(entry.emit))
+    yield from _unknown_helpers(declaration, around, macros)
+    for macro in macros.values():
         for helper in sorted((macro.names & around.helpers).difference(entry.uses)):
             yield _undeclared(declaration, helper, f"macro {macro.name!r}", macro)
     for helper in sorted((_names_in(entry.constants) & around.helpers).difference(entry.uses)):
         yield _undeclared(declaration, helper, "`with`", None)
+
+
+def _unknown_helpers(
+    declaration: Declaration, around: Surroundings, macros: Mapping[tuple[str, str], Macro]
+) -> Iterator[Diagnostic]:
+    """Names with the underscore of helpers that are none."""
+    entry = declaration.entry
+    for (stem, _), macro in macros.items():
+        file = around.macro_files[stem]
+        known = around.helpers | file.macros.keys() | file.imports.keys() | _set_names(macro)
+        for name in sorted(macro.names - known):
+            if name.startswith("_") and not name.startswith("__"):
+                note = allowed_note("helpers", sorted(around.helpers), name)
+                what = f"{entry.name}: macro {macro.name!r} names {name!r}, which is no preamble helper"
+                where = f"{macro.line_of(name)}      op table: {declaration.locate('emit')}"
+                yield Diagnostic("unknown-helper", what, where, (note,))
+
+
+def _set_names(macro: Macro) -> set[str]:
+    """What a macro defines itself."""
+    found = re.findall(r"\bset\s+(\w+)|\bfor\s+(\w+)|\b(_\w+)\s*(?==[^=])", macro.source)
+    return {name for names in found for name in names if name}
 
 
 def _undeclared(declaration: Declaration, helper: str, by: str, macro: Macro | None) -> Diagnostic:
@@ -246,3 +273,5 @@ def _samples(declaration: Declaration) -> Iterator[Diagnostic]:
                     what = f"{part}[{index}] gives {key!r}, which is no operand or keyword"
                     note = allowed_note("names", allowed, key)
                     yield _problem(declaration, "unknown-operand", what, (part, index, key), note)
+    for slug, what, path, note in sample_problems(entry, lambda kind: _MEMBERS.get(kind, ())):
+        yield _problem(declaration, slug, what, path, note)

@@ -10,9 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pypto_tmpl.errors import Location
+import jinja2
+
+from pypto_tmpl.errors import Diagnostic, Location
 from pypto_tmpl.ops.sources import identifiers, read_text
 
+_JINJA = jinja2.Environment()
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _BOUNDARY = re.compile(r"\{%[-+]?\s*(?:macro\s+(?P<name>\w+)\s*\(|(?P<end>endmacro)\b[^%]*%\})")
 _IMPORT = re.compile(
@@ -29,6 +32,12 @@ class Macro:
     source: str
     names: frozenset[str]
 
+    def line_of(self, name: str) -> Location:
+        """The line on which the macro first has a name."""
+        found = re.search(rf"(?<![\w.]){re.escape(name)}\b", self.source)
+        lines = self.source.count("\n", 0, found.start()) if found else 0
+        return Location(self.location.file, self.location.line + lines)
+
 
 @dataclass(slots=True)
 class MacroFile:
@@ -38,6 +47,17 @@ class MacroFile:
     macros: dict[str, Macro] = field(default_factory=dict)
     imports: dict[str, tuple[str, str]] = field(default_factory=dict)
     repeated: list[Macro] = field(default_factory=list)
+    syntax: Diagnostic | None = None
+
+
+def syntax_problem(path: Path, text: str) -> Diagnostic | None:
+    """What Jinja has against a macro file."""
+    try:
+        _JINJA.parse(text)
+    except jinja2.TemplateSyntaxError as error:
+        what = f"{path.name.partition('.')[0]}: not valid Jinja: {error.message}"
+        return Diagnostic("template-syntax", what, str(Location(path, error.lineno)))
+    return None
 
 
 def scan_macros(path: Path) -> MacroFile:

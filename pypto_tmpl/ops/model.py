@@ -31,7 +31,15 @@ TORCH_DTYPES: tuple[DTypeName, ...] = (
 )  # fmt: skip
 
 # What macros read as `attr.<name>` besides keywords.
-CALL_FACTS = ("result", "in_kernel", "device", "source_is_written")
+CALL_FACTS = (
+    "result",
+    "in_kernel",
+    "device",
+    "source_is_written",
+    "may_be_negative",
+    "is_inside",
+    "may_be_view",
+)
 
 
 class _Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -138,6 +146,10 @@ class CallSpec(_Model, frozen=True):
         dict[str, str],
         Meta(description="Scalar operand → operand, keyword or dtype whose dtype a bare number takes."),
     ] = field(default_factory=dict)
+    signed: Annotated[
+        tuple[str, ...],
+        Meta(description="Scalar operands of the dtype of their literals, or the signed one of its width."),
+    ] = ()
     together: Annotated[tuple[str, ...], Meta(description="Parameters of which all or none are given.")] = ()
     fills: Annotated[
         tuple[str, ...], Meta(description="Tuple operands that are empty where only later ones are given.")
@@ -216,6 +228,12 @@ class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
         tuple[DTypeName, ...],
         Meta(description="Element dtypes for which the emitted text is right; others are refused."),
     ] = TORCH_DTYPES
+    exact: Annotated[
+        bool,
+        Meta(
+            description="False where FP32 results are right up to roundings only, as of functions and sums."
+        ),
+    ] = True
     samples: Annotated[
         tuple[Sample, ...],
         Meta(

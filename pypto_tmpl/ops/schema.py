@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from pypto_tmpl.generated import json_in, write_generated
 from pypto_tmpl.ops.model import FamilyFile
 from pypto_tmpl.resources import template_root
 
@@ -22,8 +23,13 @@ def schema_text() -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
+def _is_schema(data: bytes) -> bool:
+    found = json_in(data)
+    return isinstance(found, dict) and found.get("$ref") == f"#/$defs/{FamilyFile.__name__}"
+
+
 def write_schema() -> Path:
     """Bring the committed schema up to date."""
     path = schema_path()
-    path.write_bytes(schema_text().encode("utf-8"))
+    write_generated(path, schema_text(), _is_schema)
     return path

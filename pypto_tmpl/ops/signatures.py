@@ -156,6 +156,7 @@ def call_problems(entry: OpEntry) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         ("keywords", call.keywords),
         ("drops", tuple(call.drops)),
         ("literals", tuple(call.literals)),
+        ("signed", call.signed),
         ("together", call.together),
         ("fills", call.fills),
         ("wraps", call.wraps),

@@ -6,13 +6,31 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from pypto_tmpl.errors import Location, PyptoTmplError, shown_path
+
 HELPER_MARKER = re.compile(r"\{#-?\s*helper:\s*(?P<name>\w+)(?P<rest>.*?)-?#\}", re.DOTALL)
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
+class SourceFileError(PyptoTmplError, ValueError):
+    """A file of a template folder that cannot be read as text."""
+
+    slug = "template-file"
+
+
 def read_text(path: Path) -> str:
-    """The file's text; CR LF and CR line ends become LF, a byte-order mark is dropped."""
-    text = path.read_bytes().decode("utf-8-sig")
+    """The file's text; CR LF and CR line ends become LF, a byte-order mark is dropped.
+
+    Raises: SourceFileError for a file that is not UTF-8 or cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise SourceFileError(f"the file cannot be read: {error.strerror}", where=shown_path(path)) from None
+    except UnicodeDecodeError as error:
+        where = Location(path, data[: error.start].count(b"\n") + 1)
+        raise SourceFileError(f"the file is not UTF-8: {error.reason}", where=str(where)) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -81,6 +81,12 @@ class OpTable(Mapping[str, OpEntry]):
     def __contains__(self, name: object) -> bool:
         return name in self._ops or name in self._aliases
 
+    def __eq__(self, other: object) -> bool:
+        return self is other  # what is derived from a table is kept by the table
+
+    def __hash__(self) -> int:
+        return id(self)
+
     def family_of(self, name: str) -> str:
         """The family whose files hold the op; its macros stand in ``ops/<family>.py.jinja``."""
         return self._op(name).family

@@ -82,9 +82,18 @@ def _argument(position: int, param: EntryParam, arg: object) -> torch.Tensor | i
         kind = "scalar" if param.shape is None else "tensor"
         raise TypeError(f"parameter {param.name!r} is a {kind}, got {type(arg).__name__}")
     if isinstance(arg, torch.Tensor):
+        arg = _of_same_bits(param, arg)
         _check_tensor(param, arg)
         return arg
     return _number(param, arg)
+
+
+def _of_same_bits(param: EntryParam, arg: torch.Tensor) -> torch.Tensor:
+    """Unsigned integers that come as the signed ones of their width, which torch computes with."""
+    wanted = getattr(torch, TORCH_NAMES.get(param.dtype, ""), None)
+    if wanted is None or wanted is arg.dtype or str(arg.dtype).replace(".int", ".uint") != str(wanted):
+        return arg
+    return arg.view(wanted)
 
 
 def _check_tensor(param: EntryParam, arg: torch.Tensor) -> None:

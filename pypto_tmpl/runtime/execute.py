@@ -109,6 +109,8 @@ def execute_build(
         written = [] if recording is None else recording.write()
     for found in before.changed(lambda: program or _dumped(build, manifest)):
         (on_changed or warn_of_change)(found)
+    for remark in () if recording is None else recording.remarks:
+        warn_caller(remark, UserWarning)
     return written
 
 

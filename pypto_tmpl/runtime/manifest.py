@@ -11,7 +11,7 @@ from typing import Any
 
 from pypto_tmpl import __version__
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.files import write_text
+from pypto_tmpl.generated import json_in, write_generated
 
 NAME = "manifest.json"
 SCHEMA = 1
@@ -79,7 +79,7 @@ class Manifest:
     tool: str = f"pypto_tmpl {__version__}"
 
     def write(self, build: Path) -> None:
-        """Write the manifest into a build directory."""
+        """Write the manifest into a build directory. Raises ForeignFileError where another file is there."""
         params = [
             {"name": p.name, "direction": p.direction, "dtype": p.dtype, "shape": p.shape and list(p.shape)}
             for p in self.entry.params
@@ -103,11 +103,19 @@ class Manifest:
                 for path, record in sorted(self.files.items())
             },
         }
-        write_text(build / NAME, json.dumps(data, indent=2) + "\n")
+        text = json.dumps(data, indent=2) + "\n"
+        write_generated(build / NAME, text, is_manifest, make_folders=True)
 
     def with_file(self, build: Path, path: str) -> Manifest:
         """The manifest with a file's state as it is now."""
         return replace(self, files=self.files | {path: file_record(build / path)})
+
+
+def is_manifest(data: bytes) -> bool:
+    """The manifest of a build, of whatever version."""
+    found = json_in(data)
+    tool = found.get("tool") if isinstance(found, dict) else None
+    return isinstance(tool, str) and tool.startswith("pypto_tmpl ")
 
 
 def read_manifest(build: Path) -> Manifest:

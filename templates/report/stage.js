@@ -18,7 +18,7 @@ function outputsView(stage) {
 
 function irView(stage) {
   if (!stage.ir.length) return element("p", {}, "The report holds no text of this stage.");
-  return codeView(stage.ir.flatMap(([, , runs]) => linesOf(runs)));
+  return codeView(stage.ir.flatMap(([, , runs]) => linesOf(runs)), stage.failed_ir_lines);
 }
 
 function scriptView(stage) {
@@ -52,8 +52,23 @@ function tabs() {
   return list;
 }
 
-/** Show a view of a stage; the list and the address follow. */
-function show(stageIndex, view = selected.view) {
+/** Whether the page is one column, so that it scrolls as a whole. */
+function isNarrow() {
+  return matchMedia("(max-width: 50rem)").matches;
+}
+
+/** Scroll a box, and nothing around it, until an element of it is in view. */
+function scrollWithin(box, inner) {
+  const [outside, inside] = [box.getBoundingClientRect(), inner.getBoundingClientRect()];
+  if (inside.top < outside.top) box.scrollTop -= outside.top - inside.top;
+  else if (inside.bottom > outside.bottom) box.scrollTop += inside.bottom - outside.bottom;
+}
+
+/**
+ * Show a view of a stage; the list and the address follow. A page of one column goes to it, unless it was
+ * just opened (`isFirst`): then it stays at its headline.
+ */
+function show(stageIndex, view = selected.view, isFirst = false) {
   const stage = report.stages[stageIndex];
   if (!stage) return;
   const hadTabFocus = document.activeElement?.getAttribute("role") === "tab";
@@ -61,7 +76,7 @@ function show(stageIndex, view = selected.view) {
   Object.assign(selected, { stage: stageIndex, view });
   const option = document.getElementById(`stage-${stageIndex}`);
   option.setAttribute("aria-selected", "true");
-  option.scrollIntoView({ block: "nearest" });
+  scrollWithin(document.getElementById("stages"), option);
   document.getElementById("stages").setAttribute("aria-activedescendant", option.id);
   const main = document.getElementById("stage");
   const panel = element("div", { role: "tabpanel", id: "view", "aria-labelledby": `view-${view}` });
@@ -70,7 +85,8 @@ function show(stageIndex, view = selected.view) {
   redrawMaps();
   main.scrollTop = 0;
   if (hadTabFocus) document.getElementById(`view-${view}`).focus();
-  if (VIEWS[view][0] === "Script" && stage.failed_lines.length) jump(1);
+  if (isNarrow() && !isFirst) main.scrollIntoView({ block: "start" });
+  if (!(isNarrow() && isFirst)) goToLine(stage.first_lines[VIEWS[view][0]] ?? firstFailed(view, stage));
   try {
     history.replaceState(null, "", `#${stageIndex}.${view + 1}`);
   } catch {
@@ -78,14 +94,32 @@ function show(stageIndex, view = selected.view) {
   }
 }
 
+/** The first marked line of a view that the page shows: helpers are folded. */
+function firstFailed(view, stage) {
+  if (VIEWS[view][0] === "IR") return stage.failed_ir_lines[0];
+  if (VIEWS[view][0] === "Script") return stage.failed_lines.find((line) => line > stage.helper_lines);
+}
+
+function goToLine(number) {
+  const line = document.querySelector(`#view .code-line[data-number="${number}"]`);
+  if (line) scrollToHeight(line.getBoundingClientRect().top);
+}
+
+/** Scroll what scrolls here, the view or the page, until a height of the window is near the view's top. */
+function scrollToHeight(height) {
+  const main = document.getElementById("stage");
+  if (isNarrow()) scrollBy(0, height - 60);
+  else main.scrollTop += height - main.getBoundingClientRect().top - 60;
+}
+
 /** Scroll to the next change, or line that failed, in a direction (1 or -1). */
 function jump(direction) {
   const main = document.getElementById("stage");
   const marks = [...main.querySelectorAll(".hunk, .code-line.failed")].filter((mark) => mark.offsetParent);
-  const top = main.getBoundingClientRect().top + 60;
+  const top = (isNarrow() ? 0 : main.getBoundingClientRect().top) + 60;
   const tops = marks.map((mark) => mark.getBoundingClientRect().top);
   const at = direction > 0 ? tops.findIndex((y) => y > top + 2) : tops.findLastIndex((y) => y < top - 2);
-  if (at >= 0) main.scrollTop += tops[at] - top;
+  if (at >= 0) scrollToHeight(tops[at]);
 }
 
 /** Unfold the lines that are folded; fold them again when nothing is. */

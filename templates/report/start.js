@@ -6,7 +6,7 @@ function start() {
   document.getElementById("filter").addEventListener("input", filterStages);
   document.body.addEventListener("click", (event) => {
     const chosen = event.target.closest("[data-stage]");
-    if (chosen) show(Number(chosen.dataset.stage));
+    if (chosen) show(Number(chosen.dataset.stage), Number(chosen.dataset.view ?? selected.view));
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawMaps);
   try {
@@ -17,8 +17,8 @@ function start() {
   }
   const [, stage, view] = /^#(\d+)\.([1-4])$/.exec(location.hash) ?? [];
   const firstBad = report.stages.findIndex((found) => !found.passed);
-  if (report.stages[stage]) show(Number(stage), view - 1);
-  else show(Math.max(firstBad, 0));
+  if (report.stages[stage]) show(Number(stage), view - 1, true);
+  else show(Math.max(firstBad, 0), selected.view, true);
   document.getElementById("stages").focus({ preventScroll: true });
   document.documentElement.dataset.ready = "yes";
 }

@@ -341,3 +341,42 @@ def test_heavy_modules_wait_until_used(arguments: list[str]) -> None:
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "instead"),
+    [
+        (("new", "tile.mine", "--family", "mine"), "pypto-tmpl --template-dir DIR ops new"),
+        (("docs", "--check"), "pypto-tmpl ops docs prints the page"),
+        (("docs", "--write"), "pypto-tmpl ops docs prints the page"),
+        (("stubs", "--write"), "those of an installed package are up to date"),
+        (("schema", "--write"), "pypto-tmpl ops schema prints it"),
+    ],
+)
+def test_an_installed_package_is_not_written_into(monkeypatch, arguments, instead):
+    monkeypatch.setattr("pypto_tmpl.resources.is_installed", lambda: True)
+    result = CliRunner().invoke(main, ["ops", *arguments])
+    assert result.exit_code == 2
+    assert "this is an installed package, not a checkout of the project" in result.output
+    assert instead in result.output
+
+
+def test_a_folder_of_ones_own_gets_new_ops_from_an_installed_package(monkeypatch, tmp_path):
+    monkeypatch.setattr("pypto_tmpl.resources.is_installed", lambda: True)
+    line = ["--template-dir", str(tmp_path), "ops", "new", "tile.mine", "--family", "mine"]
+    assert CliRunner().invoke(main, line).exit_code == 0
+    assert (tmp_path / "ops/mine.yaml").is_file()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_new_keeps_every_byte_of_a_file(tmp_path, end):
+    line = ["--template-dir", str(tmp_path), "ops", "new"]
+    assert CliRunner().invoke(main, [*line, "tile.first", "--family", "mine"]).exit_code == 0
+    entry = tmp_path / "ops/mine.yaml"
+    old = ("\ufeff" + entry.read_text().replace("\n", end)).encode()
+    entry.write_bytes(old)
+    assert CliRunner().invoke(main, [*line, "tile.second", "--family", "mine"]).exit_code == 0
+    new = entry.read_bytes()
+    assert new.startswith(old)
+    assert b"tile.second" in new
+    assert (b"\n" in new.replace(b"\r\n", b"")) == (end == "\n")

@@ -304,7 +304,7 @@ def test_an_interruption_leaves_what_was_found(folder, jobs, report):
     assert process.stdout is not None
     head = [process.stdout.readline() for _ in range(9)]
     process.send_signal(signal.SIGINT)
-    rest, errors = process.communicate(timeout=60)
+    rest, errors = process.communicate()
     assert head[6].startswith("==================== 02_after_Pass2")
     assert (process.returncode, errors) == (130, "")
     last = rest.splitlines()[-1]

@@ -85,7 +85,8 @@ def test_facts_of_a_call(emit: Callable[..., str]) -> None:
 
 
 FACTS = (
-    "valid, valid_items, shape, rank, dtype, dtype_name, dtype_class, bits, memory, items, is_literal, layout"
+    "valid, valid_items, shape, rank, dtype, dtype_name, dtype_class, bits, memory, items, is_literal, "
+    "layout, edge"
 )
 
 

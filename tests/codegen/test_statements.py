@@ -61,7 +61,7 @@ def test_return_of_some_values(count):
 def test_constants():
     inf = ir.ConstFloat(float("inf"), FP32, U)
     nan = ir.ConstFloat(float("nan"), FP32, U)
-    values = [-3, 2**63 - 1, 0.5, -0.0, 1e300, True, False]
+    values = [-3, 2**63 - 1, 0.5, -0.0, 1e30, True, False]
     found = evaluate_body(ret(*values, inf, ir.ConstFloat(float("-inf"), FP32, U), nan))
     assert found[:7] == tuple(values)
     assert [type(value) for value in found[:7]] == [int, int, float, float, float, bool, bool]

@@ -101,15 +101,16 @@ def test_a_script_generated_again_with_another_text_says_so(build, monkeypatch):
 
 
 def test_the_fingerprint_follows_the_templates(tmp_path, monkeypatch):
-    (tmp_path / "a.jinja").write_text("one")
-    monkeypatch.setattr(fingerprint_module, "template_root", lambda: tmp_path)
-    digest = fingerprint_module.generator_fingerprint.__wrapped__
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "ops/a.jinja").write_text("one")
+    monkeypatch.setattr(fingerprint_module, "all_folders", lambda: (tmp_path,))
+    digest = fingerprint_module.generator_fingerprint
     first = digest()
     assert digest() == first
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "page.css").write_text("p {}")
     assert digest() == first
-    (tmp_path / "a.jinja").write_text("two")
+    (tmp_path / "ops/a.jinja").write_text("second")
     assert digest() != first
 
 

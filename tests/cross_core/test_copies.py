@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 import torch
 from codegen.builders import (
     FP32,
@@ -41,8 +40,6 @@ from codegen.kernels import (
 
 from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
-
-pytestmark = pytest.mark.timeout(20)
 
 BOX = [ROWS, 8]
 t, u, more = tile("t", BOX, memory=Acc), tile("u", BOX, memory=Acc), tile("more", BOX, memory=Acc)

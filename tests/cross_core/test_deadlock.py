@@ -1,7 +1,6 @@
 """What is said when no lane can go on: at once, by lane, with the lines of script and source."""
 
 import threading
-import time
 
 import pytest
 import torch
@@ -22,8 +21,6 @@ from codegen.kernels import (
 
 from pypto_tmpl import ir
 from pypto_tmpl.debug import load_script, torch_codegen
-
-pytestmark = pytest.mark.timeout(20)
 
 NAME = "<kernel>"
 
@@ -75,13 +72,12 @@ def line(script, text):
 
 
 def report(namespace):
-    """The error of the entry, and the seconds after which it came."""
-    started = time.monotonic()
+    """The error of the entry, which is not that of a timeout."""
+    namespace["_PIPE_WAIT_TIMEOUT_SEC"] = namespace["_MIXED_KERNEL_TIMEOUT_SEC"] = 3600
     with pytest.raises(RuntimeError) as caught:
         namespace["main"](numbers(4, 8), torch.zeros(4, 8))
-    elapsed = time.monotonic() - started
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("group ")]
-    return str(caught.value), elapsed
+    return str(caught.value)
 
 
 def expected(script, cube_origin="", vector_origin=""):
@@ -106,28 +102,22 @@ def test_a_deadlock_is_reported_in_full(seed):
     script = torch_codegen(a_lane_that_pushes_to_the_wrong_pipe())
     namespace = load_script(script, NAME)
     namespace["_OPTIONS"].schedule_seed = seed
-    assert report(namespace)[0] == expected(script)
-
-
-def test_a_deadlock_is_reported_at_once():
-    """Best of three: the machine may be busy. The timeouts are 10 and 30 seconds."""
-    namespace = load_script(torch_codegen(a_lane_that_pushes_to_the_wrong_pipe()), NAME)
-    assert min(report(namespace)[1] for _ in range(3)) < 0.1
+    assert report(namespace) == expected(script)
 
 
 @pytest.mark.parametrize("is_found_later", [False, True])
 def test_source_lines_are_named_where_they_are_known(is_found_later):
     node = a_lane_that_pushes_to_the_wrong_pipe()
     script = torch_codegen(node)
-    text, _ = report(load_script(script, NAME, source=(lambda: node) if is_found_later else node))
+    text = report(load_script(script, NAME, source=(lambda: node) if is_found_later else node))
     assert text == expected(script, " (from kernel.py:12)", " (from kernel.py:25)")
-    assert report(load_script(script, NAME, source=lambda: None))[0] == expected(script)
+    assert report(load_script(script, NAME, source=lambda: None)) == expected(script)
 
 
 def test_source_lines_of_formatted_scripts_with_checks():
     node = a_lane_that_pushes_to_the_wrong_pipe()
     script = torch_codegen(node, check_shapes=True, format=True)
-    text, _ = report(load_script(script, NAME, source=node))
+    text = report(load_script(script, NAME, source=node))
     assert text == expected(script, " (from kernel.py:12)", " (from kernel.py:25)")
 
 

@@ -48,8 +48,6 @@ from codegen.kernels import (
 from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
 
-pytestmark = pytest.mark.timeout(20)
-
 i, lane = scalar("i"), scalar("lane")
 row = tile("row", [1, 8])
 

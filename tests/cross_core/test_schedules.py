@@ -23,8 +23,6 @@ from corpus_check import default_corpus, find_dumps, load_program, prepared_inpu
 from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
 
-pytestmark = pytest.mark.timeout(120)
-
 SEEDS = range(50)
 LANES = "_run_lanes("
 

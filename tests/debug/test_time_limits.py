@@ -26,6 +26,10 @@ _BODY = _BODY.replace("\n            ", "\n                ")
 ENDLESS = f"{_HEAD}        for q in pl.range(0, 1000000000):\n    {_LOOP}{_BODY}"
 
 
+LIMIT = 8
+"""Seconds for a stage that takes a hundredth of one: a busy machine may let it wait that long."""
+
+
 @pytest.fixture(scope="module")
 def pool():
     with WorkerPool(2) as workers:
@@ -35,23 +39,21 @@ def pool():
 
 def test_a_stage_that_hangs_gets_a_verdict(tmp_path, pool):
     write_dump(tmp_path, GOOD, ENDLESS, scaled_text(2.0000001), scaled_text(odd=3.0))
-    began = time.monotonic()
-    options = Options(time_limit=3, executor=pool)
+    options = Options(time_limit=LIMIT, executor=pool)
     results = list(Validation(tmp_path, inputs(), expected(), options).results())
     assert [result.verdict for result in results] == ["ok", "timed out", "ok", "wrong"]
     assert results[1].failure is not None
-    assert results[1].failure.text == "running the stage took longer than the time limit of 3 s"
-    assert 3 <= time.monotonic() - began < 20
+    assert results[1].failure.text == f"running the stage took longer than the time limit of {LIMIT} s"
     # The process that hung is gone, and another one is in its place.
-    assert pool.submit(sum, [1, 2]).result(30) == 3
+    assert pool.submit(sum, [1, 2]).result() == 3
 
 
 def test_the_function_ends_in_an_error(tmp_path, capsys):
     write_dump(tmp_path, GOOD, ENDLESS)
     with pytest.raises(ValidationError) as caught:
-        validate_pass_ir_codegen_results(tmp_path, inputs(), expected(), time_limit=3, jobs=1)
+        validate_pass_ir_codegen_results(tmp_path, inputs(), expected(), time_limit=LIMIT, jobs=1)
     assert str(caught.value).splitlines()[0] == (
-        "error[validation]: 01_after_Pass1: running the stage took longer than the time limit of 3 s"
+        f"error[validation]: 01_after_Pass1: running the stage took longer than the time limit of {LIMIT} s"
     )
     assert "no verdict: running the stage took longer" in capsys.readouterr().out
 
@@ -63,21 +65,21 @@ def test_the_command_ends_with_its_exit_code(tmp_path, monkeypatch):
     torch.save(inputs(), "in.pt")
     torch.save(expected(), "out.pt")
     write_dump(tmp_path / "dump", GOOD, ENDLESS)
-    arguments = ["validate", "dump", "--inputs", "in.pt", "--expected", "out.pt", "--time-limit", "3"]
+    arguments = ["validate", "dump", "--inputs", "in.pt", "--expected", "out.pt", "--time-limit", str(LIMIT)]
     result = CliRunner().invoke(main, [*arguments, "--jobs", "1"])
     assert result.exit_code == 1
     assert "01_after_Pass1  .py        no   timed out  -" in result.stdout
     assert (
-        "rerun: pypto-tmpl validate dump/01_after_Pass1.py --inputs in.pt --expected out.pt --time-limit 3\n"
-        in (result.stdout)
+        "rerun: pypto-tmpl validate dump/01_after_Pass1.py --inputs in.pt --expected out.pt"
+        f" --time-limit {LIMIT}\n" in result.stdout
     )
 
 
 def test_tasks_that_wait_are_not_late():
     """Of four tasks on one thread each takes less than the limit, all of them together more."""
     with ThreadPoolExecutor(1) as executor:
-        limits = TimeLimits(executor, 0.5)
-        pending = {executor.submit(time.sleep, 0.2): number for number in range(4)}
+        limits = TimeLimits(executor, 3)
+        pending = {executor.submit(time.sleep, 1): number for number in range(4)}
         late = 0
         while pending:
             done, over = limits.wait(pending, 0)
@@ -90,7 +92,7 @@ def test_tasks_that_wait_are_not_late():
 def test_a_thread_goes_on_but_is_not_waited_for():
     stop = Event()
     with ThreadPoolExecutor(1) as executor:
-        hanging = executor.submit(stop.wait, 60)
+        hanging = executor.submit(stop.wait)
         assert TimeLimits(executor, 0.2).wait({hanging: 0}, 0) == (set(), {hanging})
         stop.set()
 
@@ -110,16 +112,16 @@ def test_without_a_sign_of_its_start_the_front_task_is_timed():
 
 
 def test_a_task_that_is_ended_leaves_the_others_alone(pool):
-    hanging, other = pool.submit(time.sleep, 60), pool.submit(time.sleep, 0.5)
+    hanging, other = pool.submit(time.sleep, 3600), pool.submit(time.sleep, 0.5)
     while not (hanging.running() and other.running()):
         time.sleep(0.01)
     pool.end_task(hanging)
     with pytest.raises(WorkerDiedError):
-        hanging.result(10)
-    assert other.result(10) is None
+        hanging.result()
+    assert other.result() is None
     waiting = [pool.submit(time.sleep, 0.3) for _ in range(2)] + [pool.submit(sum, [1])]
     pool.end_task(waiting[2])
-    assert waiting[2].cancelled() and waiting[0].result(30) is None
+    assert waiting[2].cancelled() and waiting[0].result() is None
 
 
 def test_reading_has_a_limit_of_its_own(tmp_path, monkeypatch):
@@ -127,23 +129,23 @@ def test_reading_has_a_limit_of_its_own(tmp_path, monkeypatch):
 
     def slow(content, request):
         if content.name == "01_after_Pass1":
-            stop.wait(60)
+            stop.wait()
         return prepare_task(content, request)
 
     monkeypatch.setattr("pypto_tmpl.debug.schedule.prepare_task", slow)
     write_dump(tmp_path, GOOD, scaled_text(2.0000001), scaled_text(2.0000002))
     with ThreadPoolExecutor(2) as executor:
-        options = Options(time_limit=5, executor=executor)
+        options = Options(time_limit=LIMIT, executor=executor)
         results = list(Validation(tmp_path, inputs(), expected(), options).results())
         stop.set()
     assert [result.verdict for result in results] == ["ok", "timed out", "ok"]
     assert results[1].failure is not None
-    assert results[1].failure.text == "reading the stage took longer than the time limit of 5 s"
+    assert results[1].failure.text == f"reading the stage took longer than the time limit of {LIMIT} s"
 
 
 def test_a_stage_like_one_that_hung_is_not_run(tmp_path, pool):
     write_dump(tmp_path, ENDLESS, ENDLESS.replace("q in", "p in"), GOOD)
-    options = Options(time_limit=3, executor=pool)
+    options = Options(time_limit=LIMIT, executor=pool)
     results = list(Validation(tmp_path, inputs(), expected(), options).results())
     assert [(result.verdict, result.same_as) for result in results] == [
         ("timed out", ""),

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import wait
 
 import pytest
 import torch
@@ -30,16 +29,17 @@ def is_alive(process):
     return True
 
 
-def test_tasks_run_in_other_processes_at_the_same_time(pool):
-    pool.wait_until_ready()
-    began = time.perf_counter()
-    wait([pool.submit(time.sleep, 1.0) for _ in range(2)], 60)
-    assert time.perf_counter() - began < 1.9
-    assert pool.submit(os.getpid).result(60) != os.getpid()
+def test_tasks_run_in_other_processes_at_the_same_time(pool, tmp_path):
+    """Each end of a FIFO is open only when the other one is."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    ends = [pool.submit(os.open, pipe, flags) for flags in (os.O_RDONLY, os.O_WRONLY)]
+    assert all(end.result() > 2 for end in ends)
+    assert pool.submit(os.getpid).result() != os.getpid()
 
 
 def test_the_cores_are_divided_among_the_workers(pool):
-    assert pool.submit(torch.get_num_threads).result(60) == max(1, len(usable_cores()) // 2)
+    assert pool.submit(torch.get_num_threads).result() == max(1, len(usable_cores()) // 2)
 
 
 @pytest.mark.parametrize(
@@ -57,41 +57,41 @@ def test_workers_share_the_cores(cores, jobs, shares):
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="cores cannot be chosen here")
 def test_a_worker_stays_on_its_cores(pool):
-    assert pool.submit(os.sched_getaffinity, 0).result(60) in [
+    assert pool.submit(os.sched_getaffinity, 0).result() in [
         {*share} for share in _shares(usable_cores(), 2)
     ]
 
 
 def test_an_exception_comes_back_as_what_it_was(pool):
     with pytest.raises(ZeroDivisionError):
-        pool.submit(divmod, 1, 0).result(60)
+        pool.submit(divmod, 1, 0).result()
 
 
 def test_what_cannot_be_pickled_is_told(pool):
     with pytest.raises(Exception, match="pickle"):
-        pool.submit(lambda: 1).result(60)
+        pool.submit(lambda: 1).result()
     with pytest.raises(RuntimeError, match="no answer can be sent: "):
-        pool.submit(threading.Lock).result(60)
-    assert pool.submit(abs, -3).result(60) == 3
+        pool.submit(threading.Lock).result()
+    assert pool.submit(abs, -3).result() == 3
 
 
 def test_what_a_script_prints_is_no_answer(pool):
-    assert pool.submit(os.write, 1, b"printed by a test of the workers\n").result(60) == 33
-    assert pool.submit(print, "printed by a test of the workers").result(60) is None
-    assert pool.submit(abs, -3).result(60) == 3
+    assert pool.submit(os.write, 1, b"printed by a test of the workers\n").result() == 33
+    assert pool.submit(print, "printed by a test of the workers").result() is None
+    assert pool.submit(abs, -3).result() == 3
 
 
 def test_a_process_that_dies_takes_only_its_task_along(pool):
     dying = pool.submit(os._exit, 7)
     with pytest.raises(WorkerDiedError) as caught:
-        dying.result(60)
+        dying.result()
     assert str(caught.value) == "error[worker]: the worker process ended with exit code 7"
-    assert [pool.submit(abs, -n).result(60) for n in range(4)] == [0, 1, 2, 3]
+    assert [pool.submit(abs, -n).result() for n in range(4)] == [0, 1, 2, 3]
 
 
 def test_the_processes_end_with_the_pool():
     with WorkerPool(1) as workers:
-        process = workers.submit(os.getpid).result(60)
+        process = workers.submit(os.getpid).result()
     assert not is_alive(process)
     with pytest.raises(RuntimeError, match="the worker pool is shut down"):
         workers.submit(abs, 1)
@@ -99,12 +99,10 @@ def test_the_processes_end_with_the_pool():
 
 def test_a_cancelling_shutdown_does_not_wait_for_tasks():
     workers = WorkerPool(1)
-    running, waiting = workers.submit(time.sleep, 60), workers.submit(abs, 1)
+    running, waiting = workers.submit(time.sleep, 3600), workers.submit(abs, 1)
     workers.wait_until_ready()
-    began = time.perf_counter()
     workers.shutdown(cancel_futures=True)
-    assert time.perf_counter() - began < 10
-    assert isinstance(running.exception(1), WorkerDiedError) and waiting.cancelled()
+    assert isinstance(running.exception(), WorkerDiedError) and waiting.cancelled()
 
 
 def test_less_than_one_job_is_none():
@@ -112,7 +110,8 @@ def test_less_than_one_job_is_none():
         WorkerPool(0)
 
 
-def test_a_patient_pool_starts_no_process_for_little_work():
+def test_a_patient_pool_starts_no_process_for_little_work(monkeypatch):
+    monkeypatch.setattr("pypto_tmpl.debug.workers.INLINE_SECONDS", 3600)
     with PatientPool(2) as patient:
         assert patient.submit(os.getpid).result() == os.getpid()
         assert isinstance(patient.submit(divmod, 1, 0).exception(), ZeroDivisionError)
@@ -122,7 +121,7 @@ def test_a_patient_pool_starts_processes_for_more(monkeypatch):
     monkeypatch.setattr("pypto_tmpl.debug.workers.INLINE_SECONDS", 0.01)
     with PatientPool(2) as patient:
         patient.submit(time.sleep, 0.02)
-        assert patient.submit(os.getpid).result(60) != os.getpid()
+        assert patient.submit(os.getpid).result() != os.getpid()
     with PatientPool(1) as alone:
         alone.submit(time.sleep, 0.02)
         assert alone.submit(os.getpid).result() == os.getpid()

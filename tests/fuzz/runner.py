@@ -14,7 +14,7 @@ from fuzz.inputs import make_input
 from fuzz.minimise import minimised
 from process_pool import Worker
 
-WALL_SECONDS = 30.0
+WALL_SECONDS = 600.0
 """When a worker counts as hung: far above the processor time that an input may take."""
 
 MINIMISE_SECONDS = 60.0
@@ -68,18 +68,21 @@ def run(
     report: Callable[[Finding], None] = lambda finding: None,
     first: int = 0,
     minimise_seconds: float = MINIMISE_SECONDS,
+    inputs: int = 10**12,
 ) -> Run:
-    """Examine the inputs of ``seed`` from number ``first`` on until the time is over."""
+    """Examine the inputs of ``seed`` from number ``first`` on until so many are done or time is over."""
     state, lock = Run(seed), threading.Lock()
     deadline = time.monotonic() + seconds
-    following = iter(range(first, first + 10**12))
+    following = iter(range(first, first + inputs))
 
     def work() -> None:
         worker = Worker(check, limit_memory)
         try:
             while time.monotonic() < deadline:
                 with lock:
-                    index = next(following)
+                    index = next(following, None)
+                if index is None:
+                    break
                 failure = result_of(worker, (seed, index))
                 with lock:
                     state.tried += 1

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import threading
 import time
 
@@ -45,7 +46,7 @@ def test_the_line_is_cleared_and_the_number_of_tasks_is_kept(tmp_path):
             on_task()
         while "4 tasks" not in out.getvalue():
             time.sleep(0.01)
-    assert "\r\x1b[Kruntime: 0 s, 4 tasks" in out.getvalue()
+    assert re.search(r"\r\x1b\[Kruntime: \d+ s, 4 tasks", out.getvalue())
     assert out.getvalue().endswith("\r\x1b[K")
     assert json.loads(known.read_text()) == {"tasks": 4}
     again = Terminal()
@@ -53,12 +54,12 @@ def test_the_line_is_cleared_and_the_number_of_tasks_is_kept(tmp_path):
         on_task()
         while "1 of 4 tasks" not in again.getvalue():
             time.sleep(0.01)
-    assert "runtime: 0 s, 1 of 4 tasks, about 0 s left" in again.getvalue()
+    assert re.search(r"runtime: \d+ s, 1 of 4 tasks, about \d+ s left", again.getvalue())
 
 
 def test_a_stage_that_raises_clears_the_line_and_keeps_no_number(tmp_path):
     out = Terminal()
-    with pytest.raises(LookupError), live_line("runtime", tmp_path / "tasks.json", out):
+    with pytest.raises(LookupError), live_line("runtime", tmp_path / "tasks.json", out, 3600):
         raise LookupError
     assert out.getvalue() == "\r\x1b[K"
     assert not (tmp_path / "tasks.json").exists()
@@ -90,7 +91,8 @@ def test_a_run_on_a_terminal_counts_its_kernels(run_scale, console, monkeypatch)
     result = run_scale(program=kernels.scale())
     assert result.passed
     assert json.loads((result.work_dir / "report/tasks.json").read_text()) == {"tasks": 1}
-    assert out.getvalue() == "\r\x1b[K"
+    # A line is shown for what takes longer than a second, which on a busy machine anything may.
+    assert re.fullmatch(r"(\r\x1b\[Kruntime: \d+ s[^\r]*)*\r\x1b\[K", out.getvalue())
     assert [line for line in console() if "runtime" in line] == [
         "[RUN] runtime ...",
         "[RUN] runtime done (T)",

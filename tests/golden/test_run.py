@@ -38,7 +38,7 @@ def test_the_lines_of_a_run(run_scale, console, tmp_path):
     assert (result.error, result.phase, result.error_type, result.traceback) == (None,) * 4
     assert result.work_dir.parent == tmp_path / "build_output"
     assert re.fullmatch(r"Scale_\d{8}_\d{6}", result.work_dir.name)
-    assert 0 < result.execution_time < 60
+    assert result.execution_time > 0
     assert re.fullmatch(r"PASS \(\d+\.\d\ds\)", str(result))
 
 

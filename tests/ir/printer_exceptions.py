@@ -23,6 +23,7 @@ FIELDS: dict[str, str] = {
     "MemRef.name_hint": "printed under the name of its base",
     "WindowBuffer.name_hint": "printed under the name of its base",
     # Communication domains: the language has no form for them, they are comments (spec: DSL, 12.8)
+    "CommDomainScopeStmt.name_hint": "upstream's comment on a communication domain does not say it",
     "WindowBuffer.size": "the operand of the allocation; the window itself only shows in a comment",
     "WindowBuffer.load_from_host": "upstream's comment on a communication domain does not say it",
     "WindowBuffer.store_to_host": "upstream's comment on a communication domain does not say it",

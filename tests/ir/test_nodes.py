@@ -62,9 +62,9 @@ def test_var():
 
 
 def test_kinds_of_var_arguments():
-    with raises(TypeError, "name_hint must be str, got int"):
+    with raises(TypeError, "Var.name_hint must be str, got int"):
         ir.Var(1, UNKNOWN, SPAN)
-    with raises(TypeError, "type must be Type, got DataType"):
+    with raises(TypeError, "Var.type must be Type, got DataType"):
         ir.Var("x", FP32, SPAN)
 
 
@@ -73,7 +73,7 @@ def test_iter_arg():
     arg = ir.IterArg("i", SCALAR, init, SPAN)
     assert (arg.name_hint, arg.type, arg.span) == ("i", SCALAR, SPAN)
     assert arg.initValue is init
-    with raises(TypeError, "initValue must be Expr, got int"):
+    with raises(TypeError, "IterArg.initValue must be Expr, got int"):
         ir.IterArg("i", SCALAR, 0, SPAN)
 
 
@@ -87,7 +87,7 @@ def test_window_buffer():
     plain = ir.WindowBuffer(base, 64)
     assert (plain.load_from_host, plain.store_to_host, plain.span) == (False, False, ir.Span.unknown())
     assert (plain.size.value, plain.size.dtype) == (64, INDEX)
-    with raises(TypeError, "base must be Var, got str"):
+    with raises(TypeError, "WindowBuffer.base must be Var, got str"):
         ir.WindowBuffer("w", 64)
 
 
@@ -97,7 +97,7 @@ def test_window_buffer():
 def test_const_int():
     made = ir.ConstInt(-5, ir.DataType.UINT8, SPAN)
     assert (made.value, made.dtype, made.type) == (-5, ir.DataType.UINT8, ir.ScalarType(ir.DataType.UINT8))
-    with raises(TypeError, "value must be int, got float"):
+    with raises(TypeError, "ConstInt.value must be int, got float"):
         ir.ConstInt(1.0, INDEX, SPAN)
 
 
@@ -120,14 +120,14 @@ def test_const_float():
     made = ir.ConstFloat(0.5, FP32, SPAN)
     assert (made.value, made.dtype, made.type) == (0.5, FP32, ir.ScalarType(FP32))
     assert type(ir.ConstFloat(2, FP32, SPAN).value) is float
-    with raises(TypeError, "value must be float or int, got str"):
+    with raises(TypeError, "ConstFloat.value must be float or int, got str"):
         ir.ConstFloat("1", FP32, SPAN)
 
 
 def test_const_bool():
     made = ir.ConstBool(True, SPAN)
     assert (made.value, made.dtype, made.type) == (True, BOOL, ir.ScalarType(BOOL))
-    with raises(TypeError, "value must be bool, got int"):
+    with raises(TypeError, "ConstBool.value must be bool, got int"):
         ir.ConstBool(1, SPAN)
 
 
@@ -151,9 +151,9 @@ def test_binary_operators(name):
     assert made.left is left
     assert made.right is right
     assert (made.type, made.span) == (ir.ScalarType(FP32), SPAN)
-    with raises(TypeError, "left must be Expr, got int"):
+    with raises(TypeError, f"{name}.left must be Expr, got int"):
         getattr(ir, name)(1, right, FP32, SPAN)
-    with raises(TypeError, "right must be Expr, got NoneType"):
+    with raises(TypeError, f"{name}.right must be Expr, got NoneType"):
         getattr(ir, name)(left, None, FP32, SPAN)
 
 
@@ -163,7 +163,7 @@ def test_unary_operators(name):
     made = getattr(ir, name)(operand, FP32, SPAN)
     assert made.operand is operand
     assert (made.type, made.span) == (ir.ScalarType(FP32), SPAN)
-    with raises(TypeError, "operand must be Expr, got int"):
+    with raises(TypeError, f"{name}.operand must be Expr, got int"):
         getattr(ir, name)(1, FP32, SPAN)
 
 
@@ -175,7 +175,7 @@ def test_make_tuple():
     made = ir.MakeTuple(parts, SPAN)
     assert [element.value for element in made.elements] == [1, True]
     assert made.type == ir.TupleType([SCALAR, ir.ScalarType(BOOL)])
-    with raises(TypeError, "elements[1] must be Expr, got int"):
+    with raises(TypeError, "MakeTuple.elements[1] must be Expr, got int"):
         ir.MakeTuple([const(), 1], SPAN)
 
 
@@ -264,7 +264,7 @@ def test_sizes_of_memrefs_are_unsigned_64_bit_integers():
 def test_memref_forms_that_do_not_exist():
     with raises(TypeError, "no MemRef is built from (int, int)"):
         ir.MemRef(0, 8)
-    with raises(TypeError, "slot must be Expr or None, got int"):
+    with raises(TypeError, "MemRef.slot must be Expr or None, got int"):
         ir.MemRef("m", 0, 8, slot=1)
 
 
@@ -314,9 +314,9 @@ def test_call_forms():
 def test_call_forms_that_do_not_exist():
     with raises(TypeError, "Call takes (op, args[, kwargs[, attrs]][, type], span)"):
         ir.Call(OP, [])
-    with raises(TypeError, "op must be Op, got str"):
+    with raises(TypeError, "Call.op must be Op, got str"):
         ir.Call("tile.add", [], SPAN)
-    with raises(TypeError, "args[0] must be Expr, got int"):
+    with raises(TypeError, "Call.args[0] must be Expr, got int"):
         ir.Call(OP, [1], SPAN)
 
 
@@ -386,7 +386,7 @@ def test_submit_forms():
 def test_submit_refuses():
     with raises(TypeError, "Submit takes (op, args, deps[, kwargs, attrs], type, span, ...)"):
         ir.Submit(OP, [], [], SPAN)
-    with raises(TypeError, "deps[0] must be Expr, got str"):
+    with raises(TypeError, "Submit.deps[0] must be Expr, got str"):
         ir.Submit(OP, [], ["t"], SCALAR, SPAN)
     with raises(ValueError, "sync_start needs a core_num"):
         ir.Submit(OP, [], [], SCALAR, SPAN, sync_start=True)

@@ -80,6 +80,16 @@ def test_core_num_is_an_expression():
     assert (made["core_num"].value, made["core_num"].dtype) == (4, ir.DataType.INDEX)
 
 
+def test_core_num_of_an_op_is_an_integer():
+    made = ir.Call(
+        ir.Op("pld.tensor.allreduce"), [], {"core_num": 4}, {}, ir.UnknownType(), ir.Span.unknown()
+    )
+    assert (made.kwargs.kinds["core_num"], made.kwargs["core_num"]) == (AttrKind.INT, 4)
+
+
+NO_LIST = "cannot be stored; lists hold Var or ArgDirection, under 'arg_direction_overrides' int"
+
+
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
@@ -89,7 +99,11 @@ def test_core_num_is_an_expression():
         ("k", ir.Level.HOST, "attribute 'k': a Level cannot be stored"),
         ("k", ir.UnknownType(), "attribute 'k': a UnknownType cannot be stored"),
         ("k", [X, ONE], "attribute 'k' is a list of Var, got ConstInt"),
-        ("k", [1], "attribute 'k' is a list of ArgDirection, got int"),
+        ("k", [1], f"attribute 'k': a list of int {NO_LIST}"),
+        ("k", [0.5, 1.5], f"attribute 'k': a list of float {NO_LIST}"),
+        ("k", [True, False], f"attribute 'k': a list of bool {NO_LIST}"),
+        ("k", ["a"], f"attribute 'k': a list of str {NO_LIST}"),
+        ("arg_directions", [1], "attribute 'arg_directions' is a list of ArgDirection, got int"),
         ("k", [INPUT, X], "attribute 'k' is a list of ArgDirection, got Var"),
         ("dump_vars", [ONE], "attribute 'dump_vars' is a list of Var, got ConstInt"),
         (

@@ -39,16 +39,16 @@ def test_assign():
     x, value = var(), const()
     made = ir.AssignStmt(x, value, SPAN)
     same((made.var, made.value, made.span), x, value, SPAN)
-    with raises(TypeError, "var must be Var, got ConstInt"):
+    with raises(TypeError, "AssignStmt.var must be Var, got ConstInt"):
         ir.AssignStmt(value, value, SPAN)
-    with raises(TypeError, "value must be Expr, got int"):
+    with raises(TypeError, "AssignStmt.value must be Expr, got int"):
         ir.AssignStmt(x, 1, SPAN)
 
 
 def test_eval():
     value = const()
     same((ir.EvalStmt(value, SPAN).expr,), value)
-    with raises(TypeError, "expr must be Expr, got ReturnStmt"):
+    with raises(TypeError, "EvalStmt.expr must be Expr, got ReturnStmt"):
         ir.EvalStmt(BODY, SPAN)
 
 
@@ -61,7 +61,7 @@ def test_sequence():
     for index in (2, -3):
         with pytest.raises(IndexError):
             made[index]
-    with raises(TypeError, "stmts[1] must be Stmt, got ConstInt"):
+    with raises(TypeError, "SeqStmts.stmts[1] must be Stmt, got ConstInt"):
         ir.SeqStmts([first, const()], SPAN)
 
 
@@ -71,9 +71,9 @@ def test_if():
     same((made.condition, made.then_body, made.else_body), condition, then, orelse)
     same(made.return_vars, result)
     assert ir.IfStmt(condition, then, None, [], SPAN).else_body is None
-    with raises(TypeError, "else_body must be Stmt or None, got Var"):
+    with raises(TypeError, "IfStmt.else_body must be Stmt or None, got Var"):
         ir.IfStmt(condition, then, condition, [], SPAN)
-    with raises(TypeError, "return_vars[0] must be Var, got ConstInt"):
+    with raises(TypeError, "IfStmt.return_vars[0] must be Var, got ConstInt"):
         ir.IfStmt(condition, then, None, [const()], SPAN)
 
 
@@ -86,11 +86,11 @@ def test_for():
     assert (made.kind, made.attrs) == (ir.ForKind.Unroll, {"k": 1})
     plain = ir.ForStmt(i, start, stop, step, [], BODY, [], SPAN)
     assert (plain.kind, plain.attrs) == (ir.ForKind.Sequential, {})
-    with raises(TypeError, "iter_args[0] must be IterArg, got Var"):
+    with raises(TypeError, "ForStmt.iter_args[0] must be IterArg, got Var"):
         ir.ForStmt(i, start, stop, step, [i], BODY, [], SPAN)
-    with raises(TypeError, "stop must be Expr, got int"):
+    with raises(TypeError, "ForStmt.stop must be Expr, got int"):
         ir.ForStmt(i, start, 8, step, [], BODY, [], SPAN)
-    with raises(TypeError, "kind must be ForKind, got int"):
+    with raises(TypeError, "ForStmt.kind must be ForKind, got int"):
         ir.ForStmt(i, start, stop, step, [], BODY, [], SPAN, 1)
 
 
@@ -109,9 +109,9 @@ def test_yield_and_return(cls):
     same(cls([value], SPAN).value, value)
     bare = cls(SPAN)
     assert (bare.value, bare.span) == ((), SPAN)
-    with raises(TypeError, "value[0] must be Expr, got int"):
+    with raises(TypeError, f"{cls.__name__}.value[0] must be Expr, got int"):
         cls([1], SPAN)
-    with raises(TypeError, "span must be Span, got NoneType"):
+    with raises(TypeError, f"{cls.__name__}.span must be Span, got NoneType"):
         cls([value])
 
 
@@ -123,7 +123,7 @@ def test_jumps(cls):
 def test_inline():
     made = ir.InlineStmt("x = 1", ir.InlineLanguage.Python, SPAN)
     assert (made.body, made.language) == ("x = 1", ir.InlineLanguage.Python)
-    with raises(TypeError, "language must be InlineLanguage, got int"):
+    with raises(TypeError, "InlineStmt.language must be InlineLanguage, got int"):
         ir.InlineStmt("x = 1", 0, SPAN)
 
 
@@ -140,7 +140,7 @@ def test_comments_are_attached_and_replaced():
     assert stmt.leading_comments == ("a", "b")
     ir.attach_leading_comments(stmt, [])
     assert stmt.leading_comments == ()
-    with raises(TypeError, "comments[0] must be str, got int"):
+    with raises(TypeError, "BreakStmt.leading_comments[0] must be str, got int"):
         ir.attach_leading_comments(stmt, [1])
 
 
@@ -172,9 +172,9 @@ def test_scopes(cls, given, kind):
     assert (made.name_hint, made.body, made.attrs, made.span) == ("", BODY, {}, SPAN)
     named = cls(*given, name_hint="s", body=BODY, span=SPAN, attrs={"slot_num": 2})
     assert (named.name_hint, named.attrs) == ("s", {"slot_num": 2})
-    with raises(TypeError, "body must be Stmt, got NoneType"):
+    with raises(TypeError, f"{cls.__name__}.body must be Stmt, got NoneType"):
         cls(*given, span=SPAN)
-    with raises(TypeError, "span must be Span, got NoneType"):
+    with raises(TypeError, f"{cls.__name__}.span must be Span, got NoneType"):
         cls(*given, body=BODY)
 
 
@@ -189,7 +189,7 @@ def test_in_core_scope():
     assert ir.InCoreScopeStmt(body=BODY, span=SPAN).split is ir.SplitMode.NONE
     made = ir.InCoreScopeStmt(ir.SplitMode.UP_DOWN, body=BODY, span=SPAN)
     assert made.split is ir.SplitMode.UP_DOWN
-    with raises(TypeError, "split must be SplitMode, got int"):
+    with raises(TypeError, "InCoreScopeStmt.split must be SplitMode, got int"):
         ir.InCoreScopeStmt(1, body=BODY, span=SPAN)
 
 
@@ -197,9 +197,9 @@ def test_hierarchy_scope():
     made = ir.HierarchyScopeStmt(ir.Level.HOST, ir.Role.SubWorker, body=BODY, span=SPAN)
     assert (made.level, made.role) == (ir.Level.HOST, ir.Role.SubWorker)
     assert ir.HierarchyScopeStmt(ir.Level.HOST, body=BODY, span=SPAN).role is None
-    with raises(TypeError, "level must be Level, got NoneType"):
+    with raises(TypeError, "HierarchyScopeStmt.level must be Level, got NoneType"):
         ir.HierarchyScopeStmt(None, body=BODY, span=SPAN)
-    with raises(TypeError, "role must be Role or None, got int"):
+    with raises(TypeError, "HierarchyScopeStmt.role must be Role or None, got int"):
         ir.HierarchyScopeStmt(ir.Level.HOST, 1, body=BODY, span=SPAN)
 
 
@@ -224,7 +224,7 @@ def test_split_aiv_scope():
 def test_runtime_scope():
     assert ir.RuntimeScopeStmt(body=BODY, span=SPAN).manual is False
     assert ir.RuntimeScopeStmt(True, body=BODY, span=SPAN).manual is True
-    with raises(TypeError, "manual must be bool, got int"):
+    with raises(TypeError, "RuntimeScopeStmt.manual must be bool, got int"):
         ir.RuntimeScopeStmt(1, body=BODY, span=SPAN)
 
 
@@ -233,9 +233,9 @@ def test_comm_domain_scope():
     made = ir.CommDomainScopeStmt([0, 2], [window], body=BODY, span=SPAN)
     assert made.devices == (0, 2)
     same(made.slots, window)
-    with raises(TypeError, "slots[0] must be WindowBuffer, got Var"):
+    with raises(TypeError, "CommDomainScopeStmt.slots[0] must be WindowBuffer, got Var"):
         ir.CommDomainScopeStmt([], [var()], body=BODY, span=SPAN)
-    with raises(TypeError, "devices[0] must be int, got str"):
+    with raises(TypeError, "CommDomainScopeStmt.devices[0] must be int, got str"):
         ir.CommDomainScopeStmt(["0"], [], body=BODY, span=SPAN)
 
 
@@ -264,12 +264,12 @@ def test_function_defaults():
 
 
 def test_params_are_a_list_of_variables():
-    with raises(TypeError, "params must be list, got tuple"):
+    with raises(TypeError, "Function.params must be list, got tuple"):
         ir.Function("f", (var(),), [], BODY, SPAN)
     for wrong in (const(), (var(),), (var(), ir.ParamDirection.In, 1)):
-        with raises(TypeError, "params[0] must be a Var or a (Var, ParamDirection) pair"):
+        with raises(TypeError, "Function.params[0] must be a Var or a (Var, ParamDirection) pair"):
             function(params=[wrong])
-    with raises(TypeError, "params[0][1] must be ParamDirection, got ArgDirection"):
+    with raises(TypeError, "Function.params[0][1] must be ParamDirection, got ArgDirection"):
         function(params=[(var(), ir.ArgDirection.Input)])
 
 

@@ -57,14 +57,14 @@ def test_scalar_type():
     assert ir.ScalarType(FP32).dtype == FP32
     assert ir.ScalarType(FP32) == ir.ScalarType(FP32)
     assert ir.ScalarType(FP32) != ir.ScalarType(DataType.FP16)
-    with raises(TypeError, "dtype must be DataType, got int"):
+    with raises(TypeError, "ScalarType.dtype must be DataType, got int"):
         ir.ScalarType(52)
 
 
 def test_tuple_type():
     parts = [ir.ScalarType(FP32), ir.UnknownType()]
     assert ir.TupleType(parts).types == tuple(parts)
-    with raises(TypeError, "types[1] must be Type, got int"):
+    with raises(TypeError, "TupleType.types[1] must be Type, got int"):
         ir.TupleType([ir.UnknownType(), 3])
 
 
@@ -171,23 +171,23 @@ def test_packed_fp4_has_a_positive_even_last_extent(cls):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ir.TensorType([1], 52), "dtype must be DataType, got int"),
-        (lambda: ir.TensorType([1], FP32, var()), "memref must be MemRef or None, got Var"),
+        (lambda: ir.TensorType([1], 52), "TensorType.dtype must be DataType, got int"),
+        (lambda: ir.TensorType([1], FP32, var()), "TensorType.memref must be MemRef or None, got Var"),
         (
             lambda: ir.TensorType([1], FP32, None, ir.TileView()),
-            "tensor_view must be TensorView or None, got TileView",
+            "TensorType.tensor_view must be TensorView or None, got TileView",
         ),
         (
             lambda: ir.TileType([1], FP32, None, ir.TensorView()),
-            "tile_view must be TileView or None, got TensorView",
+            "TileType.tile_view must be TileView or None, got TensorView",
         ),
         (
             lambda: ir.TileType([1], FP32, memory_space=1),
-            "memory_space must be MemorySpace or None, got int",
+            "TileType.memory_space must be MemorySpace or None, got int",
         ),
         (
             lambda: ir.DistributedTensorType([1], FP32, window_buffer=var()),
-            "window_buffer must be WindowBuffer or None, got Var",
+            "DistributedTensorType.window_buffer must be WindowBuffer or None, got Var",
         ),
     ],
 )
@@ -279,9 +279,9 @@ def test_tile_views_compare_by_value():
 
 
 def test_kinds_of_tile_view_arguments():
-    with raises(TypeError, "blayout must be TileLayout, got TensorLayout"):
+    with raises(TypeError, "TileView.blayout must be TileLayout, got TensorLayout"):
         ir.TileView(blayout=ND)
-    with raises(TypeError, "fractal must be int, got str"):
+    with raises(TypeError, "TileView.fractal must be int, got str"):
         ir.TileView(fractal="512")
 
 

@@ -42,11 +42,11 @@ from ir.printer_samples import (
     while_loop,
     yields,
 )
+from ir.raw_nodes import raw_copy
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import enums
 from pypto_tmpl.ir.fields import FieldSpec
-from pypto_tmpl.ir.visitor import copy_with
 
 A, B = tensor("a"), tensor("b")
 X, Y, N = scalar("x"), scalar("y"), scalar("n")
@@ -258,7 +258,7 @@ def noticed(node: Any, spec: FieldSpec, embed: Embed) -> bool:
     """True when every other value of the field gives another text, or an error."""
     before = both_texts(embed(node))
     values = alternatives(spec, getattr(node, spec.name))
-    return all(both_texts(embed(copy_with(node, **{spec.name: value}))) != before for value in values)
+    return all(both_texts(embed(raw_copy(node, **{spec.name: value}))) != before for value in values)
 
 
 def exception_for(cls: type, name: str) -> str | None:

@@ -90,9 +90,9 @@ def test_order_of_definitions_decides() -> None:
     assert body_text(node, assign(x[4], x[3]), params=[x[0]]) == (
         "for x_1, (x_2,) in pl.range(4, init_values=(x,)):\n"
         "    if p__FREE_VAR:\n"
-        "        x_3: pl.Scalar[pl.INDEX] = x_1\n"
-        "    x_4: pl.Scalar[pl.INDEX] = pl.yield_(x_3)\n"
-        "x_5: pl.Scalar[pl.INDEX] = x_4\n"
+        "        x_4: pl.Scalar[pl.INDEX] = x_1\n"
+        "    x_3: pl.Scalar[pl.INDEX] = pl.yield_(x_4)\n"
+        "x_5: pl.Scalar[pl.INDEX] = x_3\n"
     )
 
 

@@ -255,10 +255,10 @@ def test_dynamic_dimensions_are_declared_once_and_sorted() -> None:
     assert "def g(self, y: pl.Tensor[[N, M], pl.FP32]) -> pl.Tensor[[N, M], pl.FP32]:" in printed
 
 
-def test_parameter_that_is_a_dimension_is_not_declared() -> None:
+def test_parameter_that_is_a_dimension_is_declared() -> None:
     n = scalar("N")
     printed = text(program(function("f", [n, tensor("x", ir.TensorType([n], FP32))], returns())))
-    assert "dynamic" not in printed
+    assert '\nN = pl.dynamic("N")\n' in printed
     assert "def f(self, N: pl.Scalar[pl.INDEX], x: pl.Tensor[[N], pl.FP32]):" in printed
 
 

@@ -280,6 +280,4 @@ def test_comm_domains_are_comments() -> None:
         "# pld.comm_domain: devices=all, slots=[left, right]\npl.system.bar_all()\npl.system.bar_all()\n"
     )
     some = ir.CommDomainScopeStmt([0, 2], [], "d", sequence(), NOWHERE, attrs={"x": 1})
-    assert body_text(some) == (
-        '# pld.comm_domain: devices=[0, 2], slots=[], name_hint="d", attrs={"x": 1}\npass\n'
-    )
+    assert body_text(some) == ('# pld.comm_domain: devices=[0, 2], slots=[], attrs={"x": 1}\npass\n')

@@ -78,7 +78,7 @@ def test_simple_types(type_: ir.Type, expected: str) -> None:
             tensor_type(
                 4, 8, tensor_view=ir.TensorView([N, 1], Layout.DN, [2, ir.min_(N, integer(8))], Pad.zero)
             ),
-            "[4, 8], pl.FP32, pl.TensorView(valid_shape=[2, pl.min(n, 8)], stride=[n, 1],"
+            "[4, 8], pl.FP32, pl.TensorView(valid_shape=[2, pl.min(n, pl.const(8, pl.INDEX))], stride=[n, 1],"
             " layout=pl.TensorLayout.DN, pad=pl.PadValue.zero)",
         ),
         (
@@ -130,7 +130,8 @@ FULL_VIEW = ir.TileView(
         ),
         (
             tile_type(16, 8, view=FULL_VIEW),
-            "[16, 8], pl.FP32, pl.TileView(valid_shape=[m, 8], stride=[n, 1], start_offset=n + 4,"
+            "[16, 8], pl.FP32, pl.TileView(valid_shape=[m, 8], stride=[n, 1],"
+            " start_offset=n + pl.const(4, pl.INDEX),"
             " blayout=pl.TileLayout.col_major, slayout=pl.TileLayout.row_major, fractal=1024,"
             " pad=pl.PadValue.min, compact=pl.CompactMode.normal)",
         ),
@@ -216,7 +217,8 @@ def test_region_of_a_local_tile_names_local_variables() -> None:
     loaded = call("tile.load", type=tile.type)
     assert body_text(assign(tile, loaded), params=[rows, N]) == (
         "t: pl.Tile[[8, 64], pl.FP32, pl.Mem.Vec,"
-        " pl.TileView(valid_shape=[pl.max(pl.min(rows - n * 8, 8), 0), 64])] = pl.tile.load()\n"
+        " pl.TileView(valid_shape=[pl.max(pl.min(rows - n * pl.const(8, pl.INDEX), pl.const(8, pl.INDEX)),"
+        " pl.const(0, pl.INDEX)), 64])] = pl.tile.load()\n"
     )
 
 

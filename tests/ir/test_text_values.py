@@ -31,12 +31,12 @@ from ir.printer_samples import (
     tensor,
     tile,
 )
+from ir.raw_nodes import raw_copy
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.ir import enums
 from pypto_tmpl.ir.printer.spellings import CAST_MODES
-from pypto_tmpl.ir.visitor import copy_with
 
 T, N, M, STEP = tensor("t"), scalar("n"), scalar("m"), scalar("i")
 WORK = evaluate(call("system.bar_all", type=ir.UnknownType()))
@@ -272,7 +272,7 @@ def test_members_of_enumerations(name: str, member: Enum) -> None:
 def test_cast_modes_are_printed_by_name(op: str, code: int) -> None:
     is_tile = op == "tile.cast"
     given = tile("given") if is_tile else T
-    type_ = copy_with(given.type, dtype=ir.DataType.BF16)
+    type_ = raw_copy(given.type, dtype=ir.DataType.BF16)
     cast = call(op, given, type=type_, target_type=ir.DataType.BF16, mode=code)
     node = program(function("main", [given], sequence(assign(tensor("u", type_), cast), WORK)))
     assert f"mode='{CAST_MODES[code]}'" in ir.python_print(node)

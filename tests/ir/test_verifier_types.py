@@ -26,6 +26,7 @@ from ir.printer_samples import (
     while_loop,
     yields,
 )
+from ir.raw_nodes import raw_copy
 from ir.verifier_samples import (
     FLAG,
     ONE,
@@ -40,7 +41,6 @@ from ir.verifier_samples import (
 )
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.visitor import copy_with
 
 # TypeChecked
 
@@ -204,7 +204,7 @@ def test_103_and_104_valid_shapes() -> None:
 
 def test_tile_views_are_canonical() -> None:
     message = "error: TileTypeCoherence 0: the tile view of 't' says what is implied anyway"
-    implied = copy_with(TILE, tile_view=ir.TileView([16, 64]))
+    implied = raw_copy(TILE, tile_view=ir.TileView([16, 64]))
     for type_ in (implied, ir.TupleType([TENSOR, implied])):
         assert errors(assign(tensor("t", type_), A), P.TileTypeCoherence) == [message]
         assert errors(function("f", [tensor("t", type_)], WORK), P.TileTypeCoherence) == [message]

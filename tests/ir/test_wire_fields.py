@@ -4,11 +4,11 @@ from enum import Enum
 
 import msgpack
 import pytest
+from ir.raw_nodes import raw_copy
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap
 from pypto_tmpl.ir.base import set_fields
-from pypto_tmpl.ir.visitor import copy_with
 from pypto_tmpl.ir.wire.layout import NODE_CLASSES, TYPE_CLASSES, layout_of
 
 SPAN = ir.Span.unknown()
@@ -68,7 +68,7 @@ def check_fields(cls, write, left_out=frozenset()):
     for name, values in others.items():
         if name not in left_out:
             for value in values:
-                assert write(copy_with(made, **{name: value})) != written, (cls.__name__, name, value)
+                assert write(raw_copy(made, **{name: value})) != written, (cls.__name__, name, value)
 
 
 @pytest.mark.parametrize("cls", NODE_CLASSES.values(), ids=lambda cls: cls.__name__)
@@ -85,14 +85,14 @@ def test_fields_of_types(cls):
 def test_fields_of_views(cls, owner):
     plain = owner([], ir.DataType.FP32)
     name = "tensor_view" if cls is ir.TensorView else "tile_view"
-    check_fields(cls, lambda view: ir.serialize(ir.Var("v", copy_with(plain, **{name: view}), SPAN)))
+    check_fields(cls, lambda view: ir.serialize(ir.Var("v", raw_copy(plain, **{name: view}), SPAN)))
 
 
 def test_fields_of_embedded_memrefs():
     plain = ir.TensorType([], ir.DataType.FP32)
 
     def write(memref):
-        return ir.serialize(ir.Var("v", copy_with(plain, memref=memref), SPAN))
+        return ir.serialize(ir.Var("v", raw_copy(plain, memref=memref), SPAN))
 
     check_fields(ir.MemRef, write, NOT_EMBEDDED)
 

@@ -10,9 +10,10 @@ from ir import strategies
 from ir import wire_blobs as blobs
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.attrs import AttrKind, AttrMap
+from pypto_tmpl.ir.attrs import FLOAT_KEYWORDS, AttrKind, AttrMap
 from pypto_tmpl.ir.base import set_fields
 from pypto_tmpl.ir.wire import WireError
+from pypto_tmpl.ops import load_table
 
 SPAN = ir.Span.unknown()
 INDEX, FP32 = ir.DataType.INDEX, ir.DataType.FP32
@@ -83,8 +84,23 @@ def test_integral_float_attributes_become_integers():
     assert (read.kwargs["b"], read.kwargs.kinds["b"]) == (0.5, AttrKind.FLOAT)
 
 
-def test_negative_zero_loses_its_sign():
-    assert str(again(ir.ConstFloat(-0.0, FP32, SPAN)).value) == "0.0"
+def test_an_integral_float_stays_one_where_the_op_takes_a_float():
+    written = ir.Call(ir.Op("tensor.create"), [], {"init_value": 1.0}, None, ir.UnknownType(), SPAN)
+    read = again(written)
+    assert (str(read.kwargs["init_value"]), read.kwargs.kinds["init_value"]) == ("1.0", AttrKind.FLOAT)
+    assert ir.structural_equal(read, written)
+
+
+def test_float_keywords_are_those_of_the_op_table():
+    table = load_table()
+    floats = {(name, spec.name) for name in table for spec in table[name].kwargs if spec.type == "float"}
+    assert floats == FLOAT_KEYWORDS
+
+
+def test_negative_zero_keeps_its_sign():
+    assert str(again(ir.ConstFloat(-0.0, FP32, SPAN)).value) == "-0.0"
+    attribute = ir.Call(ir.Op("f"), [], {"a": -0.0}, None, ir.UnknownType(), SPAN)
+    assert str(again(attribute).kwargs["a"]) == "-0.0"
 
 
 def test_embedded_memrefs_lose_their_identity_span_and_name_but_not_their_base():

@@ -32,7 +32,7 @@ ANNOTATIONS = [
     ("pl.Tensor[[1.5], pl.FP32]", 12, "an extent is an integer, not '1.5'"),
     ("pl.Tensor[4, pl.FP32]", 11, "a shape is a list of extents, not '4'"),
     ("pl.Tensor[[4]]", 1, "'pl.Tensor[[4]]' is not of the form pl.Tensor[[extents], dtype, layout or view, memref]"),
-    ("pl.Tensor[[pl.tensor.nonsense(4)], pl.FP32]", 12, "unknown op 'pl.tensor.nonsense'", None),
+    ("pl.Tensor[[pl.tensor.nonsense(4)], pl.FP32]", 12, "unknown op 'pl.tensor.nonsense'", "names like it are pl.tensor.transpose, pl.tensor.reshape, pl.tensor.expands, pl.tensor.expand_clone; `pypto-tmpl ops list` shows all"),
     ("pl.Tile[[4], pl.FP32, pl.NZ]", 23, "a tile has no layout name", "write a pl.TileView(...)"),
     ("pl.Tile[[4], pl.FP32, pl.Mem.Vec, pl.Mem.Vec]", 35, "'pl.Mem.Vec' is given twice or out of place"),
     ("pl.Tensor[[4, 4], pl.FP32, pl.DN]", 28, "the layout DN needs its strides", "write pl.TensorView(stride=[...], layout=pl.TensorLayout.DN)"),

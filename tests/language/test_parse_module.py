@@ -152,8 +152,8 @@ class P:
     def helper():
         pass
     @X.function
-    def main(self, x: X.Tensor[[N, A], DT], y: X.Tensor[C, DT]) -> X.Tensor[[SAME, A], DT]:
-        z: X.Tensor[[N, A], DT] = X.tensor.muls(x, SCALE)
+    def main(self, x: X.Tensor[[N, A], DT], y: X.Tensor[C, DT]) -> X.Tensor[[SAME, A], X.FP32]:
+        z: X.Tensor[[N, A], X.FP32] = X.tensor.muls(x, SCALE)
         r: pl.Scalar[pl.INDEX] = dist.system.world_size()
         q: pl.Scalar[pl.INDEX] = distributed.world_size()
         return z

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from ops.references import REFERENCES, RuntimeCall, Shaped
+from ops.references import RuntimeCall, Shaped, reference_of
 from ops.sampled import DTYPES, TABLE, Typed, emit, made_up, parse, result_dtype, result_shape
 
 from pypto_tmpl.codegen.operands import Operand
@@ -97,7 +97,7 @@ class SampleCall:
 
     def expected(self) -> Any:
         """What the hand-written reference says."""
-        return REFERENCES[self.op](**self.given | self.inputs, **self.keywords, result=self.dtype)
+        return reference_of(self.op)(**self.given | self.inputs, **self.keywords, result=self.dtype)
 
 
 def bring(op: str, name: str, typed: Typed, sample: dict[str, Any], salt: str = "") -> Shaped:
@@ -219,21 +219,18 @@ def disagreement(call: SampleCall, got: Any, expected: Any) -> str:
     return "" if close(call.op, part, expected) else f"got\n{part}\nexpected\n{expected}"
 
 
-# Ops whose floats are right to some roundings only: functions of torch, and sums and products of which
-# the order is open. All others, also the same ops on 16-bit floats, are exact.
-FUNCTIONS = {"exp", "log", "sin", "cos", "rsqrt", "row_expand_expdif", "col_expand_expdif"}
-SUMS = {"row_sum", "col_sum", "row_prod", "col_prod", "matmul", "matmul_acc", "matmul_bias", "batch_matmul"}
-SUMS |= {"batch_matmul_acc", "gemv", "gemv_acc", "gemv_bias", "matmul_mx", "matmul_mx_acc", "matmul_mx_bias"}
+# Families whose inexact ops add up, in an open order, partial sums of up to 64.
+SUMS = {"reduce", "matmul", "matmul_mx"}
 
 
 def close(op: str, got: torch.Tensor, expected: torch.Tensor) -> bool:
     """Integers equal modulo their width, floats exact, or as near as the op allows."""
     if not got.dtype.is_floating_point:
         return got.shape == expected.shape and torch.equal(got.long(), expected.long().to(got.dtype).long())
-    name, rtol, atol = op.rpartition(".")[2], 0.0, 0.0
-    if got.dtype == torch.float32 and name in FUNCTIONS | SUMS:
+    rtol = atol = 0.0
+    if got.dtype == torch.float32 and not TABLE[op].exact:
         rtol = 4 * torch.finfo(got.dtype).eps
-        atol = 512 * torch.finfo(got.dtype).eps if name in SUMS else rtol  # partial sums are up to 64
+        atol = 512 * torch.finfo(got.dtype).eps if TABLE.family_of(op) in SUMS else rtol
     rounded = expected.to(got.dtype).double()
     return got.shape == expected.shape and torch.allclose(
         got.double(), rounded, rtol=rtol, atol=atol, equal_nan=True

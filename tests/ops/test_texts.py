@@ -166,14 +166,21 @@ def test_reductions(tile, text):
     [
         ("tile.col_max", {"tile": WHOLE}, "torch.amax(tile, dim=0, keepdim=True)"),
         ("tile.col_max", {"tile": "FP32[8, 32] valid [8, 20]"}, "torch.amax(tile, dim=0, keepdim=True)"),
-        ("tile.col_sum", {"tile": PART}, "_reduce_valid(torch.sum, tile, [5, 20], dim=0, keepdim=True)"),
+        ("tile.col_sum", {"tile": PART}, "_reduce_in_order(torch.add, tile, 5, 0, True)"),
+        ("tile.col_sum", {"tile": PART, "tmp_tile": WHOLE}, "_sum_in_pairs(tile, 5)"),
+        ("tile.col_sum", {"tile": WHOLE, "tmp_tile": WHOLE}, "_sum_in_pairs(tile)"),
+        (
+            "tile.col_sum",
+            {"tile": "INT32[8, 32]", "tmp_tile": "INT32[8, 32]"},
+            "torch.sum(tile, dim=0, keepdim=True, dtype=torch.int32)",
+        ),
         ("tile.col_sum", {"tile": "BF16[8, 32]"}, "_reduce_in_order(torch.add, tile, None, 0, True)"),
         (
             "tensor.row_prod",
             {"input": "FP16[8, 32] valid [8, 20]", "axis": 1, "keep_dim": False},
             "_reduce_in_order(torch.mul, input, 20, 1, False)",
         ),
-        ("tensor.col_prod", {"input": WHOLE}, "torch.prod(input, dim=-2, keepdim=True)"),
+        ("tensor.col_prod", {"input": WHOLE}, "_reduce_in_order(torch.mul, input, None, -2, True)"),
         (
             "tensor.col_prod",
             {"input": "INT16[8, 32]"},
@@ -204,7 +211,7 @@ def test_other_reductions(op, sample, text):
             {"tensor": WHOLE, "col_vec": "BF16[1, 32]"},
             "col_vec.expand_as(tensor).clone().to(torch.float32)",
         ),
-        ("tensor.expand_clone", {"input": "FP32[1, 8]", "target": WHOLE}, "input.expand_as(target).clone()"),
+        ("tensor.expand_clone", {"input": "FP32[1, 8]", "target": WHOLE}, "_fill_repeated(target, input)"),
         ("tile.expands", {"target": WHOLE, "scalar": "0.5"}, "torch.full_like(target, 0.5)"),
         (
             "tile.expands",

@@ -7,8 +7,6 @@ import torch
 from preamble.groups import TOPICS, run_group
 from preamble.rendered import Script
 
-pytestmark = pytest.mark.timeout(20)
-
 
 @pytest.fixture
 def script():

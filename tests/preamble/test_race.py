@@ -9,8 +9,6 @@ import pytest
 import torch
 from preamble.rendered import Script
 
-pytestmark = pytest.mark.timeout(20)
-
 TOPICS = ("lanes", "spmd", "regions", "tile_split", "split_lanes", "cross_core", "mixed_kernel")
 
 

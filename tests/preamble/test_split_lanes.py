@@ -6,8 +6,6 @@ import pytest
 import torch
 from preamble.rendered import Script
 
-pytestmark = pytest.mark.timeout(20)
-
 TOPICS = ("lanes", "spmd", "tile_split", "split_lanes")
 
 

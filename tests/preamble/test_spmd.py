@@ -6,8 +6,6 @@ import warnings
 import pytest
 from preamble.rendered import Script
 
-pytestmark = pytest.mark.timeout(20)
-
 
 @pytest.fixture
 def script():

@@ -4,8 +4,6 @@ import pytest
 import torch
 from preamble.rendered import Script
 
-pytestmark = pytest.mark.timeout(20)
-
 
 @pytest.fixture(scope="module")
 def script():

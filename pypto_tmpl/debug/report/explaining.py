@@ -29,7 +29,7 @@ def write_explained(path: Path, result: ValidationResult, rerun: Rerun, validati
         notes.append(("first divergence", f"not found: {type(error).__name__}: {error}"))
     if divergence is not None or notes:
         dirs = validation.options.template_dirs
-        write_report(path, result, rerun, divergence=divergence, notes=notes, template_dirs=dirs)
+        write_report(path, result, rerun, divergence=divergence, notes=notes, template_dirs=dirs, again=True)
 
 
 def _divergence(result: ValidationResult, validation: Validation) -> Divergence | None:

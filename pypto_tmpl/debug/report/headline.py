@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pypto_tmpl.debug.divergence import Divergence
+from pypto_tmpl.debug.report.marks import Marks, divergence_marks, failure_marks
 from pypto_tmpl.debug.report.page_data import tensor_facts
 from pypto_tmpl.debug.results import Rerun, ValidationResult
 from pypto_tmpl.debug.schedule import StageResult
 
 SHOWN_TENSORS = 3
-TRACED = "in the traced script"
+SCRIPT, TRACED = "in the script", "in the traced script"
+SHOWN_ERROR = 6  # lines; the whole of it stands with the stage's outputs
 SHOWN_FACTS = ("why", "bad cells", "max abs diff", "where")
 
 
@@ -27,6 +29,20 @@ class Headline:
     stage: int | None = None
     groups: tuple[tuple[tuple[str, str], ...], ...] = ()
     code: frozenset[str] = frozenset({"rerun"})
+    marks: Mapping[int, Marks] = field(default_factory=dict)
+
+    @property
+    def places(self) -> list[tuple[str, int, int]]:
+        """Labels of the wrong lines of the first bad stage, with that stage and the view that shows them."""
+        if self.stage is None:
+            return []
+        marks = self.marks.get(self.stage, Marks())
+        lines = (("IR", 2, marks.ir), ("script", 3, marks.script))
+        return [(f"{what} {_lines(numbers)}", self.stage, view) for what, view, numbers in lines if numbers]
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    return f"line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def headline(
@@ -48,22 +64,38 @@ def headline(
     bad_name = result.bad[0].stage.name if divergence is None else divergence.first_bad
     first = next((stage for stage in result.bad if stage.stage.name == bad_name), result.bad[0])
     index = result.stages.index(first)
-    diverged = [*notes, *([] if divergence is None else _divergence_facts(divergence))]
+    marks = {index: failure_marks(first)}
+    if divergence is not None:
+        marks |= divergence_marks(result, divergence)
+    diverged = [*notes, *([] if divergence is None else _divergence_facts(result, divergence, marks))]
     facts = []
     if index and all(stage.passed for stage in result.stages[:index]):
         facts.append(("last good stage", result.stages[index - 1].stage.name))
     facts += _facts(first, rerun)
-    code = {"rerun", "statement", TRACED, f"in {divergence.last_good}" if divergence else ""}
+    code = {"rerun", "statement", SCRIPT, TRACED, f"in {divergence.last_good}" if divergence else ""}
     groups = tuple(tuple(group) for group in (diverged, facts) if group)
-    return Headline(_text(first, total), False, index, groups, frozenset(code))
+    return Headline(_text(first, total), False, index, groups, frozenset(code), marks)
 
 
-def _divergence_facts(divergence: Divergence) -> Iterator[tuple[str, str]]:
-    """Labels and texts of all that is known beyond the stage."""
-    for line in list(divergence.lines())[1:]:
-        label, _, text = line.strip().partition(": ")
-        # Its lines have other numbers than those of the script that the page shows.
-        yield TRACED if label == "generated" else label, text.strip()
+def _divergence_facts(
+    result: ValidationResult, divergence: Divergence, marks: Mapping[int, Marks]
+) -> Iterator[tuple[str, str]]:
+    """Labels and texts of all that is known beyond the stage: where, why, and then the rest."""
+    lines = [line.strip().partition(": ")[::2] for line in list(divergence.lines())[1:]]
+    shown = next(
+        (i for i, stage in enumerate(result.stages) if stage.stage.name == divergence.place_stage), -1
+    )
+    numbers = marks.get(shown, Marks()).script
+    for label, text in [*lines[:1], *sorted(lines[1:], key=lambda line: line[0] != "because")]:
+        if label != "generated":
+            yield label, text.strip()
+            continue
+        # The traced script has more lines than the one that the page shows.
+        if len(numbers) == 1:
+            code = result.stages[shown].script.splitlines()[numbers[0] - 1].strip()
+            yield SCRIPT, f"line {numbers[0]}: {code}"
+        else:
+            yield TRACED, text.strip().partition(": ")[2]
     yield "found by", divergence.search
 
 
@@ -76,9 +108,18 @@ def _text(first: StageResult, total: int) -> str:
     return f"{first.stage.name} {what}" if total == 1 else f"First bad stage: {first.stage.name} {what}"
 
 
+def _shortened(error: str) -> str:
+    """An error without its traceback, which the page shows with the stage."""
+    lines = error.splitlines()
+    is_place = [line.lstrip("= ").startswith(('File "', "Traceback (most recent")) for line in lines]
+    ends = (at for at, line in enumerate(lines) if is_place[at] or not line)
+    kept = lines[: min(next(ends, len(lines)), SHOWN_ERROR)]
+    return "\n".join(kept or lines[-1:])
+
+
 def _facts(first: StageResult, rerun: Rerun) -> list[tuple[str, str]]:
     if first.failure is not None:
-        return [("error", first.failure.text), ("rerun", rerun(first.stage, ""))]
+        return [("error", _shortened(first.failure.text)), ("rerun", rerun(first.stage, ""))]
     found: list[tuple[str, str]] = []
     bad = [verdict for verdict in first.verdicts if not verdict.passed]
     reruns = [rerun(first.stage, verdict.rerun_name) for verdict in bad]

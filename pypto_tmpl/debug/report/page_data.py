@@ -14,11 +14,11 @@ from pypto_tmpl.debug.error_picture import ErrorPicture
 from pypto_tmpl.debug.report.ir_diff import SectionChange, section_changes
 from pypto_tmpl.debug.report.ir_sections import Section, ir_sections
 from pypto_tmpl.debug.report.line_table import LineTable
+from pypto_tmpl.debug.report.marks import Marks, failure_marks
 from pypto_tmpl.debug.results import Rerun, ValidationResult
 from pypto_tmpl.debug.schedule import StageResult
 
 _PROGRAM = re.compile(r"^def [A-Za-z]", re.MULTILINE)  # the names of helpers start with an underscore
-_SCRIPT_LINE = re.compile(r'^\s*(?:= )?File "<pypto_tmpl [^"]*>", line (\d+), in', re.MULTILINE)
 
 
 def how_it_ran(stage: StageResult) -> str:
@@ -49,6 +49,7 @@ class PageData:
     """Collects what the stages of one result share: lines of text, and pictures."""
 
     rerun: Rerun
+    marks: Mapping[int, Marks] = field(default_factory=dict)  # by the number of a stage
     lines: LineTable = field(default_factory=LineTable)
     pictures: dict[ErrorPicture, int] = field(default_factory=dict)
 
@@ -58,7 +59,8 @@ class PageData:
         stages = []
         for index, stage in enumerate(result.stages):
             sections = ir_sections(stage.ir)
-            stages.append(self._stage(stage, sections, before))
+            marks = self.marks.get(index, Marks())
+            stages.append(self._stage(stage, sections, before) | _marked(stage, marks))
             if sections:
                 before = index, sections
         return {
@@ -81,7 +83,6 @@ class PageData:
             "note": stage.note,
             "rerun": self.rerun(stage.stage, ""),
             "failure": None if stage.failure is None else stage.failure.text,
-            "failed_lines": _failed_lines(stage),
             "tensors": [self._tensor(stage, verdict) for verdict in stage.verdicts],
             "ir": [[section.name, section.start, self.lines.runs(section.lines)] for section in sections],
             "script": self.lines.runs(stage.script.splitlines()),
@@ -119,10 +120,14 @@ def helper_lines(script: str) -> int:
     return 0 if found is None else script.count("\n", 0, found.start())
 
 
-def _failed_lines(stage: StageResult) -> list[int]:
-    """The lines of the script that an error came through."""
-    text = "" if stage.failure is None else stage.failure.text
-    return sorted({int(number) for number in _SCRIPT_LINE.findall(text)})
+def _marked(stage: StageResult, marks: Marks) -> dict[str, Any]:
+    """The lines that the page marks, and those of them that it shows first."""
+    failed = failure_marks(stage)
+    return {
+        "failed_lines": sorted({*failed.script, *marks.script}),
+        "failed_ir_lines": sorted({*failed.ir, *marks.ir}),
+        "first_lines": {"IR": min(marks.ir, default=None), "Script": min(marks.script, default=None)},
+    }
 
 
 def _change_data(change: SectionChange) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from pypto_tmpl.debug.report.headline import Headline, headline
 from pypto_tmpl.debug.report.page_data import PageData, change_counts
 from pypto_tmpl.debug.results import Rerun, ValidationResult, jsonable
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.files import write_text
-from pypto_tmpl.resources import template_root
+from pypto_tmpl.generated import JSON_MARK, check_place, is_record, is_report_page, write_generated
+from pypto_tmpl.overlays import all_folders
 
 PAGE, DATA = (".html", ".htm"), ".json"
 FOLDER = "report"
@@ -39,6 +39,13 @@ def is_page(path: Path) -> bool:
     raise ReportError(f"a report is a .html or .json file, got {path.name!r}")
 
 
+def check_report(path: Path) -> bool:
+    """What ``is_page`` tells, before the work is done. Raises what ``write_report`` would."""
+    found = is_page(path)
+    check_place(path, is_report_page if found else is_record)
+    return found
+
+
 def write_report(
     path: Path,
     result: ValidationResult,
@@ -48,21 +55,25 @@ def write_report(
     divergence: Divergence | None = None,
     notes: Sequence[tuple[str, str]] = (),
     template_dirs: Sequence[Path] = (),
+    again: bool = False,
 ) -> None:
     """Write what was found, whole or not at all: a page for ``.html``, plain data for ``.json``.
 
     ``rerun`` gives the command for a stage and a tensor ("" for all). Texts and pictures are in the page as
     far as the results hold them (``Options.keep_for_report``). ``divergence`` says what is wrong first,
     ``notes`` are labels and texts to stand with it. Templates in ``template_dirs`` come first.
-    Raises ReportError for another name, FileError where the file cannot be written.
+    Raises ReportError for another name, FileError where the file cannot be written, ForeignFileError for one
+    that is no report (unless the caller has just written it and does so ``again``).
     """
     if is_page(path):
         head = headline(result, rerun, divergence, notes)
         text = page_text(result, rerun, head, title=title, template_dirs=template_dirs)
-        write_text(path, text.encode("utf-8", "replace").decode())
+        page = text.encode("utf-8", "replace")
+        write_generated(path, page, is_report_page, force=again, make_folders=True)
     else:
         found = {} if divergence is None else {"first_divergence": divergence.as_dict()}
-        write_text(path, json.dumps(result.as_dict() | jsonable(found), indent=1) + "\n")
+        data = JSON_MARK | result.as_dict() | jsonable(found)
+        write_generated(path, json.dumps(data, indent=1) + "\n", is_record, force=again, make_folders=True)
 
 
 def page_text(
@@ -74,13 +85,14 @@ def page_text(
     template_dirs: Sequence[Path] = (),
 ) -> str:
     """The HTML of the page."""
-    environment = _environment(tuple(template_dirs))
-    data = PageData(rerun).build(result)
+    environment = _environment(all_folders(template_dirs))
+    head = head or headline(result, rerun)
+    data = PageData(rerun, head.marks).build(result)
     script, style = (_joined(environment, names) for names in (SCRIPTS, STYLES))
     rows = [stage | dict(zip(("new", "gone"), change_counts(stage), strict=True)) for stage in data["stages"]]
     return environment.get_template(f"{FOLDER}/page.html.jinja").render(
         title=title or _title(result),
-        headline=head or headline(result, rerun),
+        headline=head,
         rows=rows,
         total=result.total,
         script=Markup(script),
@@ -90,10 +102,10 @@ def page_text(
     )
 
 
-def _environment(template_dirs: tuple[Path, ...]) -> jinja2.Environment:
+def _environment(folders: Sequence[Path]) -> jinja2.Environment:
     """Unlike that of scripts, it escapes whatever is not marked as markup."""
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader([*template_dirs, template_root()]),
+        loader=jinja2.FileSystemLoader(folders),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

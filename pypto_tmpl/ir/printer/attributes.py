@@ -20,10 +20,12 @@ from pypto_tmpl.ir.printer.types import TypePrinter
 class AttributePrinter(TypePrinter):
     """Values of attributes (``attrs={...}``) and of keywords."""
 
-    def attributes(self, attrs: AttrMap, keys: Iterable[str], of_function: bool = False) -> Pieces:
+    def attributes(
+        self, attrs: AttrMap, keys: Iterable[str], of_function: bool = False, of_op: bool = False
+    ) -> Pieces:
         """The entries of ``attrs`` under these keys as a dict display."""
         yield "{"
-        yield joined(self._entry(key, attrs, of_function) for key in keys)
+        yield joined(self._entry(key, attrs, of_function, of_op) for key in keys)
         yield "}"
 
     def keyword(self, key: str, values: AttrMap, owner: str) -> Pieces:
@@ -48,11 +50,11 @@ class AttributePrinter(TypePrinter):
         except (KeyError, TypeError, AttributeError) as error:
             raise PrintError(f"attribute {key!r}: no text for {value!r} stored as {kind}") from error
 
-    def _entry(self, key: str, attrs: AttrMap, of_function: bool) -> Pieces:
+    def _entry(self, key: str, attrs: AttrMap, of_function: bool, of_op: bool) -> Pieces:
         yield string_text(key, '"') + ": "
         if of_function and key == "split" and attrs.kinds[key] is AttrKind.INT:
             yield self._split(attrs[key])
-        elif key == "core_num" and isinstance(attrs[key], Expr) and is_constant(attrs[key]):
+        elif key == "core_num" and not of_op and isinstance(attrs[key], Expr) and is_constant(attrs[key]):
             yield self.expr(attrs[key])  # the reader makes an expression of an int under this key
         else:
             yield self.value(key, attrs.kinds[key], attrs[key])

@@ -60,7 +60,7 @@ class CallPrinter(AttributePrinter):
         device = node.attrs.get("device")
         if isinstance(device, Expr):
             yield option("device", self.expr(device, place))
-        yield from self._attrs(node.attrs, hidden={"device"} if isinstance(device, Expr) else ())
+        yield from self._callee_attrs(node.attrs, hidden={"device"} if isinstance(device, Expr) else ())
 
     def _submit_arguments(self, node: Submit, place: Place) -> Pieces:
         yield self._callee(node.op)
@@ -81,7 +81,7 @@ class CallPrinter(AttributePrinter):
             yield "allow_early_resolve=True"
         if node.predicate is not None:
             yield option("predicate", self.predicate(node.predicate, place))
-        yield from self._attrs(node.attrs, hidden={"dump_vars"} if has_dumps else ())
+        yield from self._callee_attrs(node.attrs, hidden={"dump_vars"} if has_dumps else ())
 
     def predicate(self, condition: Expr, place: Place = BODY) -> Pieces:
         """A dispatch condition; the parentheses are part of its spelling."""
@@ -89,11 +89,17 @@ class CallPrinter(AttributePrinter):
         yield self.expr(condition, place)
         yield ")"
 
-    def _attrs(self, attrs: AttrMap, hidden: Iterable[str] = ()) -> Pieces:
-        """``attrs={...}``, argument directions first; nothing when every entry is written elsewhere."""
+    def _callee_attrs(self, attrs: AttrMap, hidden: Iterable[str] = ()) -> Pieces:
+        """``attrs={...}`` of a call of a function: the argument directions first."""
         keys = sorted((key for key in attrs if key not in hidden), key=lambda key: key != "arg_directions")
         if keys:
             yield option("attrs", self.attributes(attrs, keys))
+
+    def _attrs(self, attrs: AttrMap, hidden: Iterable[str] = ()) -> Pieces:
+        """``attrs={...}`` of an op, in their order; nothing when every entry is written elsewhere."""
+        keys = [key for key in attrs if key not in hidden]
+        if keys:
+            yield option("attrs", self.attributes(attrs, keys, of_op=True))
 
     def _op_arguments(self, node: Call, place: Place) -> Pieces:
         name = node.op.name

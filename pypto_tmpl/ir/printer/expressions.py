@@ -84,6 +84,7 @@ class ExpressionPrinter:
         self.explicit_layout = explicit_layout
         self.in_program = in_program
         self.defined: dict[int, Var] = {}  # variables that the text so far binds
+        self.in_signature = False
         self._all_constant: dict[int, bool] = {}
 
     def expr(self, node: Expr, place: Place = BODY) -> Piece:
@@ -112,7 +113,8 @@ class ExpressionPrinter:
         return f"{self.prefix}.{dtype.name}"
 
     def _var(self, node: Any, place: Place) -> Piece:
-        return Mention(node, Role.EXTENT) if place.extent else node
+        role = Role.SIGNATURE if self.in_signature else Role.EXTENT
+        return Mention(node, role) if place.extent else node
 
     def _window_buffer(self, node: WindowBuffer, place: Place) -> Piece:
         return self._var(node.base, place)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from keyword import iskeyword
 
 from pypto_tmpl.ir.expr import Var
-from pypto_tmpl.ir.printer.pieces import Leaf, Mention, Role
+from pypto_tmpl.ir.printer.pieces import Leaf, Mention, Role, is_index_scalar
 
 FREE_SUFFIX = "__FREE_VAR"
 
@@ -50,39 +50,67 @@ class FunctionText:
     """The text of a function, or of any other node, with its variables still unnamed.
 
     Variables that are not defined in it are dynamic dimensions where they stand in a type; elsewhere they
-    are named ``x__FREE_VAR`` if ``marks_free``.
+    are named ``x__FREE_VAR`` if ``marks_free``. An INDEX parameter that the signature has as an extent is a
+    dynamic dimension as well. ``lanes`` are variables that hold the index of the vector lane.
     """
 
-    def __init__(self, leaves: list[Leaf], defined: Mapping[int, Var], marks_free: bool) -> None:
+    def __init__(
+        self,
+        leaves: list[Leaf],
+        defined: Mapping[int, Var],
+        params: Set[int],
+        lanes: Set[int],
+        marks_free: bool,
+    ) -> None:
         self.leaves = leaves
         self.defined = defined
+        self.params = params
+        self.lanes = lanes
         self.marks_free = marks_free
         self.used: dict[int, Var] = {}
         self.dimensions: dict[int, Var] = {}
         self._labels: set[int] = set()  # undefined, but named as they are
+        self._beyond_bodies: set[int] = set()  # named by more than the types of a body
         for leaf in leaves:
             if not isinstance(leaf, str):
                 self._notice(leaf)
 
     def _notice(self, leaf: Var | Mention) -> None:
-        var = leaf.var if isinstance(leaf, Mention) else leaf
+        var, role = (leaf.var, leaf.role) if isinstance(leaf, Mention) else (leaf, None)
+        is_defined = id(var) in self.defined
         self.used[id(var)] = var
-        if isinstance(leaf, Mention) and id(var) not in self.defined:
-            if leaf.role is Role.EXTENT:
-                self.dimensions[id(var)] = var
-            else:
-                self._labels.add(id(var))
+        if role is not Role.EXTENT:
+            self._beyond_bodies.add(id(var))
+        is_symbol = role is Role.SIGNATURE and id(var) in self.params and is_index_scalar(var.type)
+        if is_symbol or (role in (Role.EXTENT, Role.SIGNATURE) and not is_defined):
+            self.dimensions[id(var)] = var
+        elif role is not None and not is_defined:
+            self._labels.add(id(var))
 
     def render(self, reserved: Iterable[str], dimension_names: Mapping[int, str]) -> str:
         """The text; dynamic dimensions are named as given."""
-        foreign = self.used.keys() - self.defined.keys()
-        names = {key: dimension_names[key] for key in foreign if key in dimension_names}
+        shared = self.used.keys() - (self.defined.keys() - self.dimensions.keys())
+        names = {key: dimension_names[key] for key in shared if key in dimension_names}
+        names |= self._lane_names(names)
         local = [var for key, var in {**self.defined, **self.used}.items() if key not in names]
         names |= assign_names(local, {*reserved, *names.values()})
         plain = self.defined.keys() | dimension_names.keys() | self._labels
         if self.marks_free:
             _mark_free(names, names.keys() - plain)
         return "".join(leaf if isinstance(leaf, str) else self._name(leaf, names) for leaf in self.leaves)
+
+    def _lane_names(self, dimension_names: Mapping[int, str]) -> dict[int, str]:
+        """Lane indices that share the name of a dimension.
+
+        Vector splitting leaves types that name the lane index of another function. In lane code that is the
+        index of this lane as well, so the local one keeps its name beside such a symbol.
+        """
+        names: dict[str, int] = {}
+        symbols = {name for key, name in dimension_names.items() if key not in self._beyond_bodies}
+        for key, var in self.defined.items():
+            if key in self.lanes and key not in dimension_names and identifier(var.name_hint) in symbols:
+                names.setdefault(identifier(var.name_hint), key)
+        return {key: name for name, key in names.items()}
 
     def _name(self, leaf: Var | Mention, names: Mapping[int, str]) -> str:
         if isinstance(leaf, Var):

@@ -14,7 +14,9 @@ from typing import TypeAlias
 
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ir.base import IRNode, Type
+from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.expr import Var
+from pypto_tmpl.ir.types import ScalarType
 from pypto_tmpl.ir.unfolded import MAX_PARTS, unfolded_size
 
 
@@ -28,6 +30,7 @@ class Role(Enum):
     """What a variable stands for where it is not a plain value."""
 
     EXTENT = "extent"  # free ones are dynamic dimensions
+    SIGNATURE = "signature"  # an extent of a parameter or result: a dynamic dimension
     BASE = "base"  # of a MemRef: a bare name if assigned in the body, else a string
     QUOTED = "quoted"  # always a string
     LABEL = "label"  # inside a string or comment, where nothing is bound
@@ -85,6 +88,11 @@ def flatten(pieces: Pieces, on_many: Callable[[], None]) -> list[Leaf]:
         else:
             stack.pop()
     return leaves
+
+
+def is_index_scalar(node: Type) -> bool:
+    """Whether this is the type of an index."""
+    return isinstance(node, ScalarType) and node.dtype == DataType.INDEX
 
 
 def joined(pieces: Iterable[Piece], separator: str = ", ") -> Pieces:

@@ -46,7 +46,9 @@ class Printer(ScopePrinter):
         except PrintError as error:
             error.where = error.where or self._whereabouts(node)
             raise
-        return FunctionText(leaves, self.defined, marks_free=isinstance(node, Function))
+        params = {id(param) for param in node.params} if isinstance(node, Function) else set()
+        marks_free = isinstance(node, Function)
+        return FunctionText(leaves, self.defined, params, self.lanes, marks_free)
 
     def _pieces(self, node: IRNode | Type, indent: str) -> Pieces:
         if isinstance(node, Function):
@@ -96,9 +98,11 @@ class Printer(ScopePrinter):
         if options:
             yield f"({', '.join(options)})"
         yield f"\n{indent}def {function_name(node.name)}("
+        self.in_signature = True
         yield joined(self._params(node))
         yield ")"
         yield self._returns(node)
+        self.in_signature = False
         yield ":\n"
         block = Block(indent + "    ", None)
         yield self._function_attrs(node, block)

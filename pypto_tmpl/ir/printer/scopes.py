@@ -10,7 +10,7 @@ from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Stmt
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import Level, SplitMode
-from pypto_tmpl.ir.expr import Var
+from pypto_tmpl.ir.expr import Call, Var
 from pypto_tmpl.ir.printer.pieces import (
     Mention,
     Piece,
@@ -23,10 +23,15 @@ from pypto_tmpl.ir.printer.pieces import (
     string_text,
 )
 from pypto_tmpl.ir.printer.spellings import BLOCK_INDEX_OP, LANE_INDEX_OP
-from pypto_tmpl.ir.printer.statements import Block, StatementPrinter, flat_statements, is_plain_call, task_of
+from pypto_tmpl.ir.printer.statements import (
+    Block,
+    StatementPrinter,
+    flat_statements,
+    index_assigned,
+    task_of,
+)
 from pypto_tmpl.ir.span import Span
 from pypto_tmpl.ir.stmt import (
-    AssignStmt,
     ClusterScopeStmt,
     CommDomainScopeStmt,
     HierarchyScopeStmt,
@@ -38,6 +43,7 @@ from pypto_tmpl.ir.stmt import (
     SpmdScopeStmt,
 )
 from pypto_tmpl.ir.types import ScalarType
+from pypto_tmpl.ir.walking import walk
 
 _METHODS: dict[type, str] = {
     InCoreScopeStmt: "_in_core",
@@ -110,10 +116,13 @@ class ScopePrinter(StatementPrinter):
         if node.sync_start:
             options.append("sync_start=True")
         loop = _spmd_loop(node)
-        optimizations = () if loop is None else self._optimizations(loop.in_core)
+        in_core = _inline_body(node) if loop is None else loop.in_core
+        optimizations = () if in_core is None else self._optimizations(in_core)
         options += self._keywords_of(node, _SPMD_KEYWORDS, first=optimizations)
         if loop is None:
-            yield self._with("spmd", options, node, block)
+            if in_core is not None:
+                yield self.comments(in_core, block)
+            yield self._with("spmd", options, node, block, node.body if in_core is None else in_core.body)
             return
         for hidden in loop.hidden:
             yield self.comments(hidden, block)
@@ -126,8 +135,9 @@ class ScopePrinter(StatementPrinter):
 
     def _split_aiv(self, node: SplitAivScopeStmt, block: Block) -> Pieces:
         first, *rest = flat_statements(node.body) or [node.body]
-        lane = _index_assigned(first, LANE_INDEX_OP)
+        lane = index_assigned(first, LANE_INDEX_OP)
         if lane is not None:
+            self.lanes.add(id(lane))
             yield self.comments(first, block)
         yield f"{block.indent}for "
         yield self.define(lane or Var("_lane", ScalarType(DataType.INDEX), Span.unknown()))
@@ -140,15 +150,23 @@ class ScopePrinter(StatementPrinter):
         self.region = outer
 
     def _comm_domain(self, node: CommDomainScopeStmt, block: Block) -> Pieces:
-        """A comment: the language has no form for this scope (it is lost when the text is read)."""
+        """A comment, which leaves out the name: the language has no form for this scope, reading loses it."""
         devices = f"[{', '.join(map(str, node.devices))}]" if node.devices else "all"
         slots = bracketed([Mention(slot.base, Role.LABEL) for slot in node.slots])
         yield f"{block.indent}# pld.comm_domain: "
-        yield joined(("devices=" + devices, option("slots", slots), *self._keywords_of(node)))
+        attrs = [option("attrs", self.attributes(node.attrs, node.attrs))] if node.attrs else []
+        yield joined(("devices=" + devices, option("slots", slots), *attrs))
         yield "\n"
         yield self.statements(node.body, block)
 
-    def _with(self, name: str, options: Iterable[Piece], node: ScopeStmt, block: Block) -> Pieces:
+    def _with(
+        self,
+        name: str,
+        options: Iterable[Piece],
+        node: ScopeStmt,
+        block: Block,
+        body: Stmt | None = None,
+    ) -> Pieces:
         yield f"{block.indent}with {self.prefix}.{name}("
         yield joined(options)
         yield ")"
@@ -157,7 +175,7 @@ class ScopePrinter(StatementPrinter):
             yield " as "
             yield self.define(task)
         yield ":\n"
-        yield self.statements(node.body, block.inner(block.targets))
+        yield self.statements(body or node.body, block.inner(block.targets))
 
     def _optimizations(self, node: InCoreScopeStmt) -> Pieces:
         found: list[Piece] = []
@@ -201,27 +219,42 @@ def _has_slots(node: InCoreScopeStmt) -> bool:
 
 def _spmd_loop(node: SpmdScopeStmt) -> SpmdLoop | None:
     """The loop form of an Spmd scope, None where reading that form would give another scope."""
-    body = flat_statements(node.body)
-    if (
-        len(body) != 1
-        or not isinstance(body[0], InCoreScopeStmt)
-        or not _SPMD_LOOP_ATTRS.issuperset(node.attrs)
-    ):
+    in_core = _implied_in_core(node)
+    if in_core is None or not _SPMD_LOOP_ATTRS.issuperset(node.attrs):
         return None
-    in_core = body[0]
     first, *rest = flat_statements(in_core.body) or [in_core]
-    index = _index_assigned(first, BLOCK_INDEX_OP)
-    hints = (node.name_hint, in_core.name_hint)
-    has_derived_hint = hints in (("", ""), (in_core.name_hint + _HINT_SUFFIX, in_core.name_hint))
-    has_own_attrs = any(key != "slot_num" for key in in_core.attrs)
-    if index is None or not has_derived_hint or has_own_attrs:
+    index = index_assigned(first, BLOCK_INDEX_OP)
+    if index is None:
         return None
     return SpmdLoop(index, in_core, (in_core, first), SeqStmts(rest, Span.unknown()))
 
 
-def _index_assigned(node: Stmt, op: str) -> Var | None:
-    """The INDEX variable that the statement sets to the value of ``op``, None for any other statement."""
-    if not isinstance(node, AssignStmt) or not is_plain_call(node.value, op):
+def _implied_in_core(node: SpmdScopeStmt) -> InCoreScopeStmt | None:
+    """The InCore scope that is the body of an Spmd scope, where it tells nothing that the latter does not."""
+    body = flat_statements(node.body)
+    if len(body) != 1 or not isinstance(body[0], InCoreScopeStmt):
         return None
-    is_index = isinstance(node.var.type, ScalarType) and node.var.type.dtype == DataType.INDEX
-    return node.var if is_index else None
+    in_core = body[0]
+    hints = (node.name_hint, in_core.name_hint)
+    has_derived_hint = hints in (("", ""), (in_core.name_hint + _HINT_SUFFIX, in_core.name_hint))
+    has_own_attrs = any(key != "slot_num" for key in in_core.attrs)
+    return in_core if has_derived_hint and not has_own_attrs else None
+
+
+def _inline_body(node: SpmdScopeStmt) -> InCoreScopeStmt | None:
+    """The InCore scope that the reader makes around the body of ``with pl.spmd(...) as tid``.
+
+    It makes one for a body that reads the block index, or where there are optimizations.
+    """
+    in_core = _implied_in_core(node) if task_of(node) is not None else None
+    if in_core is None or in_core.split is not SplitMode.NONE or _has_slots(in_core):
+        return in_core
+    body = flat_statements(in_core.body)
+    if len(body) == 1 and isinstance(body[0], (InCoreScopeStmt, HierarchyScopeStmt)):
+        return None
+    inner = list(walk(in_core.body))
+    reads_index = any(isinstance(found, Call) and found.op.name == BLOCK_INDEX_OP for found in inner)
+    hides_index = any(
+        isinstance(found, SpmdScopeStmt) for found in inner
+    )  # a loop over blocks names it alone
+    return in_core if reads_index and not hides_index else None

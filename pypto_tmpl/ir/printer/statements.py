@@ -18,11 +18,12 @@ from pypto_tmpl.ir.printer.pieces import (
     PrintError,
     check_size,
     comment_text,
+    is_index_scalar,
     joined,
     lines_of,
     option,
 )
-from pypto_tmpl.ir.printer.spellings import LOOPS, TASK_INVALID_OP
+from pypto_tmpl.ir.printer.spellings import LANE_INDEX_OP, LOOPS, TASK_INVALID_OP
 from pypto_tmpl.ir.stmt import (
     AssignStmt,
     BreakStmt,
@@ -72,6 +73,8 @@ class StatementPrinter(CallPrinter):
     def start_function(self) -> None:
         """Forget what is known of the previous function."""
         self.defined = {}
+        self.lanes: set[int] = set()  # variables that are the index of the lane
+        self.in_signature = False
         self.called: set[str] = set()
         self.current: Stmt | None = None  # where an error is, should one come up
 
@@ -120,6 +123,8 @@ class StatementPrinter(CallPrinter):
     def _assign(self, node: AssignStmt, block: Block) -> Pieces:
         yield block.indent
         yield self.define(node.var)
+        if index_assigned(node, LANE_INDEX_OP) is not None:
+            self.lanes.add(id(node.var))
         yield self.annotation(node.var, node.value)
         yield " = "
         yield self.expr(node.value)
@@ -156,11 +161,11 @@ class StatementPrinter(CallPrinter):
         yield f"{block.indent}if "
         yield self.expr(node.condition)
         yield ":\n"
+        self._define_all(node.return_vars)
         yield self.statements(node.then_body, inner)
         if node.else_body is not None:
             yield f"{block.indent}else:\n"
             yield self.statements(node.else_body, inner)
-        self._define_all(node.return_vars)
 
     def _for(self, node: ForStmt, block: Block) -> Pieces:
         yield f"{block.indent}for "
@@ -170,9 +175,9 @@ class StatementPrinter(CallPrinter):
             yield self._carries(node.iter_args)
         yield f" in {self.prefix}.{LOOPS[node.kind]}("
         yield joined(self._for_arguments(node))
+        self._define_all(node.return_vars)
         yield "):\n"
         yield self.statements(node.body, block.inner(node.return_vars))
-        self._define_all(node.return_vars)
 
     def _for_arguments(self, node: ForStmt) -> Pieces:
         bounds = [node.start, node.stop, node.step]
@@ -205,8 +210,8 @@ class StatementPrinter(CallPrinter):
             yield f"{block.indent}while "
             yield self.expr(node.condition)
             yield ":\n"
-        yield self.statements(node.body, inner)
         self._define_all(node.return_vars)
+        yield self.statements(node.body, inner)
 
     def _carries(self, iter_args: Sequence[IterArg]) -> Pieces:
         yield "("
@@ -219,6 +224,7 @@ class StatementPrinter(CallPrinter):
         yield ",)" if len(iter_args) == 1 else ")"
 
     def _define_all(self, variables: Sequence[Var]) -> None:
+        """Results of a loop or branch: variables of one hint are numbered from the outside in."""
         for var in variables:
             self.define(var)
 
@@ -275,6 +281,13 @@ def is_plain_call(node: Expr, op: str) -> bool:
     if not isinstance(node, Call) or node.op.name != op:
         return False
     return not (node.args or node.kwargs or node.attrs)
+
+
+def index_assigned(node: Stmt, op: str) -> Var | None:
+    """The INDEX variable that the statement sets to the value of ``op``, None for any other statement."""
+    if not isinstance(node, AssignStmt) or not is_plain_call(node.value, op):
+        return None
+    return node.var if is_index_scalar(node.var.type) else None
 
 
 def _tells_no_type(node: Expr | None) -> bool:

@@ -9,7 +9,7 @@ from pypto_tmpl.ir.base import Expr, Type
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import CompactMode, MemorySpace, PadValue, TensorLayout
 from pypto_tmpl.ir.expr import ConstInt, MemRef
-from pypto_tmpl.ir.printer.expressions import BODY, SHAPE, VIEW, ExpressionPrinter, Place
+from pypto_tmpl.ir.printer.expressions import BODY, SHAPE, VIEW, ExpressionPrinter, Place, is_constant
 from pypto_tmpl.ir.printer.pieces import Mention, Piece, Pieces, PrintError, Role, bracketed, joined, option
 from pypto_tmpl.ir.printer.spellings import ENUM_NAMES, MARKER_TYPES
 from pypto_tmpl.ir.types import (
@@ -135,7 +135,7 @@ class TypePrinter(ExpressionPrinter):
         if view.stride:
             yield self._extents("stride", view.stride)
         if view.start_offset is not None:
-            yield option("start_offset", self.expr(view.start_offset, VIEW))
+            yield option("start_offset", self._view_extent(view.start_offset))
         if view.blayout is not implicit.blayout or self.explicit_layout:
             yield "blayout=" + self.enum(view.blayout)
         if view.slayout is not implicit.slayout or self.explicit_layout:
@@ -157,7 +157,11 @@ class TypePrinter(ExpressionPrinter):
         return self.expr(extent, SHAPE)
 
     def _extents(self, name: str, extents: Iterable[Expr]) -> Pieces:
-        return option(name, bracketed(self.expr(extent, VIEW) for extent in extents))
+        return option(name, bracketed(self._view_extent(extent) for extent in extents))
+
+    def _view_extent(self, extent: Expr) -> Piece:
+        # As in a shape, except that a constant of another dtype than INDEX says so.
+        return self.expr(extent, VIEW if is_constant(extent) else SHAPE)
 
     def memory_space(self, code: int) -> str | None:
         """Spelling of a memory space code, None for a code that is none."""

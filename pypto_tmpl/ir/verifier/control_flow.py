@@ -19,7 +19,7 @@ from pypto_tmpl.ir.stmt import (
 )
 from pypto_tmpl.ir.verifier.diagnostics import Findings
 from pypto_tmpl.ir.verifier.walking import parts, statements
-from pypto_tmpl.ir.visitor import walk
+from pypto_tmpl.ir.walking import walk
 
 
 def no_redundant_blocks(function: Function, findings: Findings) -> None:

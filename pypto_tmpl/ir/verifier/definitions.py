@@ -20,7 +20,7 @@ from pypto_tmpl.ir.verifier.walking import (
     trailing_yield,
     used_variables,
 )
-from pypto_tmpl.ir.visitor import walk
+from pypto_tmpl.ir.walking import walk
 
 
 def use_after_def(function: Function, findings: Findings) -> None:

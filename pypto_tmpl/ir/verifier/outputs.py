@@ -22,7 +22,7 @@ from pypto_tmpl.ir.verifier.walking import (
     statements,
     used_variables,
 )
-from pypto_tmpl.ir.visitor import walk
+from pypto_tmpl.ir.walking import walk
 
 ATOMIC_ADD_DTYPES = frozenset({"FP32", "BF16", "FP16", "INT32", "INT16", "INT8"})
 _DESTINATIONS = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cache
+from math import copysign
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -62,10 +63,13 @@ def _int(low: int, high: int) -> EncodeLeaf:
 
 
 def _float(pack: Pack, value: Any) -> bytes:
-    """A number; one that an integer can hold is written as an integer, as upstream does."""
+    """A number; one that an integer can hold is written as an integer, as upstream does.
+
+    Negative zero stays a float: an integer would lose its sign, and readers take a float everywhere.
+    """
     if not isinstance(value, float):
         raise Fault("wire-wrong-kind", f"expected a float, got {value!r}")
-    if value.is_integer() and -(2.0**63) <= value < 2.0**64:
+    if value.is_integer() and -(2.0**63) <= value < 2.0**64 and (value or copysign(1.0, value) > 0):
         return pack(int(value))
     return pack(value)
 

@@ -25,8 +25,10 @@ def deserialize(data: bytes | bytearray | memoryview) -> IRNode:
 
     Raises TypeError for anything but bytes, WireError for bytes that are no IR.
     """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"deserialize takes bytes, got {type(data).__name__}")
+    given: object = data
+    if not isinstance(given, (bytes, bytearray, memoryview)):
+        form = "; a text is read with pl.parse" if isinstance(given, str) else ""
+        raise TypeError(f"deserialize takes bytes, got {type(data).__name__}{form}")
     with collector_paused():
         root, nodes = unpack(bytes(data))
         return _Reader(root, nodes).read()

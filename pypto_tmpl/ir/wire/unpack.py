@@ -22,6 +22,9 @@ def unpack(data: bytes) -> tuple[Any, list[WireMap]]:
     if len(data) > limits.MAX_BYTES:
         what = f"the data is longer than the {limits.MAX_BYTES} bytes that are read"
         raise WireError.of("wire-too-large", what, f"byte {limits.MAX_BYTES}")
+    if _is_text(data):
+        note = "pl.loads reads a file of text, pl.parse the text itself"
+        raise WireError.of("wire-text", "this is text, and the binary form is expected", "byte 0", [note])
     # A first run that builds nothing: a list of a declared length is allocated before its items are read,
     # so only lengths that the data bears out may reach the second run.
     end = _run(data, lambda unpacker: unpacker.skip())
@@ -35,6 +38,25 @@ def unpack(data: bytes) -> tuple[Any, list[WireMap]]:
     values: list[object] = []
     _run(data, lambda unpacker: values.append(unpacker.unpack()), **hooks)
     return values[0], found.nodes
+
+
+def is_binary_dump(data: bytes) -> bool:
+    """Whether ``data`` starts as a node does: with a map of few keys, ``fields`` the first of them."""
+    return data[:1] in _SMALL_MAPS and data[1 : 1 + len(_FIELDS)] == _FIELDS
+
+
+_SMALL_MAPS = frozenset(bytes((0x80 | count,)) for count in range(16))
+_FIELDS: bytes = msgpack.packb("fields")
+_SAMPLE = 4096
+_MARK = b"\xef\xbb\xbf"
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether ``data`` starts as source text does, which no MessagePack map does."""
+    start = data[:_SAMPLE].removeprefix(_MARK)
+    if len(start) < 2 or start[0] >= 0x80:
+        return False
+    return all(char.isprintable() or char.isspace() for char in start.decode("utf-8", "ignore"))
 
 
 class _Containers:

@@ -11,6 +11,7 @@ from pypto_tmpl.language.inference.operands import InferenceError
 from pypto_tmpl.language.inference.results import infer_type
 from pypto_tmpl.language.scopes import Reader, Signature
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.rewrite import substitute
 
 _TASK_OPS = frozenset({"system.task_invalid", "system.task_dummy"})
 
@@ -37,15 +38,12 @@ def op_type(
 
 def call_type(signature: Signature, args: Sequence[ir.Expr]) -> ir.Type:
     """Type of a function call: its return types, dynamic extents replaced by those of the arguments."""
-    known: dict[int, ir.Expr] = {}
-    mutator = ir.IRMutator()
+    known: dict[ir.Var, ir.Expr] = {}
     for param, arg in zip(signature.params, args, strict=False):
         for var, value in _bindings(param, arg):
-            if id(var) not in known and var is not value:
-                known[id(var)] = value
-                mutator.replace(var, value)
-    result = signature.result_type
-    return _canonical(mutator.mutate(result)) if known else result
+            if var not in known and var is not value:
+                known[var] = value
+    return substitute(signature.result_type, known)
 
 
 def _bindings(param: ir.Var, arg: ir.Expr) -> list[tuple[ir.Var, ir.Expr]]:
@@ -56,19 +54,3 @@ def _bindings(param: ir.Var, arg: ir.Expr) -> list[tuple[ir.Var, ir.Expr]]:
         return []
     pairs = zip(param.type.shape, arg.type.shape, strict=False)
     return [(extent, value) for extent, value in pairs if isinstance(extent, ir.Var)]
-
-
-def _canonical(type_: ir.Type) -> ir.Type:
-    """The type built anew: a region that has become the whole box is stored as such."""
-    match type_:
-        case ir.TupleType(types=types):
-            return ir.TupleType([_canonical(part) for part in types])
-        case ir.TileType():
-            return ir.TileType(type_.shape, type_.dtype, type_.memref, type_.tile_view, type_.memory_space)
-        case ir.DistributedTensorType():
-            return ir.DistributedTensorType(
-                type_.shape, type_.dtype, type_.memref, type_.tensor_view, type_.window_buffer
-            )
-        case ir.TensorType():
-            return ir.TensorType(type_.shape, type_.dtype, type_.memref, type_.tensor_view)
-    return type_

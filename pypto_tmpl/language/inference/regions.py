@@ -103,6 +103,8 @@ def _check_window(given: Operands, offset: Extents, wanted: Extents, extents: Ex
     clamps = bool(given.keyword("clamp"))
     for axis, (start, size, extent) in enumerate(zip(offset, wanted, extents, strict=True)):
         first = constant_value(start)
+        if constant_value(size) == 0 and first not in (None, 0) and first == constant_value(extent):
+            raise InferenceError(f"the window has no element on axis {axis}, and begins behind the last one")
         if first is not None and first < 0:
             raise InferenceError(f"the window begins at {first} on axis {axis}, before the first element")
         past = _past(start, size, extent)

@@ -13,7 +13,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference, constant_value
 from pypto_tmpl.language.constants import type_text
 from pypto_tmpl.language.inference.operands import Extents, InferenceError, Operands
-from pypto_tmpl.language.inference.shapes import agree, contracted, product
+from pypto_tmpl.language.inference.shapes import BLOCK_BYTES, MASK_STEPS, agree, contracted, product
+from pypto_tmpl.ops.blocks import may_have_block
 from pypto_tmpl.ops.requirements import REQUIREMENTS, parse_requirement
 from pypto_tmpl.ops.signatures import call_of
 
@@ -103,21 +104,57 @@ def _same_rows(given: Operands, words: Sequence[str]) -> None:
 def _one_column(given: Operands, words: Sequence[str]) -> None:
     """``[M, 1]`` for each of ``M`` rows."""
     vector, matrix = words
-    extents, rows = given.shape_of(given.needed(vector)), given.shape_of(given.needed(matrix))
-    if constant_value(extents[-1]) != 1 or len(extents) < 2 or _differ(extents[-2], rows[-2]):
-        raise InferenceError(
-            f"{_both(given, vector, matrix)}, and {vector!r} must be a column of as many rows"
-        )
+    if not _is_column(given, vector, matrix):
+        raise InferenceError(f"{_both(given, *words)}, {_vector_rule(given, vector, matrix, 'column')}")
+
+
+def _column_or_block(given: Operands, words: Sequence[str]) -> None:
+    """``[M, 1]``, or of each of ``M`` rows the 32 bytes of a block."""
+    vector, matrix = words
+    width = given.dtype_of(given.needed(vector)).get_bit() // 8
+    last = constant_value(given.shape_of(given.needed(vector))[-1])
+    is_block = last is not None and last * width == BLOCK_BYTES
+    if not _is_column(given, vector, matrix, ignores_columns=is_block):
+        rule = _vector_rule(given, vector, matrix, "column")
+        raise InferenceError(f"{_both(given, *words)}, {rule}, or 32 bytes for each row")
 
 
 def _one_row(given: Operands, words: Sequence[str]) -> None:
     """``[1, N]`` for each of ``N`` columns."""
     vector, matrix = words
+    if not _is_row(given, vector, matrix):
+        raise InferenceError(f"{_both(given, *words)}, {_vector_rule(given, vector, matrix, 'row')}")
+
+
+def _is_column(given: Operands, vector: str, matrix: str, ignores_columns: bool = False) -> bool:
+    extents, rows = given.shape_of(given.needed(vector)), given.shape_of(given.needed(matrix))
+    if len(extents) < 2 or len(rows) < 2 or _differ(extents[-2], rows[-2]):
+        return False
+    return ignores_columns or constant_value(extents[-1]) == 1
+
+
+def _is_row(given: Operands, vector: str, matrix: str) -> bool:
     extents, columns = given.shape_of(given.needed(vector)), given.shape_of(given.needed(matrix))
-    if len(extents) < 2 or constant_value(extents[-2]) != 1 or _differ(extents[-1], columns[-1]):
-        raise InferenceError(
-            f"{_both(given, vector, matrix)}, and {vector!r} must be a row of as many columns"
-        )
+    if len(extents) < 2 or len(columns) < 2 or _differ(extents[-1], columns[-1]):
+        return False
+    return constant_value(extents[-2]) == 1
+
+
+def _vector_rule(given: Operands, vector: str, matrix: str, shape: str) -> str:
+    """Which operand is the vector, what that must be, and whether the two stand in the wrong order."""
+    across, fits = ("columns", _is_row) if shape == "row" else ("rows", _is_column)
+    rule = f"and {vector!r} is the vector, which must be a {shape} of as many {across}"
+    return f"{rule}: they are swapped" if fits(given, matrix, vector) else rule
+
+
+def _repeats_one_axis(given: Operands, words: Sequence[str]) -> None:
+    """Three axes each, equal but for one on which the first has a single element."""
+    source, target = (given.shape_of(given.needed(word)) for word in words)
+    axes = [axis for axis, extents in enumerate(zip(source, target, strict=False)) if _differ(*extents)]
+    is_single = all(constant_value(source[axis]) == 1 for axis in axes)
+    if len(source) != 3 or len(target) != 3 or len(axes) > 1 or not is_single:
+        rule = "both must have three axes, equal but for one on which the first has one element"
+        raise InferenceError(f"{_both(given, *words)}, and {rule}")
 
 
 def _differ(first: ir.Expr, second: ir.Expr) -> bool:
@@ -158,6 +195,36 @@ def _index_per_axis(given: Operands, words: Sequence[str]) -> None:
     for index in found:
         if not isinstance(index.type, ir.ScalarType) or not index.type.dtype.is_int():
             raise InferenceError(f"an index is {type_text(index.type)}, and indices are integers")
+    for axis, (index, extent) in enumerate(zip(found, shape, strict=True)):
+        number, past = constant_value(index), constant_difference(index, extent)
+        if (number is not None and number < 0) or (past is not None and past >= 0):
+            shown = ir.python_print(index, format=False)
+            raise InferenceError(f"the index {shown} on axis {axis} is outside: {_told(given, container)}")
+
+
+def _not_more_than_axes(given: Operands, words: Sequence[str]) -> None:
+    """A block of fewer axes lies in the trailing ones; one of more axes lies nowhere."""
+    offsets, container = words
+    found, shape = given.shape_of(given.needed(offsets)), given.shape_of(given.needed(container))
+    if len(found) > len(shape):
+        counts = f"the operand {offsets!r} has {len(found)} elements and {container!r} {len(shape)} axes"
+        raise InferenceError(f"{counts}: it is {type_text(given.needed(container).type)}")
+
+
+def _spread_columns(given: Operands, words: Sequence[str]) -> None:
+    """A row of the second fills those columns of the first that the mask pattern selects."""
+    target, source = words
+    step = MASK_STEPS.get(given.keyword("mask_pattern"))
+    columns = [constant_value(given.shape_of(given.needed(word))[-1]) for word in words]
+    if step is not None and None not in columns and columns[0] != (columns[1] or 0) * step:
+        rule = f"with this mask pattern {target!r} has {step} times the columns of {source!r}"
+        raise InferenceError(f"{_both(given, target, source)}, and {rule}")
+
+
+def _turns_matrix(given: Operands, words: Sequence[str]) -> None:
+    flag, name = words
+    if given.keyword(flag) and len(given.shape_of(given.needed(name))) < 2:
+        raise InferenceError(f"{_told(given, name)}, and {flag}=True needs two axes at least")
 
 
 def _axis_of(given: Operands, words: Sequence[str]) -> None:
@@ -195,6 +262,14 @@ def _stores_into(given: Operands, words: Sequence[str]) -> None:
         raise InferenceError(f"{_both(given, *words)}, and their dtypes must be equal")
 
 
+def _block_of(given: Operands, words: Sequence[str]) -> None:
+    block, tile = words
+    extents = given.shape_of(given.needed(block))
+    if not may_have_block(given.shape_of(given.needed(tile)), extents):
+        shown = ", ".join(ir.python_print(extent, format=False) for extent in extents)
+        raise InferenceError(f"{_told(given, tile)}, which has no part of the extents [{shown}] of {block!r}")
+
+
 def _not_smaller(given: Operands, words: Sequence[str]) -> None:
     """Each extent of the shape is as large as the operand's."""
     shape, source = words
@@ -218,16 +293,22 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
         "same_region": _same_region,
         "same_rows": _same_rows,
         "one_column": _one_column,
+        "column_or_block": _column_or_block,
         "one_row": _one_row,
+        "repeats_one_axis": _repeats_one_axis,
         "not_empty": _not_empty,
         "rank": _rank,
         "min_rank": _min_rank,
         "columns_multiple": _columns_multiple,
         "index_per_axis": _index_per_axis,
+        "not_more_than_axes": _not_more_than_axes,
+        "spread_columns": _spread_columns,
+        "turns_matrix": _turns_matrix,
         "axis_of": _axis_of,
         "accumulates": _accumulates,
         "covers_contraction": _covers_contraction,
         "stores_into": _stores_into,
+        "block_of": _block_of,
         "not_smaller": _not_smaller,
     }
 )

@@ -38,19 +38,25 @@ def infer_type(entry: OpEntry, args: Sequence[ir.Expr], kwargs: ir.AttrMap) -> i
 
 
 def built_type(
-    entry: OpEntry, args: Sequence[ir.Expr], kwargs: ir.AttrMap, stated: Mapping[str, Any]
+    entry: OpEntry,
+    args: Sequence[ir.Expr],
+    kwargs: ir.AttrMap,
+    stated: Mapping[str, Any],
+    is_judged: bool = True,
 ) -> ir.Type:
     """The result type of a call that is being built, with what the call itself states of it.
 
     ``stated`` may hold ``shape`` and ``dtype``, which make the type where the op's rule leaves it to the
-    call, and ``out_dtype``, which must be the dtype that the rule gives.
+    call, and ``out_dtype``, which must be the dtype that the rule gives. Where nothing reaches the call,
+    ``is_judged`` is false, and what only a rule would refuse is taken.
     """
     spec = resolve_result(entry)
     if spec.shape == "declared":
         return _stated_type(spec, stated)
-    given = Operands(entry, args, kwargs, is_built=True)
+    given = Operands(entry, args, kwargs, is_built=is_judged)
     type_ = result_type(spec, given)
-    check_requirements(given)
+    if is_judged:
+        check_requirements(given)
     wanted = stated.get("out_dtype")
     if wanted is not None and isinstance(type_, ir.ShapedType) and wanted != type_.dtype:
         raise InferenceError(f"its result is {type_.dtype.name}, and out_dtype asks for {wanted.name}")
@@ -98,11 +104,11 @@ def _tensor(spec: ResultSpec, given: Operands, distributed: bool) -> ir.Type:
     shape, valid = _shape(spec, given), _valid(spec, given)
     if isinstance(returned, ir.TensorType):
         before = returned.tensor_view
-        if valid is None or (before is not None and before.valid_shape is valid):
+        if _has_region(before, valid):
             return returned
-        view = ir.TensorView((), ir.TensorLayout.ND, valid)
+        view = ir.TensorView((), ir.TensorLayout.ND, valid or ())
         if before is not None:
-            view = ir.TensorView(before.stride, before.layout, valid, before.pad)
+            view = ir.TensorView(before.stride, before.layout, valid or (), before.pad)
         if isinstance(returned, ir.DistributedTensorType):
             window = returned.window_buffer
             return ir.DistributedTensorType(returned.shape, returned.dtype, returned.memref, view, window)
@@ -115,10 +121,16 @@ def _tile(spec: ResultSpec, given: Operands) -> ir.Type:
     returned = _returned(spec, given)
     shape, valid, space = _shape(spec, given), _valid(spec, given), _memory(spec, given)
     if isinstance(returned, ir.TileType) and returned.memory_space is space:
-        before = returned.tile_view
-        if valid is None or (before is not None and before.valid_shape is valid):
+        pads = spec.pad is not None  # then the view records the pad, also where all was valid before
+        if _has_region(returned.tile_view, valid) and not pads:
             return returned
     return ir.TileType(shape, _dtype(spec, given), None, tile_view(spec, given, shape, valid, space), space)
+
+
+def _has_region(view: ir.TensorView | ir.TileView | None, valid: Extents | None) -> bool:
+    """Whether that is the region of the view; None is the whole box, whatever the view says."""
+    before = view.valid_shape if view is not None else ()
+    return not before if valid is None else before is valid
 
 
 def _returned(spec: ResultSpec, given: Operands) -> ir.Type | None:

@@ -13,9 +13,9 @@ from pypto_tmpl.language.constants import type_text
 from pypto_tmpl.language.inference.operands import Extents, InferenceError, Operands
 
 _FRACTAL_ROWS = 16
-_BLOCK_BYTES = 32
+BLOCK_BYTES = 32
 _ELEMENTS = 1  # the code of a gather of single elements
-_MASK_STEPS = {1: 2, 2: 2, 3: 4, 4: 4, 5: 4, 6: 4, 7: 1}
+MASK_STEPS = {1: 2, 2: 2, 3: 4, 4: 4, 5: 4, 6: 4, 7: 1}
 _ROW_SPLITS, _COLUMN_SPLITS = (1, 3), (2, 4)
 
 
@@ -171,7 +171,7 @@ def _shared(given: Operands, extents: Extents, times: int = 1, over: int = 1) ->
 
 
 def _masked(given: Operands, words: Sequence[str]) -> Extents:
-    step = _MASK_STEPS.get(given.keyword("mask_pattern"))
+    step = MASK_STEPS.get(given.keyword("mask_pattern"))
     if step is None:
         raise InferenceError(f"unknown mask pattern {given.keyword('mask_pattern')!r}")
     width = given.dtype_of(given.first).get_bit()
@@ -238,7 +238,7 @@ def _gathered(given: Operands, words: Sequence[str]) -> Extents:
 def block_columns(given: Operands, extents: Extents) -> Extents:
     """Extents of block offsets as those of the elements: every offset stands for 32 bytes."""
     dtype = given.keyword("output_dtype") or given.dtype_of(given.first)
-    return _scaled(extents, -1, times=_BLOCK_BYTES * 8, over=dtype.get_bit())
+    return _scaled(extents, -1, times=BLOCK_BYTES * 8, over=dtype.get_bit())
 
 
 def _paged(given: Operands, words: Sequence[str]) -> Extents:

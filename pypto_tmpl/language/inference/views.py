@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.extents import as_extents, constant_extent
+from pypto_tmpl.ir.extents import as_extents, constant_extent, same_extent
 from pypto_tmpl.ir.types import implicit_tile_view
 from pypto_tmpl.language.inference.operands import Extents, Operands
 from pypto_tmpl.ops import ResultSpec
@@ -27,11 +27,35 @@ def tile_view(
 ) -> ir.TileView | None:
     """The view of a tile; the type's constructor drops what goes without saying."""
     layout = _tile_layout(spec, given, shape, space)
-    pad = _pad(spec, given)
-    if layout is None and valid is None and pad is ir.PadValue.null:
+    before = _view_source(spec, given)
+    pad = before.pad if before is not None and spec.pad is None else _pad(spec, given)
+    compact = _compact(before, shape, valid, space)
+    if layout is None and valid is None and pad is ir.PadValue.null and compact is ir.CompactMode.null:
         return None
     blayout, slayout, fractal = layout or _layout_of(implicit_tile_view(shape, space))
-    return ir.TileView(valid or (), blayout=blayout, slayout=slayout, fractal=fractal, pad=pad)
+    return ir.TileView(
+        valid or (), blayout=blayout, slayout=slayout, fractal=fractal, pad=pad, compact=compact
+    )
+
+
+def _view_source(spec: ResultSpec, given: Operands) -> ir.TileView | None:
+    """The view that the result's is a copy of but for its region: that of the operand whose layout it has."""
+    name = spec.layout or spec.valid or ""
+    operand = given.first if name == "turned" else given.operand(name)
+    if operand is None and given.entry.returns is not None:
+        operand = given.operand(given.entry.returns)
+    type_ = operand.type if operand is not None else None
+    return type_.tile_view if isinstance(type_, ir.TileType) else None
+
+
+def _compact(
+    before: ir.TileView | None, shape: Extents, valid: Extents | None, space: ir.MemorySpace | None
+) -> ir.CompactMode:
+    """An accumulator packs its boxes by the valid rows, where these may be fewer than its rows."""
+    is_narrowed = valid is not None and len(shape) > 1 and not same_extent(valid[-2], shape[-2])
+    if space is ir.MemorySpace.Acc and is_narrowed:
+        return ir.CompactMode.normal
+    return before.compact if before is not None else ir.CompactMode.null
 
 
 def _tile_layout(

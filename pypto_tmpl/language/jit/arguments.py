@@ -9,7 +9,6 @@ from pypto_tmpl.ir import ParamDirection
 from pypto_tmpl.language.jit.body import bound_dynamics
 from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.language.jit.metadata import (
-    Extent,
     Info,
     ScalarInfo,
     TensorInfo,
@@ -103,17 +102,22 @@ def _tensor(
     if not is_tensor(value):
         raise TypeError(f"{what} is a tensor, got {type(value).__name__}")
     info = tensor_info(value, parameter.dtype, what)
-    if parameter.shape is not None and not _fits(info.shape, parameter.shape):
-        wanted = ", ".join(str(extent) for extent in parameter.shape)
+    if not fits(parameter, info):
+        wanted = ", ".join(str(extent) for extent in parameter.shape or ())
         found = ", ".join(str(extent) for extent in info.shape)
         raise ArgumentMismatchError(f"{what} has the shape [{found}], it is declared as [{wanted}]")
     return with_dynamic(parameter, info, dynamic)
 
 
-def _fits(shape: Sequence[Extent], declared: Sequence[Extent]) -> bool:
-    return len(shape) == len(declared) and all(
-        isinstance(wanted, str) or wanted == extent for extent, wanted in zip(shape, declared, strict=True)
-    )
+def fits(parameter: Parameter, info: TensorInfo) -> bool:
+    """Whether a tensor may be what a parameter is declared as, by dtype and the extents that are numbers."""
+    if parameter.kind != "tensor" or (parameter.dtype is not None and parameter.dtype != info.dtype):
+        return False
+    if parameter.shape is None:
+        return True
+    pairs = zip(info.shape, parameter.shape, strict=False)
+    numbers = [pair for pair in pairs if all(isinstance(extent, int) for extent in pair)]
+    return len(info.shape) == len(parameter.shape) and all(given == wanted for given, wanted in numbers)
 
 
 def baked_values(function: JITFunction, infos: Sequence[Info]) -> dict[str, Any]:

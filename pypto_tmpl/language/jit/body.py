@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import repeat
 
 from pypto_tmpl.ir import DataType
@@ -15,7 +16,10 @@ from pypto_tmpl.language.jit.expressions import ExpressionRewriter, Program
 from pypto_tmpl.language.jit.literals import literal, placed
 from pypto_tmpl.language.jit.liveness import targets
 from pypto_tmpl.language.jit.metadata import Info, ScalarInfo, TensorInfo, TupleInfo
+from pypto_tmpl.language.jit.reached import Reached
 from pypto_tmpl.language.jit.user_source import MISSING, Reads, Surroundings, UserSource
+
+_BIND_DYNAMIC = ("dim", "var")
 
 
 class BodyRewriter:
@@ -29,6 +33,9 @@ class BodyRewriter:
         bindings: Bindings,
         reads: Reads,
     ) -> None:
+        self._program = program
+        self._reached = Reached(program.closure)
+        self._left_out: set[str] = set()  # names that statements would bind which no run reaches
         self._source = source
         self._bindings = bindings
         self._expressions = ExpressionRewriter(program, source, around, bindings, reads)
@@ -43,10 +50,29 @@ class BodyRewriter:
 
     def _block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         found: list[ast.stmt] = []
+        is_left = False
         for position, statement in enumerate(statements):
             self._bindings.at(position)
-            found += self._statement(statement)
+            with self._program.reached(not is_left):
+                made = self._made(statement)
+            is_left |= any(map(self._reached.leaves, made))
+            found += made
         return found
+
+    def _made(self, statement: ast.stmt) -> list[ast.stmt]:
+        """What a statement becomes: nothing, where no run reaches it and its values do not fit."""
+        if self._program.is_reached and not self._left_out:
+            return self._statement(statement)
+        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        if self._program.is_reached:
+            self._left_out -= bound
+            return self._statement(statement)
+        if self._left_out.isdisjoint(name.id for name in names if isinstance(name.ctx, ast.Load)):
+            with suppress(ParserTypeError):
+                return self._statement(statement)
+        self._left_out |= bound
+        return []
 
     def _nested(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The statements of a compound statement, which needs at least one."""
@@ -182,7 +208,8 @@ class BodyRewriter:
         for name, info in zip(targets(statement.target), self._loop_infos(statement.iter), strict=False):
             self._bindings.hold(name, Local(name, info))
         target = copy.deepcopy(statement.target)
-        with self._bindings.branch(statement.body, names, is_loop=True):
+        is_reached = self._reached.has_rounds(iterator)
+        with self._bindings.branch(statement.body, names, is_loop=True), self._program.reached(is_reached):
             body = self._nested(statement.body)
         self._bindings.join([self._bindings.restore(known)], names)
         made = ast.For(target, iterator, body, [copy.deepcopy(s) for s in statement.orelse])
@@ -200,7 +227,9 @@ class BodyRewriter:
         names, before = self._entering([statement.body, [_as_statement(statement.test)]], is_loop=True)
         test = self._expressions.rewrite(statement.test)
         known = self._bindings.snapshot()
-        with self._bindings.branch(statement.body, names, is_loop=True, condition=statement.test):
+        is_reached = self._program.reached(self._reached.truth(test) is not False)
+        branch = self._bindings.branch(statement.body, names, is_loop=True, condition=statement.test)
+        with branch, is_reached:
             body = self._nested(statement.body)
         self._bindings.join([self._bindings.restore(known)], names)
         made = ast.While(test, body, [copy.deepcopy(s) for s in statement.orelse])
@@ -209,13 +238,14 @@ class BodyRewriter:
     def _if(self, statement: ast.If) -> list[ast.stmt]:
         test = self._expressions.rewrite(statement.test)
         names, before = self._entering([statement.body, statement.orelse], is_loop=False)
-        known = self._bindings.snapshot()
+        known, taken = self._bindings.snapshot(), self._reached.truth(test)
         branches, bodies = [], []
-        for block in (statement.body, statement.orelse):
-            with self._bindings.branch(block, names, is_loop=False):
+        for block, dead in ((statement.body, False), (statement.orelse, True)):
+            is_reached = self._program.reached(taken is not dead)
+            with self._bindings.branch(block, names, is_loop=False), is_reached:
                 bodies.append(self._nested(block) if block else [])
             branches.append(self._bindings.restore(known))
-        self._bindings.join(branches, names)
+        self._bindings.join(branches[::-1] if taken is False else branches, names)
         return [*before, placed(ast.If(test, bodies[0], bodies[1]), statement)]
 
     def _entering(
@@ -283,9 +313,12 @@ def bound_dynamics(
 def _bind_dynamic(node: ast.AST) -> tuple[str, ast.expr, ast.expr] | None:
     match node:
         case ast.Call(
-            func=ast.Attribute(value=ast.Name(id=tensor), attr="bind_dynamic"), args=[axis, dimension]
+            func=ast.Attribute(value=ast.Name(id=tensor), attr="bind_dynamic"), args=args, keywords=keywords
         ):
-            return tensor, axis, dimension
+            given = dict(zip(_BIND_DYNAMIC, args, strict=False))
+            given |= {keyword.arg or "": keyword.value for keyword in keywords}
+            if len(given) == len(args) + len(keywords) and given.keys() == set(_BIND_DYNAMIC):
+                return tensor, given["dim"], given["var"]
     return None
 
 

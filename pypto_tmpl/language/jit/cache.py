@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.jit.arguments import argument_infos, bound_arguments
 from pypto_tmpl.language.jit.function import JITFunction
-from pypto_tmpl.language.jit.metadata import Info
+from pypto_tmpl.language.jit.identity import identity_of
+from pypto_tmpl.language.jit.metadata import Info, ScalarInfo
 from pypto_tmpl.language.jit.program import Specialiser
 from pypto_tmpl.language.jit.text import ProgramText
 from pypto_tmpl.language.jit.user_source import Reads
@@ -33,7 +34,7 @@ class Specialisation:
     made: dict[Any, Any] = field(default_factory=dict)
 
 
-_KNOWN: OrderedDict[tuple[JITFunction, tuple[Info, ...]], Specialisation] = OrderedDict()
+_KNOWN: OrderedDict[tuple[JITFunction, Hashable], Specialisation] = OrderedDict()
 
 
 def specialised(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Specialisation:
@@ -43,19 +44,25 @@ def specialised(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str,
     Python value that its text took over has changed.
     """
     infos = tuple(argument_infos(function, bound_arguments(function, args, kwargs)))
-    found = _KNOWN.get((function, infos))
+    key = function, tuple(map(_key, infos))
+    found = _KNOWN.get(key)
     if found is None or not found.reads.still_hold():
         found = _specialise(function, infos)
-        _KNOWN[function, infos] = found
+        _KNOWN[key] = found
         if len(_KNOWN) > _LIMIT:
             _KNOWN.popitem(last=False)
-    _KNOWN.move_to_end((function, infos))
+    _KNOWN.move_to_end(key)
     return found
+
+
+def _key(info: Info) -> Hashable:
+    """What tells the arguments apart that give different programs."""
+    return (info.dtype, identity_of(info.value)) if isinstance(info, ScalarInfo) else info
 
 
 def _specialise(function: JITFunction, infos: tuple[Info, ...]) -> Specialisation:
     reads = Reads()
     text = Specialiser(function, reads).text(infos)
-    program = parse(text.text, text.filename, source_map=text.source_map, closure=text.closure)
+    program = parse(text.text, text.filename, text.source_map, text.closure, text.unreached)
     assert isinstance(program, ir.Program)
     return Specialisation(text, program, reads)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -15,9 +18,17 @@ from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.language.jit.literals import literal, placed, prefix_of
 from pypto_tmpl.language.jit.local_info import LocalInfo
 from pypto_tmpl.language.jit.metadata import Info, TensorInfo
-from pypto_tmpl.language.jit.user_source import MISSING, Reads, Surroundings, UserSource
+from pypto_tmpl.language.jit.user_source import MISSING, Reads, Step, Surroundings, UserSource, stepped
 
 _SUBMITS = frozenset({("pl", "submit"), ("pl", "spmd_submit")})
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a call, and what is known of it."""
+
+    node: ast.expr
+    info: Info
 
 
 class Callee(Protocol):
@@ -33,7 +44,7 @@ class Program(Protocol):
     """The program that a body becomes part of."""
 
     def callee(
-        self, function: JITFunction, arguments: list[Info], node: ast.AST, source: UserSource
+        self, function: JITFunction, arguments: list[Argument], node: ast.AST, source: UserSource
     ) -> Callee:
         """The specialisation of a callee, made where there is none yet."""
 
@@ -42,6 +53,17 @@ class Program(Protocol):
 
     def use_dimension(self, name: str) -> None:
         """Note that the text names a dynamic dimension."""
+
+    @property
+    def closure(self) -> Mapping[str, Any]:
+        """The Python values that the program's text names."""
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether a run may reach what is being rewritten."""
+
+    def reached(self, is_reached: bool) -> AbstractContextManager[None]:
+        """Inside it bodies are rewritten that a run may reach, or not."""
 
 
 class ExpressionRewriter(ast.NodeTransformer):
@@ -81,35 +103,38 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def outside(self, node: ast.expr) -> Any:
         """The Python value of a name or an attribute chain; MISSING where the body binds its root."""
-        match node:
-            case ast.Name(id=name):
-                is_bound = name in self._shadowed or self.bindings.find(name) is not None
-                return MISSING if is_bound else self._lookup(name)
-            case ast.Attribute(value=owner, attr=name):
-                value = self.outside(owner)
-                return MISSING if value is MISSING else getattr(value, name, MISSING)
-            case ast.Subscript(value=owner, slice=index):
-                return self._element(node, self.outside(owner), index)
-        return MISSING
-
-    def _element(self, node: ast.expr, container: Any, index: ast.expr) -> Any:
-        """What a Python container holds at a place that the text alone tells; MISSING for anything else."""
-        if not isinstance(container, list | tuple | dict):
+        root, steps = self._chain(node)
+        if root is None or root in self._shadowed or self.bindings.find(root) is not None:
             return MISSING
-        place = index.value if isinstance(index, ast.Constant) else self.infos.extent(index)
-        if place is None or not isinstance(place, int | str):
-            return MISSING
-        try:
-            items: Any = container
-            return items[place]
-        except (LookupError, TypeError):
-            message = f"{ast.unparse(node)}: there is no item {place!r}"
-            raise self._source.error(ParserTypeError, node, message) from None
-
-    def _lookup(self, name: str) -> Any:
-        value = self._around.lookup(name)
-        self._reads.note(self._around, name, value)
+        value = self._around.lookup(root)
+        for step in steps:
+            if value is MISSING or (step[0] == "item" and not isinstance(value, list | tuple | dict)):
+                return MISSING
+            value = stepped(value, step)
+            if value is MISSING and step[0] == "item":
+                message = f"{ast.unparse(node)}: there is no item {step[1]!r}"
+                raise self._source.error(ParserTypeError, node, message)
+        self._reads.note(self._around, root, steps, value)
         return value
+
+    def _chain(self, node: ast.expr) -> tuple[str | None, tuple[Step, ...]]:
+        """The name at the root of ``a.b[0].c`` and the steps from there; no name for anything else."""
+        steps: list[Step] = []
+        while not isinstance(node, ast.Name):
+            match node:
+                case ast.Attribute(value=owner, attr=name):
+                    steps.insert(0, ("attribute", name))
+                case ast.Subscript(value=owner, slice=index) if (place := self._place(index)) is not None:
+                    steps.insert(0, ("item", place))
+                case _:
+                    return None, ()
+            node = owner
+        return node.id, tuple(steps)
+
+    def _place(self, index: ast.expr) -> int | str | None:
+        """A place in a Python container that the text alone tells; None for anything else."""
+        place = index.value if isinstance(index, ast.Constant) else self.infos.extent(index)
+        return place if isinstance(place, int | str) else None
 
     def language_call(self, node: ast.Call) -> tuple[str, ...] | None:
         """``("pl", "tensor", "slice")`` for a call of ``pl.tensor.slice``; None for any other call."""
@@ -130,8 +155,11 @@ class ExpressionRewriter(ast.NodeTransformer):
         if not isinstance(function, JITFunction):
             return None
         arguments = self._arguments(function, node.args, node.keywords, node)[0]
-        infos = [self.infos.info(argument) for argument in arguments]
-        return self._program.callee(function, infos, node, self._source).result(infos)
+        return self._callee(function, arguments, node).result([self.infos.info(a) for a in arguments])
+
+    def _callee(self, function: JITFunction, arguments: list[ast.expr], node: ast.Call) -> Callee:
+        given = [Argument(argument, self.infos.info(argument)) for argument in arguments]
+        return self._program.callee(function, given, node, self._source)
 
     def value_node(self, value: Any, node: ast.expr) -> ast.expr | None:
         """The literal for a value in place of ``node``; None where there is none."""
@@ -148,7 +176,7 @@ class ExpressionRewriter(ast.NodeTransformer):
                 return placed(ast.Name(name, ast.Load()), node)
             case Constant(value=value):
                 return self._outside_value(node, node.id, value)
-        value = self._lookup(node.id)
+        value = self.outside(node)
         if value is MISSING or self._around.is_builtin(node.id):
             return node
         prefix = prefix_of(value)
@@ -243,8 +271,7 @@ class ExpressionRewriter(ast.NodeTransformer):
     def _kernel_call(self, node: ast.Call, function: JITFunction) -> ast.expr:
         """``self.f(x, y)`` for ``f(x, b=y)``."""
         arguments, others = self._arguments(function, node.args, node.keywords, node)
-        infos = [self.infos.info(argument) for argument in arguments]
-        callee = self._program.callee(function, infos, node, self._source)
+        callee = self._callee(function, arguments, node)
         args = [self.visit(argument) for argument in arguments]
         keywords = [self.visit(keyword) for keyword in others]
         return placed(ast.Call(_method(callee.name, node.func), args, keywords), node)
@@ -252,8 +279,7 @@ class ExpressionRewriter(ast.NodeTransformer):
     def _submit(self, node: ast.Call, function: JITFunction) -> ast.expr:
         """``pl.submit(self.f, x, y, deps=...)``; trailing outputs may be left out."""
         arguments, others = self._arguments(function, node.args[1:], node.keywords, node, may_lack=True)
-        infos = [self.infos.info(argument) for argument in arguments]
-        callee = self._program.callee(function, infos, node, self._source)
+        callee = self._callee(function, arguments, node)
         args = [_method(callee.name, node.args[0]), *(self.visit(argument) for argument in arguments)]
         keywords = [self.visit(keyword) for keyword in others]
         return placed(ast.Call(self.visit(node.func), args, keywords), node)

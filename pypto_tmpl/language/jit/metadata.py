@@ -98,6 +98,8 @@ def tensor_info(value: Any, declared: DataType | None, what: str) -> TensorInfo:
         return TensorInfo(shape, declared)
     if found is None:
         raise TypeError(f"{what} has the dtype {name}; kernels take {', '.join(_TORCH_DTYPES)}")
+    if declared is not None and declared.is_unsigned_int() and declared.name == f"U{found.name}":
+        return TensorInfo(shape, declared)  # the same bits
     if declared is not None and declared != found:
         raise TypeError(f"{what} has the dtype {name}, its parameter is declared as {declared.name}")
     if found == DataType.FP4 and shape:

@@ -16,7 +16,8 @@ from pypto_tmpl.language.jit.user_source import MISSING, Surroundings, UserSourc
 
 Kind = Literal["tensor", "scalar", "array"]
 _FORMS = (
-    "pl.Tensor, pl.Tensor[[extents], dtype], pl.Scalar[dtype], pl.Array[extent, dtype], in pl.Out or pl.InOut"
+    "pl.Tensor, pl.Tensor[[extents], dtype], pl.Scalar[dtype], a dtype, pl.Array[extent, dtype], "
+    "in pl.Out or pl.InOut"
 )
 
 
@@ -84,6 +85,8 @@ def _parameter(node: ast.arg, annotation: Any, source: UserSource) -> Parameter:
             return Parameter(
                 node.arg, "tensor", direction, node, shape, annotation.dtype, layout, is_distributed
             )
+        case DataType() as dtype:  # pl.FP32 for pl.Scalar[pl.FP32]
+            return Parameter(node.arg, "scalar", direction, node, None, dtype)
         case Annotation(kind="Scalar", parts=(DataType() as dtype,)):
             if direction is ParamDirection.InOut:
                 message = f"parameter {node.arg!r}: a scalar cannot be InOut"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.diagnostics import ParserTypeError
-from pypto_tmpl.language.jit.arguments import baked_values, declared_info, dynamic_axes, with_dynamic
+from pypto_tmpl.language.diagnostics import ParserError, ParserTypeError
+from pypto_tmpl.language.jit.arguments import baked_values, declared_info, dynamic_axes, fits, with_dynamic
 from pypto_tmpl.language.jit.bindings import Bindings
 from pypto_tmpl.language.jit.body import BodyRewriter
+from pypto_tmpl.language.jit.expressions import Argument
 from pypto_tmpl.language.jit.external import external_functions
 from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.language.jit.kinds import Kind
@@ -26,7 +28,7 @@ from pypto_tmpl.language.jit.metadata import (
     substituted,
 )
 from pypto_tmpl.language.jit.parameters import Parameter
-from pypto_tmpl.language.jit.spelling import definition, parameter_text, type_text
+from pypto_tmpl.language.jit.spelling import definition, parameter_text, tensor_text, type_text
 from pypto_tmpl.language.jit.text import Method, ProgramText, program_text
 from pypto_tmpl.language.jit.user_source import Reads, UserSource
 
@@ -43,6 +45,7 @@ class Callee:
     function: JITFunction
     infos: tuple[Info, ...]
     returned: Info
+    is_reached: bool = True  # by a call that a run may reach
 
     def result(self, arguments: Sequence[Info]) -> Info:
         """What a call with these arguments gives: dynamic dimensions are those of the arguments."""
@@ -67,17 +70,20 @@ class Specialiser:
         self._open: list[JITFunction] = []
         self._names: set[str] = set()
         self._dimensions: dict[str, None] = {}
-        self._closure: dict[str, Any] = {}
+        self.closure: dict[str, Any] = {}
+        self._unreached = 0  # blocks around that no run reaches
 
     def text(self, infos: Sequence[Info]) -> ProgramText:
         """The text of the program for these arguments of the entry."""
         self._specialise(self._entry, tuple(infos), baked_values(self._entry, infos))
-        return program_text(self._entry.__name__, self._methods, list(self._dimensions), self._closure)
+        unreached = {callee.name for callee in self._callees.values() if not callee.is_reached}
+        dimensions = list(self._dimensions)
+        return program_text(self._entry.__name__, self._methods, dimensions, self.closure, unreached)
 
     # What bodies ask for
 
     def callee(
-        self, function: JITFunction, arguments: list[Info], node: ast.AST, source: UserSource
+        self, function: JITFunction, arguments: list[Argument], node: ast.AST, source: UserSource
     ) -> Callee:
         """The specialisation of a callee for these arguments.
 
@@ -86,16 +92,39 @@ class Specialiser:
         self._check_callable(function, node, source)
         infos = tuple(self._callee_infos(function, arguments, node, source))
         key = id(function), infos
-        if key not in self._callees:
-            self._callees[key] = self._specialise(function, infos, {})
-        return self._callees[key]
+        found = self._callees.get(key)
+        if found is not None and not found.is_reached and self.is_reached:
+            self._forget(found)
+            found = None
+        if found is None:
+            found = self._callees[key] = self._specialise(function, infos, {})
+        return found
+
+    def _forget(self, callee: Callee) -> None:
+        """Take back what was made for calls that no run reaches, where more is left out than elsewhere."""
+        self._methods = [method for method in self._methods if method.definition.name != callee.name]
+        self._names.discard(callee.name)
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether a run may reach what is being rewritten."""
+        return not self._unreached
+
+    @contextmanager
+    def reached(self, is_reached: bool) -> Iterator[None]:
+        """Inside it bodies are rewritten that a run may reach, or not."""
+        self._unreached += not is_reached
+        try:
+            yield
+        finally:
+            self._unreached -= not is_reached
 
     def outside_name(self, name: str, value: object) -> str:
         """The name by which the text refers to a Python value."""
         chosen, number = name, 1
-        while chosen in self._closure and self._closure[chosen] is not value:
+        while chosen in self.closure and self.closure[chosen] is not value:
             chosen, number = f"{name}_{number}", number + 1
-        self._closure[chosen] = value
+        self.closure[chosen] = value
         return chosen
 
     def use_dimension(self, name: str) -> None:
@@ -115,12 +144,14 @@ class Specialiser:
             raise source.error(ParserTypeError, node, message, hint)
 
     def _callee_infos(
-        self, function: JITFunction, arguments: list[Info], node: ast.AST, source: UserSource
+        self, function: JITFunction, arguments: list[Argument], node: ast.AST, source: UserSource
     ) -> list[Info]:
         dynamic = dynamic_axes(function)
         found: list[Info] = []
         for position, parameter in enumerate(function.parameters()):
-            given = arguments[position] if position < len(arguments) else None
+            given = arguments[position].info if position < len(arguments) else None
+            if isinstance(given, TensorInfo) and not fits(parameter, given):
+                raise _contradiction(function, parameter, arguments[position], source)
             if parameter.kind == "scalar":
                 assert parameter.dtype is not None
                 found.append(ScalarInfo(parameter.dtype))
@@ -165,7 +196,7 @@ class Specialiser:
         self._dimensions.update(dict.fromkeys(dimensions([returned])))
         definition = self._definition(function, name, infos, body, returned)
         self._methods.append(Method(definition, source))
-        return Callee(name, function, infos, returned)
+        return Callee(name, function, infos, returned, self.is_reached)
 
     def _definition(
         self,
@@ -190,6 +221,19 @@ class Specialiser:
             chosen, number = f"{name}_{number}", number + 1
         self._names.add(chosen)
         return chosen
+
+
+def _contradiction(
+    function: JITFunction, parameter: Parameter, argument: Argument, source: UserSource
+) -> ParserError:
+    """The diagnostic for an argument that is not what the parameter is declared as."""
+    assert isinstance(argument.info, TensorInfo)
+    declared = ast.unparse(parameter.node.annotation) if parameter.node.annotation is not None else "a tensor"
+    message = (
+        f"{ast.unparse(argument.node)!r} is {tensor_text(argument.info)}, and the parameter "
+        f"{parameter.name!r} of {function.__name__!r} is declared as {declared}"
+    )
+    return source.error(ParserTypeError, argument.node, message)
 
 
 def _named_extents(function: JITFunction, parameter: Parameter, info: TensorInfo) -> TensorInfo:

@@ -10,6 +10,12 @@ from pypto_tmpl.language.jit.metadata import Info, ScalarInfo, TensorInfo, Tuple
 from pypto_tmpl.language.jit.parameters import Parameter
 
 
+def tensor_text(info: TensorInfo) -> str:
+    """``pl.Tensor[[128, ?], pl.FP32]``: what is known of a tensor, in a message."""
+    extents = ", ".join("?" if extent is None else str(extent) for extent in info.shape)
+    return f"pl.Tensor[[{extents}], {_dtype(info.dtype)}]"
+
+
 def type_text(info: Info) -> str | None:
     """``pl.Tensor[[128, M], pl.FP32]`` for what is known of a value; None where that is not enough."""
     match info:

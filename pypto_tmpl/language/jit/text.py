@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,13 +27,14 @@ class ProgramText:
     """The text of a program.
 
     ``source_map`` gives for a line of it, and for the (line, offset) of a node, the user's file, line and
-    column; ``closure`` the Python values that the text names.
+    column; ``closure`` the Python values that the text names; ``unreached`` are functions that no run calls.
     """
 
     name: str
     text: str
     source_map: Mapping[int | tuple[int, int], Place]
     closure: Mapping[str, Any]
+    unreached: frozenset[str] = frozenset()
 
     @property
     def filename(self) -> str:
@@ -41,7 +42,11 @@ class ProgramText:
 
 
 def program_text(
-    name: str, methods: Sequence[Method], dimensions: Sequence[str], closure: Mapping[str, Any]
+    name: str,
+    methods: Sequence[Method],
+    dimensions: Sequence[str],
+    closure: Mapping[str, Any],
+    unreached: Iterable[str] = (),
 ) -> ProgramText:
     """The text of the program ``_jit_<name>``."""
     parts = [_HEADER]
@@ -50,7 +55,7 @@ def program_text(
     for method in methods:
         parts += [f"    {line}".rstrip() for line in _written(method)]
     text = "\n".join(parts) + "\n"
-    return ProgramText(name, text, _source_map(text, methods), dict(closure))
+    return ProgramText(name, text, _source_map(text, methods), dict(closure), frozenset(unreached))
 
 
 def _written(method: Method) -> list[str]:

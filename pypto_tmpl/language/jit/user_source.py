@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Hashable
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pypto_tmpl.ir import Span
 from pypto_tmpl.language.diagnostics import ParserError
+from pypto_tmpl.language.jit.identity import identity_of
 from pypto_tmpl.language.retrieval import source_of_function
 from pypto_tmpl.language.source import Source
 
@@ -51,28 +53,42 @@ def read_source(function: FunctionType) -> UserSource:
         raise OSError(str(error)) from None
 
 
+Step: TypeAlias = tuple[Literal["attribute"], str] | tuple[Literal["item"], int | str]
+
+
+def stepped(value: Any, step: Step) -> Any:
+    """What an attribute of a value is, or an item; MISSING where it has none."""
+    match step:
+        case "attribute", str() as name:
+            return getattr(value, name, MISSING)
+        case _, key:
+            try:
+                return value[key]
+            except (LookupError, TypeError):
+                return MISSING
+
+
 class Reads:
-    """The values that names had when a text took them over."""
+    """The values that names, and attributes and items of these, had when a text took them over."""
 
     def __init__(self) -> None:
-        self._values: dict[tuple[int, str], tuple[Surroundings, Any]] = {}
+        self._values: dict[tuple[int, str, tuple[Step, ...]], tuple[Surroundings, Any, Hashable]] = {}
 
-    def note(self, around: Surroundings, name: str, value: Any) -> None:
-        """Keep a value."""
-        self._values.setdefault((id(around), name), (around, value))
+    def note(self, around: Surroundings, name: str, steps: tuple[Step, ...], value: Any) -> None:
+        """Keep the value that one gets from a name by ``steps``."""
+        key = id(around), name, steps
+        if key not in self._values:
+            self._values[key] = around, value, identity_of(value)
 
     def still_hold(self) -> bool:
-        """True as long as every name has the value it had."""
-        return all(
-            _is_same(around.lookup(name), value) for (_, name), (around, value) in self._values.items()
-        )
-
-
-def _is_same(now: Any, before: Any) -> bool:
-    if now is before:
+        """True as long as every value is what it was."""
+        for (_, name, steps), (around, _, identity) in self._values.items():
+            value = around.lookup(name)
+            for step in steps:
+                value = stepped(value, step)
+            if identity_of(value) != identity:
+                return False
         return True
-    plain = (bool, int, float, str, tuple)
-    return isinstance(now, plain) and type(now) is type(before) and bool(now == before)
 
 
 class Surroundings:

@@ -149,7 +149,7 @@ def _pad_value(spec: KwargSpec, value: Any) -> ir.PadValue | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _PAD_NUMBERS.get(float(value))
     found: ir.PadValue | None = _member(ir.PadValue)(spec, value)
-    return found
+    return None if spec.required and found is ir.PadValue.null else found  # then there is nothing to pad with
 
 
 _CONVERSIONS: Mapping[str, Callable[[KwargSpec, Any], Any]] = MappingProxyType(
@@ -185,4 +185,6 @@ def _expected(spec: KwargSpec) -> str:
 def _members(spec: KwargSpec, value: Any) -> str | None:
     """The names that are allowed, where a name was given."""
     names = list(spec.values) or list(getattr(getattr(ir, spec.type, None), "__members__", ()))
+    if spec.type == "PadValue" and spec.required:
+        names.remove("null")
     return allowed_note("allowed", names, value if isinstance(value, str) else "") if names else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,8 +19,9 @@ from pypto_tmpl.language.namespaces.context import (
     UnknownOpCallError,
     shown_argument,
 )
+from pypto_tmpl.language.namespaces.literals import signed_operand
 from pypto_tmpl.language.namespaces.overloads import Form, Misfit, Path, forms_of, spellings
-from pypto_tmpl.ops import KwargSpec, OpEntry
+from pypto_tmpl.ops import KwargSpec, OpEntry, resolve_result
 
 
 def build_call(
@@ -64,13 +66,14 @@ def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallCont
         stored = _keywords(form, bound)
         if call.target is not None:
             stored.insert(0, (call.target, special.target_name(context)))
-        kwarg_map = ir.AttrMap(stored)
+        kwarg_map = ir.AttrMap(stored, of_op=True)
         type_ = _type(entry, operands, kwarg_map, stated, context)
     except NoRuleOpCallError:
         raise
     except (OpCallError, InferenceError, TypeError, ValueError) as error:
         hint = getattr(error, "hint", None)
-        raise OpCallError(f"{entry.name}: {error}", hint) from None
+        order = _order_of_lists(form) if isinstance(error, InferenceError) else None
+        raise OpCallError(f"{entry.name}: {error}", hint, order) from None
     return ir.Call(_op(entry.name), operands, kwarg_map, attrs, type_, context.span)
 
 
@@ -83,13 +86,15 @@ def _type(
 ) -> ir.Type:
     """The type of the call; a statement, whose value nothing reads, needs none."""
     try:
-        return built_type(entry, operands, kwargs, stated)
+        return built_type(entry, operands, kwargs, stated, context.is_judged)
     except MissingRuleError as error:
         if context.is_statement:
             return ir.UnknownType()
         raise NoRuleOpCallError(f"{entry.name}: {error}") from None
 
 
+_SWAPPABLE = 2  # lists among the parameters
+_NEAR = 4  # names that are shown in place of one that is not close to any
 _SHAPED = frozenset({"tensor", "tile"})
 _OPS: dict[str, ir.Op] = {}
 
@@ -124,11 +129,24 @@ def _operand(form: Form, name: str, value: Argument, bound: Mapping[str, Argumen
     if source is None:
         return operand_of(value, span)
     dtype = _literal_dtype(form, source, bound)
-    operand = operand_of(value, span, dtype)
+    if name in form.call.signed and dtype is not None:
+        return signed_operand(name, value, dtype, span)
+    stays_fp32 = isinstance(value, float) and _float_is_fp32(form, source)
+    operand = operand_of(value, span, ir.DataType.FP32 if stays_fp32 else dtype)
     if dtype != ir.DataType.INDEX and _is_index_variable(operand) and _computes_with(form, source):
         message = f"the operand {name!r} is an INDEX scalar, and the elements of {source!r} are not"
         raise OpCallError(message, "pl.cast gives it the dtype of the elements")
     return operand
+
+
+def _float_is_fp32(form: Form, source: str) -> bool:
+    """Whether a float next to the elements of an operand is FP32 whatever these are, as upstream has it.
+
+    A tensor of 16-bit floats then gives FP32. A tile keeps its dtype: where the op would promote it, the
+    float takes that dtype instead.
+    """
+    promotes_tile = form.entry.namespace == "tile" and resolve_result(form.entry).dtype == "promote"
+    return _computes_with(form, source) and not promotes_tile
 
 
 def _computes_with(form: Form, source: str) -> bool:
@@ -194,6 +212,14 @@ def _check_together(names: Sequence[str], bound: Mapping[str, Argument]) -> None
         raise OpCallError(f"{', '.join(names)} are given together or not at all, and {missing!r} is missing")
 
 
+def _order_of_lists(form: Form) -> str | None:
+    """The order of the parameters where several of them are lists, which are easily swapped."""
+    kinds = [form.operand_spec(parameter.name) for parameter in form.positional]
+    if sum(spec is not None and "tuple" in spec.kinds and not spec.optional for spec in kinds) < _SWAPPABLE:
+        return None
+    return f"the parameters are {', '.join(parameter.name for parameter in form.positional)}, in that order"
+
+
 def _hint(args: Sequence[Argument]) -> str | None:
     kinds = [kind_of(value) for value in args[:2]]
     if kinds == ["scalar", "tensor"] or kinds == ["scalar", "tile"]:
@@ -206,7 +232,12 @@ def _hint(args: Sequence[Argument]) -> str | None:
 def _unknown(path: Path) -> UnknownOpCallError:
     text = ".".join(path)
     guess = next((".".join(known) for known in spellings() if known[-1] == path[-1]), None)
+    beside = [known[-1] for known in spellings() if known[:-1] == path[:-1]]
     if guess is None:
-        name = closest(path[-1], [known[-1] for known in spellings() if known[:-1] == path[:-1]])
+        name = closest(path[-1], beside)
         guess = name and ".".join((*path[:-1], name))
+    if guess is None and beside:
+        near = difflib.get_close_matches(path[-1], beside, n=_NEAR, cutoff=0.0)
+        hint = f"names like it are {', '.join('.'.join((*path[:-1], name)) for name in near)}"
+        return UnknownOpCallError(f"unknown op {text!r}", f"{hint}; `pypto-tmpl ops list` shows all")
     return UnknownOpCallError(f"unknown op {text!r}", f"did you mean {guess!r}?" if guess else None)

@@ -23,14 +23,16 @@ class CallContext:
     is_statement: bool = False  # nothing reads its value
     split: ir.SplitMode | None = None  # of the enclosing split_aiv region
     target: str = ""  # the name that the call is assigned to
+    is_judged: bool = True  # a run may reach it, so that what its rules cannot prove is an error
 
 
 class OpCallError(TypeError):
     """A call that the op does not take: which op, which operand, what it is and what it should be."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, order: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+        self.order = order  # of the parameters, for calls that are written out
 
 
 class NoRuleOpCallError(OpCallError):

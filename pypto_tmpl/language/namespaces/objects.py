@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from pypto_tmpl.errors import closest
 from pypto_tmpl.language.namespaces.overloads import Form, Path, forms_of, spellings
 from pypto_tmpl.language.namespaces.scalars import SCALAR_PARAMETERS
+from pypto_tmpl.ops import OpTable, load_table
 from pypto_tmpl.ops.signatures import Parameter, SameAs
 
 OpFunction = Callable[..., NoReturn]
@@ -37,17 +38,25 @@ def members_of(*namespace: str) -> tuple[Callable[[str], Any], Callable[[], list
     return find, listed
 
 
-@cache
 def names_in(namespace: Path) -> frozenset[str]:
     """The ops that a namespace spells; the unified ones for ``("pl",)``."""
+    return _names_in(namespace, load_table())
+
+
+@lru_cache(maxsize=64)
+def _names_in(namespace: Path, table: OpTable) -> frozenset[str]:
     depth = len(namespace)
     found = {path[depth] for path in spellings() if len(path) == depth + 1 and path[:depth] == namespace}
     return frozenset(found | SCALAR_PARAMETERS.keys()) if namespace == ("pl",) else frozenset(found)
 
 
-@cache
 def op_function(path: Path) -> OpFunction:
     """The callable that stands for a spelling."""
+    return _op_function(path, load_table())
+
+
+@lru_cache(maxsize=4096)
+def _op_function(path: Path, table: OpTable) -> OpFunction:
     shown = ".".join(path)
 
     def call(*args: Any, **keywords: Any) -> NoReturn:

@@ -17,7 +17,7 @@ from typing import Any
 from pypto_tmpl.errors import closest
 from pypto_tmpl.language.namespaces.arguments import is_computed, kind_of
 from pypto_tmpl.language.namespaces.context import Argument, shown_argument
-from pypto_tmpl.ops import KwargSpec, OpEntry, OperandSpec, load_table
+from pypto_tmpl.ops import KwargSpec, OpEntry, OperandSpec, OpTable, load_table
 from pypto_tmpl.ops.model import CallSpec
 from pypto_tmpl.ops.signatures import (
     SameAs,
@@ -56,7 +56,7 @@ class Form:
         self.signature = signature
         self.is_user_form = is_user_form
         facts = call_of(entry)
-        self.call = facts if is_user_form else CallSpec(literals=facts.literals)
+        self.call = facts if is_user_form else CallSpec(literals=facts.literals, signed=facts.signed)
         self.operands = operand_order(entry) if is_user_form else entry.operand_names
         self.keywords = keyword_order(entry, signature) if is_user_form else entry.kwarg_names
         self._by_name: dict[str, OperandSpec] = dict(zip(self.operands, entry.operands, strict=False))
@@ -130,12 +130,12 @@ class Form:
 
 def forms_of(path: Path) -> tuple[Form, ...]:
     """The forms that a spelling may mean, best first; none where nothing is spelled so."""
-    return _index().get(path, ())
+    return _index(load_table()).get(path, ())
 
 
 def spellings() -> Mapping[Path, tuple[Form, ...]]:
     """Every spelling of every op with its forms."""
-    return _index()
+    return _index(load_table())
 
 
 def spelled_name(op: str) -> str:
@@ -143,13 +143,13 @@ def spelled_name(op: str) -> str:
     return f"{op}_" if python_keywords.iskeyword(op) else op
 
 
-@lru_cache(maxsize=1)
-def _index() -> Mapping[Path, tuple[Form, ...]]:
+@lru_cache(maxsize=4)
+def _index(table: OpTable) -> Mapping[Path, tuple[Form, ...]]:
     ops: dict[Path, list[OpEntry]] = {}
-    for entry in load_table().values():
+    for entry in table.values():
         for path in _paths(entry):
             ops.setdefault(path, []).append(entry)
-    stored = {e.name: Form(e, ir_signature(e), False) for e in load_table().values()}
+    stored = {e.name: Form(e, ir_signature(e), False) for e in table.values()}
     return {
         path: (*_user_forms(entries), *(stored[entry.name] for entry in entries))
         for path, entries in ops.items()

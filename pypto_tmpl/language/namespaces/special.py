@@ -48,7 +48,9 @@ def attributes(op: str, stated: dict[str, Argument]) -> ir.AttrMap | None:
     """The attributes of the call."""
     if op != _TASK_DUMMY:
         return None
-    deps: Any = stated.get("deps") or ()
+    deps: Any = stated.get("deps")
+    if deps is None:
+        raise OpCallError("the keyword 'deps' is missing", "name the tasks that it stands for: deps=[tid]")
     for value in deps:
         if not isinstance(value, ir.Var):
             raise OpCallError(f"an entry of 'deps' is a variable, not {shown_argument(value)}")

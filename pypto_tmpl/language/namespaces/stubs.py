@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import wrap
 from types import MappingProxyType
 
-from pypto_tmpl.files import write_text
+from pypto_tmpl.generated import is_made_of_table, write_generated
 from pypto_tmpl.language.mask_patterns import MaskPattern
 from pypto_tmpl.language.namespaces.objects import default_text, names_in, user_forms
 from pypto_tmpl.language.namespaces.overloads import Form
@@ -99,7 +99,7 @@ def write_stubs() -> list[Path]:
     """Bring the stub files up to date; yields those that changed."""
     stale = stale_stubs()
     for path in stale:
-        write_text(path, stub_texts()[path])
+        write_generated(path, stub_texts()[path], is_made_of_table)
     return stale
 
 

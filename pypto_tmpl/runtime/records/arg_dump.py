@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +11,10 @@ from typing import Any, Literal
 
 import torch
 
-from pypto_tmpl.files import write_text
+from pypto_tmpl.files import make_folder, move_into_place
+from pypto_tmpl.generated import write_generated
 from pypto_tmpl.runtime.records.model import Arg, Task
+from pypto_tmpl.runtime.records.ownership import check_dump, is_dump_index
 from pypto_tmpl.runtime.records.pmu import hex_id
 from pypto_tmpl.runtime.records.tensors import View, dtype_name, row_major_bytes, strides_of
 
@@ -55,8 +57,9 @@ class ArgDump:
         self._folder, self._files, self._level = folder / files.folder, files, level
         self._entries: list[_Entry] = []
         self._position = self._first_of_task = 0
-        self._partial = self._folder / f".{files.data}.partial"
-        self._folder.mkdir(parents=True, exist_ok=True)
+        check_dump(self._folder / files.index, self._folder / files.data)
+        self._partial = self._folder / f".{files.data}.{secrets.token_hex(8)}"
+        make_folder(self._folder)
         self._data = None if level == METADATA else self._partial.open("wb")
 
     def before(
@@ -96,14 +99,19 @@ class ArgDump:
         self._entries.append(_Entry(task, arg, stage, self._position, len(data)))
         self._position += len(data)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was dumped."""
+        return not self._entries
+
     def close(self) -> Path:
         """Put the data in its place and write the index; returns the index's path."""
         if self._data is not None:
             self._data.close()
-            os.replace(self._partial, self._folder / self._files.data)
+            move_into_place(self._partial, self._folder / self._files.data)
         index = self._first() if self._files is FIRST else self._second()
         path = self._folder / self._files.index
-        write_text(path, json.dumps(index, indent=2) + "\n")
+        write_generated(path, json.dumps(index, indent=2) + "\n", is_dump_index)
         return path
 
     def _first(self) -> dict[str, Any]:
@@ -147,10 +155,9 @@ def _counts(entries: Sequence[dict[str, Any]], noun: str) -> dict[str, int]:
 def _first_entry(entry: _Entry, view: View) -> dict[str, Any]:
     whole = (view.buffer_numel,) if view.numel != view.buffer_numel else view.shape
     offsets = [view.offset] if view.numel != view.buffer_numel else [0] * len(view.shape)
-    ids = entry.task.kernel_ids
     return {
         **_common(entry),
-        "func_id": next(iter(ids.values()), -1),
+        "func_id": next(iter(_function_ids(entry)), -1),
         "arg_index": entry.arg.index,
         "dtype": dtype_name(view.dtype),
         "shape": list(view.shape),
@@ -164,7 +171,7 @@ def _second_entry(entry: _Entry) -> dict[str, Any]:
     view = entry.arg.view
     head = {
         **_common(entry),
-        "func_id": list(dict.fromkeys(entry.task.kernel_ids.values())),
+        "func_id": _function_ids(entry),
         "arg_index": entry.arg.index,
         "kind": "scalar" if view is None else "tensor",
     }
@@ -183,11 +190,17 @@ def _second_entry(entry: _Entry) -> dict[str, Any]:
 def _common(entry: _Entry) -> dict[str, Any]:
     return {
         "task_id": hex_id(entry.task.task_id),
-        "subtask_id": next(iter(sorted(entry.task.kernel_ids)), "AIV0"),
+        "subtask_id": next(iter(entry.task.subtasks_of(entry.arg)), "AIV0"),
         "name": entry.arg.name,
         "role": _ROLES[entry.arg.type],
         "stage": entry.stage,
     }
+
+
+def _function_ids(entry: _Entry) -> list[int]:
+    """The kernels that use the argument, each once."""
+    ids = entry.task.kernel_ids
+    return list(dict.fromkeys(ids[part] for part in entry.task.subtasks_of(entry.arg)))
 
 
 def _data(entry: _Entry, view: View) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
 import torch
 
-from pypto_tmpl.runtime.records.plan import Kernel, TaskPlan
+from pypto_tmpl.runtime.records.plan import CoreType, Kernel, TaskPlan
 from pypto_tmpl.runtime.records.recorder import Given
 from pypto_tmpl.runtime.records.rewrite import RECORDER
 from pypto_tmpl.runtime.records.ticker import Listener
@@ -74,9 +75,11 @@ def _blocks(function: _Function, plan: TaskPlan, recorder: Listener) -> _Functio
 
 def _group(function: _Function, plan: TaskPlan, recorder: Listener) -> _Function:
     @wraps(function)
-    def run_group(name: str, meta: Mapping[str, Any], *args: Any, aiv_args: Any = None) -> Any:
+    def run_group(
+        name: str, meta: Mapping[str, Any], *args: Any, aiv_args: Any = None, value: str | None = None
+    ) -> Any:
         with recorder.launch(name, _given_to_group(plan, meta, args, aiv_args)):
-            return function(name, meta, *args, aiv_args=aiv_args)
+            return function(name, meta, *args, aiv_args=aiv_args, value=value)
 
     return run_group
 
@@ -119,15 +122,25 @@ def _given_to_group(
 ) -> list[Given]:
     """The arguments of both members of a group, each tensor once; what one of them writes is written."""
     found: list[Given] = []
-    for member, values in ((meta["aic"], args), (meta["aiv"], args if aiv_args is None else aiv_args)):
-        kernel = plan.kernels.get(member)
-        for one in _given(kernel, values) if kernel is not None else ():
+    members: tuple[tuple[CoreType, Sequence[Any]], ...]
+    members = (("aic", args), ("aiv", args if aiv_args is None else aiv_args))
+    for core, values in members:
+        kernel = plan.kernels.get(meta[core])
+        if kernel is None:
+            continue
+        for one in _given(kernel, values):
+            one = replace(one, cores=frozenset({core} if one.name in kernel.used else ()))
             same = next((i for i, other in enumerate(found) if _is_same(other, one)), None)
             if same is None:
                 found.append(one)
-            elif found[same].direction != one.direction:
-                found[same] = Given(one.name, "InOut", one.value)
+            else:
+                found[same] = _joined(found[same], one)
     return found
+
+
+def _joined(one: Given, other: Given) -> Given:
+    direction = one.direction if one.direction == other.direction else "InOut"
+    return replace(one, direction=direction, cores=one.cores | other.cores)
 
 
 def _is_same(one: Given, other: Given) -> bool:

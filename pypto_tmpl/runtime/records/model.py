@@ -23,6 +23,7 @@ class Arg:
     type: ArgType
     view: View | None
     value: int | float | bool | None = None
+    cores: frozenset[CoreType] = frozenset()  # of a mixed kernel: whose member uses it
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,11 @@ class Task:
     records: list[CoreRecord] = field(default_factory=list)
     dispatched: int = 0
     finished: int = 0
+
+    def subtasks_of(self, arg: Arg) -> list[Subtask]:
+        """The parts of the task that use an argument: all of them where that is not known."""
+        parts = sorted(self.kernel_ids)
+        return [part for part in parts if part[:3].lower() in arg.cores] or parts
 
     @property
     def label(self) -> str:

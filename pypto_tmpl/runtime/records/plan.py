@@ -28,6 +28,7 @@ class Kernel:
     core: CoreType | None
     params: tuple[str, ...]
     directions: tuple[str, ...]  # In, Out or InOut
+    used: frozenset[str] = frozenset()  # parameters that its code names, other than to return them
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,18 @@ def _kernel(function: ir.Function) -> Kernel:
     if core is None and function.func_type not in _WRAPPERS:
         core = _core_of(function.body)
     names = tuple(var.name_hint for var in function.params)
-    return Kernel(function.name, core, names, tuple(d.name for d in function.param_directions))
+    directions = tuple(direction.name for direction in function.param_directions)
+    return Kernel(function.name, core, names, directions, _used(function))
+
+
+def _used(function: ir.Function) -> frozenset[str]:
+    used = {
+        id(child)
+        for node in code_nodes(function.body)
+        if not isinstance(node, ir.ReturnStmt)
+        for child in ir.children(node)
+    }
+    return frozenset(var.name_hint for var in function.params if id(var) in used)
 
 
 def _core_of(body: ir.Stmt) -> CoreType:

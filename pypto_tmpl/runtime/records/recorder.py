@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Protocol
 
@@ -40,14 +40,15 @@ class Given:
     name: str
     direction: str  # In, Out, InOut, or New for what a scope made
     value: Any
+    cores: frozenset[CoreType] = frozenset()  # in a group: whose member uses it
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a launch asks for beside its call; ``marked`` are the tensors to dump."""
+    """What a launch asks for beside its call; ``marked`` are the tensors to dump, by their names."""
 
     note: LaunchNote = LaunchNote()
-    marked: tuple[torch.Tensor, ...] = ()
+    marked: Mapping[str, torch.Tensor] = field(default_factory=dict)
     place: Place = None
 
 
@@ -89,6 +90,7 @@ class Recorder:
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
         self.records = Records()
+        self.unmatched: list[str] = []  # marks that no argument is
         self._plan, self._sink, self._counts_work = plan, sink, counts_work
         self._block_of, self._on_task_id, self._clock = block_of, on_task_id, clock
         self._on_task = on_task
@@ -239,7 +241,7 @@ class Recorder:
     @contextmanager
     def _running(
         self, task: Task, name: str, given: Sequence[Given], asked: Asked
-    ) -> Iterator[Callable[[Sequence[Given], tuple[torch.Tensor, ...]], None]]:
+    ) -> Iterator[Callable[[Sequence[Given], Mapping[str, torch.Tensor]], None]]:
         """A task from its launch to its end.
 
         Gives what binds its arguments, and the marked ones, anew once they are known.
@@ -249,7 +251,7 @@ class Recorder:
         known = [(given, asked.marked)]
         args, values = self._args(given, asked)
         if self._sink is not None:
-            self._sink.before(task, args, values, asked.marked)
+            self._sink.before(task, args, values, tuple(asked.marked.values()))
         self._here.task = task
         try:
             yield lambda better, marked: known.append((better, marked))
@@ -257,11 +259,24 @@ class Recorder:
             self._here.task = None
             task.finished = self._clock()
             given, marked = known[-1]
+            at_start = values
             args, values = self._args(given, asked)
             task.args = args
             task.edges += self._producers.submit(task.task_id, args, asked.place)
             if self._sink is not None:
-                self._sink.after(task, args, values, marked)
+                self._sink.after(task, args, values, tuple(marked.values()))
+                self._note_unmatched(task, asked.note.dumps, [(asked.marked, at_start), (marked, values)])
+
+    def _note_unmatched(
+        self,
+        task: Task,
+        names: Iterable[str],
+        seen: Sequence[tuple[Mapping[str, torch.Tensor], Sequence[Any]]],
+    ) -> None:
+        """Note which names a launch marks that were no argument of the task, neither before nor after it."""
+        for name in names:
+            if not any(value is marked.get(name, self) for marked, values in seen for value in values):
+                self.unmatched.append(f"{task.name} ({task.label}) marks {name!r}, which it does not take")
 
     def _args(self, given: Sequence[Given], asked: Asked) -> tuple[list[Arg], list[Any]]:
         """The arguments as the device packs them, tensors before scalars, and their values."""
@@ -279,9 +294,9 @@ class Recorder:
             type_: ArgType = "OUTPUT"
             if one.direction != "New":
                 type_ = "NO_DEP" if is_free else self._producers.type_of(one.direction, view, asked.place)
-            args.append(Arg(len(args), one.name, type_, view))
+            args.append(Arg(len(args), one.name, type_, view, cores=one.cores))
         for one in scalars:
-            args.append(Arg(len(args), one.name, "SCALAR", None, one.value))
+            args.append(Arg(len(args), one.name, "SCALAR", None, one.value, one.cores))
         return args, [*(one.value for one, _ in tensors), *(one.value for one in scalars)]
 
     def _begin(self, task: Task, name: str, core: CoreType, lane: int | None) -> CoreRecord:
@@ -312,9 +327,9 @@ def _task_ids(deps: Iterable[Any]) -> list[int]:
     return list(dict.fromkeys(one for one in flat if one >= FIRST_TASK))
 
 
-def _tensors_of(frame: FrameType, names: Iterable[str]) -> tuple[torch.Tensor, ...]:
-    values = (frame.f_locals.get(name) for name in names)
-    return tuple(value for value in values if isinstance(value, torch.Tensor))
+def _tensors_of(frame: FrameType, names: Iterable[str]) -> Mapping[str, torch.Tensor]:
+    values = {name: frame.f_locals.get(name) for name in names}
+    return {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
 
 
 def _version(tensor: torch.Tensor) -> int | None:

@@ -11,11 +11,12 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.files import write_text
+from pypto_tmpl.generated import write_generated
 from pypto_tmpl.runtime.dfx import DfxOptions
-from pypto_tmpl.runtime.records.arg_dump import FIRST, SECOND, ArgDump
+from pypto_tmpl.runtime.records.arg_dump import FIRST, MARKED, SECOND, ArgDump
 from pypto_tmpl.runtime.records.graph_page import graph_page
 from pypto_tmpl.runtime.records.hooks import attach, block_of, task_id_setter
+from pypto_tmpl.runtime.records.ownership import same_form
 from pypto_tmpl.runtime.records.plan import task_plan
 from pypto_tmpl.runtime.records.pmu import pmu_csv, pmu_ops_csv
 from pypto_tmpl.runtime.records.recorder import Recorder
@@ -26,6 +27,7 @@ from pypto_tmpl.runtime.records.ticker import TaskTicker
 from pypto_tmpl.runtime.records.trace_events import merged_swimlane
 
 FOLDER = "dfx_outputs"
+NO_TASK = "no task ran on a core"
 
 
 class RecordsError(PyptoTmplError, ValueError):
@@ -47,6 +49,8 @@ class Counting:
     def attach(self, namespace: dict[str, Any]) -> None:
         """Attach to a script that was loaded with its launches marked."""
         attach(namespace, self._plan, TaskTicker(self._on_task))
+
+    remarks: Sequence[str] = ()
 
     def write(self) -> list[Path]:
         """Nothing was recorded."""
@@ -84,6 +88,19 @@ class Recording:
         """The script with its launches marked."""
         return mark_launches(script, self._plan)
 
+    @property
+    def remarks(self) -> Iterator[str]:
+        """Why files of the run are empty, or not as full as was asked."""
+        assert self._recorder is not None
+        yield from (f"nothing is dumped: {one}" for one in dict.fromkeys(self._recorder.unmatched))
+        if not self._recorder.records.core_records:
+            yield f"{NO_TASK}: the records hold nothing"
+        elif self._dump is not None and self._dump.is_empty and self._options.enable_dump_args == MARKED:
+            yield (
+                "nothing is dumped: no task takes a tensor that the program marks"
+                " (dumps=[...], pl.dump_tag); 2 dumps all arguments"
+            )
+
     def attach(self, namespace: dict[str, Any]) -> None:
         """Attach to a script that was loaded with its launches marked."""
         options = self._options
@@ -105,7 +122,7 @@ class Recording:
         assert self._recorder is not None
         texts = dict(self._texts())
         for name, text in texts.items():
-            write_text(self._folder / name, text)
+            write_generated(self._folder / name, text, same_form(text), make_folders=True)
         written = [self._folder / name for name in texts]
         if self._dump is not None:
             written.append(self._dump.close())
@@ -133,6 +150,8 @@ class Recording:
         if options.enable_pmu and records.core_records:
             yield "pmu.csv", pmu_csv(records, options.enable_pmu, self._backend)
             yield "pmu_ops.csv", pmu_ops_csv(records)
+        elif options.enable_pmu:
+            yield "pmu_empty.txt", f"There is no pmu.csv: {NO_TASK}.\n"
 
 
 def _json(data: Any) -> str:

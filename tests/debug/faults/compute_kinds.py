@@ -17,8 +17,8 @@ from debug.faults.statements import (
 )
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.visitor import copy_with
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.rewrite import build
 
 # The order of their operands does not count, so swapping these is no fault.
 COMMUTATIVE = ("add", "mul", "maximum", "minimum", "and_", "or_", "xor", "eq", "ne")
@@ -57,7 +57,7 @@ def swapped_operands(program: ir.Program) -> Iterator[Mutation]:
         for root in own_expressions(place.statement):
             for found in expressions(root):
                 if isinstance(found, ORDERED_SCALARS):
-                    wrong = copy_with(found, left=found.right, right=found.left)
+                    wrong = build(found, left=found.right, right=found.left)
                     yield Mutation(
                         place, f"{wrong} instead of {found}", with_expression(place.statement, found, wrong)
                     )
@@ -74,7 +74,7 @@ def _arguments_swapped(place: Place, call: ir.Call) -> Iterator[Mutation]:
             args = list(call.args)
             args[first], args[second] = right, left
             how = f"{call.op.name} with {right} and {left} swapped"
-            wrong = copy_with(call, args=tuple(args))
+            wrong = build(call, args=tuple(args))
             yield Mutation(place, how, with_expression(place.statement, call, wrong))
 
 
@@ -102,7 +102,7 @@ def lost_init_cond(program: ir.Program) -> Iterator[Mutation]:
             if position is None or isinstance(call.args[position], ir.ConstBool):
                 continue
             condition = call.args[position]
-            dropped = copy_with(call, args=call.args[:position])
+            dropped = build(call, args=call.args[:position])
             # What a new accumulator holds is zero unless poisoned, and adding to zero shows nothing.
             yield Mutation(
                 place,
@@ -131,7 +131,7 @@ def wrong_loop_bound(program: ir.Program) -> Iterator[Mutation]:
             ("stop", ir.add(loop.stop, loop.step)),
             ("step", ir.mul(loop.step, 2)),
         ):
-            wrong = copy_with(loop, **{field: _folded(value)})
+            wrong = build(loop, **{field: _folded(value)})
             how = f"range({wrong.start}, {wrong.stop}, {wrong.step}) instead of range{right}"
             yield Mutation(place, how, wrong)
 

@@ -17,7 +17,7 @@ from debug.faults.statements import (
 )
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.visitor import copy_with
+from pypto_tmpl.rewrite import build
 
 OFFSET_OPERANDS = ("offset", "offsets")
 DELTAS = (1, 8, 16, 32)
@@ -92,10 +92,10 @@ def _wrong_extents(extent: ir.Expr, size: ir.Expr) -> list[ir.Expr]:
 def _with_valid(place: Place, type_: ir.TileType, valid: tuple[ir.Expr, ...]) -> Mutation:
     statement = place.statement
     assert isinstance(statement, ir.AssignStmt) and isinstance(statement.value, ir.Call)
-    view = copy_with(type_.get_effective_tile_view(), valid_shape=valid)
+    view = build(type_.get_effective_tile_view(), valid_shape=valid)
     new_type = ir.TileType(type_.shape, type_.dtype, type_.memref, view, type_.memory_space)
     variable = ir.Var(statement.var.name_hint, new_type, statement.var.span)
-    call = copy_with(statement.value, type=new_type)
+    call = build(statement.value, type=new_type)
     position = operand(call, "valid_shape")
     if position is not None and isinstance(call.args[position], ir.MakeTuple):
         call = with_argument(call, position, ir.MakeTuple(valid, call.args[position].span))

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.fields import node_fields_of
-from pypto_tmpl.ir.visitor import IRMutator, copy_with
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.rewrite import Replacement, Rewriter, build
 
 N = TypeVar("N")
 
@@ -100,37 +100,39 @@ def reads(statement: ir.Stmt, variable: ir.Var) -> bool:
     return any(found is variable for root in own_expressions(statement) for found in expressions(root))
 
 
-class Replacing(IRMutator):
+class Replacing(Rewriter):
     """Puts other nodes in the place of some; a statement that is replaced by None is taken out."""
 
-    def __init__(self, replaced: Iterable[tuple[object, object | None]]) -> None:
+    def __init__(self, replaced: Iterable[tuple[ir.IRNode, ir.IRNode | None]]) -> None:
         super().__init__()
         self._pairs = tuple(replaced)  # keeps the nodes alive: ids are not reused
         self._replaced = {id(old): new for old, new in self._pairs}
+        self._entered: list[ir.Stmt] = []
+        self.became: dict[int, ir.Stmt] = {}
 
-    def mutate(self, node: N) -> N:
-        if id(node) in self._replaced:
-            return self._replaced[id(node)]  # type: ignore[return-value]
-        return super().mutate(node)
+    def before(self, stmt: ir.Stmt) -> Replacement:
+        if id(stmt) in self._replaced:
+            return self._replaced[id(stmt)]
+        self._entered.append(stmt)
+        return stmt
 
-    def mutate_SeqStmts(self, node: ir.SeqStmts) -> ir.SeqStmts:
-        found = [self.mutate(item) for item in node.stmts]
-        if all(new is old for new, old in zip(found, node.stmts, strict=True)):
-            return node
-        return ir.SeqStmts([item for item in found if item is not None], node.span)
+    def statement(self, stmt: ir.Stmt) -> Replacement:
+        self.became[id(self._entered.pop())] = stmt
+        return stmt
+
+    def expression(self, expr: ir.Expr) -> ir.Expr:
+        return self._replaced.get(id(expr), expr)
+
+    def use(self, var: ir.Var) -> ir.Expr:
+        return self._replaced.get(id(var), super().use(var))
 
 
 def with_expression(statement: ir.Stmt, old: ir.Expr, new: ir.Expr) -> ir.Stmt:
     """The statement with one of its own expressions replaced, the variables that it makes kept."""
-    mutator = Replacing([(old, new)])
-    match statement:
-        case ir.AssignStmt():
-            return ir.AssignStmt(statement.var, mutator.mutate(statement.value), statement.span)
-        case ir.EvalStmt():
-            return ir.EvalStmt(mutator.mutate(statement.expr), statement.span)
-        case ir.IfStmt():
-            return copy_with(statement, condition=mutator.mutate(statement.condition))
-    raise TypeError(f"the expressions of a {type(statement).__name__} are not replaced")
+    field = {ir.AssignStmt: "value", ir.EvalStmt: "expr", ir.IfStmt: "condition"}.get(type(statement))
+    if field is None:
+        raise TypeError(f"the expressions of a {type(statement).__name__} are not replaced")
+    return build(statement, **{field: Replacing([(old, new)]).rewrite(getattr(statement, field))})
 
 
 def calls(statement: ir.Stmt) -> Iterator[ir.Call]:
@@ -151,21 +153,21 @@ def operand(call: ir.Call, *names: str) -> int | None:
 
 
 def with_argument(call: ir.Call, position: int, value: ir.Expr) -> ir.Call:
-    return copy_with(call, args=(*call.args[:position], value, *call.args[position + 1 :]))
+    return build(call, args=(*call.args[:position], value, *call.args[position + 1 :]))
 
 
 def with_keyword(call: ir.Call, name: str, value: int | float) -> ir.Call:
     """The call with another value of one keyword, stored as the old one was."""
     stored = call.kwargs.items()
     changed = ((key, call.kwargs.kinds[key], value if key == name else old) for key, old in stored)
-    return copy_with(call, kwargs=ir.AttrMap.of_stored(changed))
+    return build(call, kwargs=ir.AttrMap.of_stored(changed))
 
 
 def same_form(one: ir.Type, other: ir.Type) -> bool:
     """True for tiles or tensors that differ at most in the buffer that holds them."""
     if type(one) is not type(other) or not isinstance(one, ir.TileType | ir.TensorType):
         return False
-    return bool(copy_with(one, memref=None) == copy_with(other, memref=None))
+    return bool(build(one, memref=None) == build(other, memref=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,14 +190,14 @@ class Mutation:
         Of a dropped statement that is the first one that reads what takes the place of its value; None if
         there is none.
         """
-        mutator = Replacing([(self.place.statement, self.replacement), *self.variables])
-        faulty = mutator.mutate(program)
+        replacing = Replacing([(self.place.statement, self.replacement), *self.variables])
+        faulty = replacing.rewrite(program)
         if self.replacement is not None:
             return faulty, self.place.path
         users = [found.statement for found in places(program) if self._reads_lost(found.statement)]
         if not users:
             return faulty, None
-        first = mutator.mutate(users[0])
+        first = replacing.became[id(users[0])]
         return faulty, next(found.path for found in places(faulty) if found.statement is first)
 
     def _reads_lost(self, statement: ir.Stmt) -> bool:

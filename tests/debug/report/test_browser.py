@@ -1,8 +1,6 @@
 """The page of a report in a browser: it loads, can be moved in by keyboard, draws, and stays quick."""
 
-import os
 import random
-import shutil
 import time
 from pathlib import Path
 
@@ -14,48 +12,11 @@ from pypto_tmpl.debug import Options, Rules, StageResult, Validation, Validation
 from pypto_tmpl.debug.report import run_stage, write_report
 from pypto_tmpl.debug.stages import Stage
 
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed (extra 'browser')"
-)
-CHROMIUM = os.environ.get("PYPTO_TMPL_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium on PATH, nor in PYPTO_TMPL_CHROMIUM")
-
-# The last ones keep a browser from looking for its maker's hosts.
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra 'browser')")
+pytestmark = pytest.mark.usefixtures("browser")
 GOOD = scaled_text()
 FAILING = GOOD.replace("a: pl.Tensor[[8, 32]", "a: pl.Tensor[[8, 16]")
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror=window.broken=1>"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def open_page(browser):
-    """Opens a file; the test fails if the page reports anything or asks for anything else."""
-    problems, contexts = [], []
-
-    def opened(path, place="", **options):
-        options = {"color_scheme": "light", "viewport": {"width": 1400, "height": 900}} | options
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: message.type == "error" and problems.append(message.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
-        page.goto(f"{path.as_uri()}{place}")
-        page.wait_for_selector("html[data-ready=yes]")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert problems == []
 
 
 @pytest.fixture(scope="module")
@@ -327,30 +288,36 @@ def large_report(tmp_path_factory):
                 script=script,
             )
         )
-    began = time.perf_counter()
+    began = time.process_time()
     write_report(path, result, lambda stage, tensor: f"again {stage.name}")
-    assert time.perf_counter() - began < 10  # about 0.4 s on a quiet machine
+    assert time.process_time() - began < 10  # about 0.4 s
     return path
+
+
+def busy(page):
+    """Seconds of processor time that the page's thread has worked: other load does not count."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    return metrics["TaskDuration"]
 
 
 def test_fifty_stages_of_two_thousand_lines(open_page, large_report):
     assert large_report.stat().st_size < 8_000_000
-    began = time.perf_counter()
     page = open_page(large_report)
-    assert time.perf_counter() - began < 5  # about 0.3 s on a quiet machine
     assert page.locator("#stages [role=option]").count() == 50
     # Only what is looked at is in the page: neither the texts of all stages nor all lines of this one.
     assert page.evaluate("document.querySelectorAll('*').length") < 1500
-    began = time.perf_counter()
+    before = busy(page)
     press(page, "2", *"j" * 20)
     assert stage(page) == "21_after_Pass21"
-    page.wait_for_selector("#view > [data-complete=yes]", timeout=15_000)
+    page.wait_for_selector("#view > [data-complete=yes]")
     assert page.locator("table.sides tr.hunk").count() > 20
-    assert time.perf_counter() - began < 15
+    assert busy(page) - before < 15
     press(page, "]", "]")
     assert page.locator("#stage").evaluate("main => main.scrollTop") > 0
     press(page, "4")
-    page.wait_for_selector(".code[data-complete=yes]", timeout=15_000)
+    page.wait_for_selector(".code[data-complete=yes]")
     assert page.locator(".code-line").count() > 3000
 
 

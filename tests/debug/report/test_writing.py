@@ -367,18 +367,21 @@ def test_the_first_divergence_stands_on_top(tmp_path):
     page = Page(explained_page(validated(tmp_path, GOOD, BAD), diverged()))
     assert page.texts["h2"][0].startswith("First bad stage: 01_after_Pass1")
     facts = dict(zip(page.texts["dt"], page.in_order, strict=True))
+    script = lines(page.data, page.data["stages"][1]["script"])
+    number = 1 + script.index("        b = _tensor_window(x, [8, 32], [r + 8, 0]) * 3.0")
     assert {key: facts[key] for key in list(facts)[:10]} == {
         "the first value that differs": "main, body/0/2",
         "statement": "b = pl.tensor.muls(t, 3.0)",
         "variable": "b",
         "source": "k.py:10",
-        "in the traced script": "line 61: b = t * 3.0",
+        "in the script": f"line {number}: {script[number - 1].strip()}",
         "run": "r=16",
         "good value": "FP32 [8, 32]; min 514, max 1024, mean 769",
         "bad value": "FP32 [8, 32]; min 771, max inf, mean 1153.5",
         "in 00_frontend": "main: b = pl.tensor.muls(t, 2.0)",
         "because": "operands are equal",
     }
+    assert list(facts)[:2] == ["the first value that differs", "because"]
     assert facts["found by"] == "binary search, 2 of 2 stages run"
     assert facts["last good stage"] == "00_frontend" and facts["bad cells"] == "1024 of 2048 (50 %)"
 

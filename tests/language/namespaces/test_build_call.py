@@ -223,7 +223,7 @@ def test_calls(path, args, kwargs, expected):
         ("pl.add", (INTS, 5), (ir.ConstInt, D.INT32)),
         ("pl.add", (X, 5), (ir.ConstInt, D.FP32)),
         ("pl.mul", (TI, 2), (ir.ConstInt, D.INT16)),
-        ("pl.mul", (TH, 0.1), (ir.ConstFloat, D.BF16)),
+        ("pl.mul", (TH, 0.1), (ir.ConstFloat, D.FP32)),
         ("pl.mul", (INTS, 0.5), (ir.ConstFloat, D.FP32)),
         ("pl.add", (INTS, ir.ConstInt(5, D.INDEX, S)), (ir.ConstInt, D.INT32)),
         ("pl.add", (INTS, ir.ConstInt(5, D.INT64, S)), (ir.ConstInt, D.INT64)),
@@ -239,7 +239,7 @@ def test_a_bare_integer_does_not_change_the_dtype_of_the_result():
     assert type_text(built("pl.ands", TI, 255)) == "pl.Tile[[16, 64], pl.INT16, pl.Mem.Vec]"
     assert type_text(built("pl.mul", TI, 2)) == "pl.Tile[[16, 64], pl.INT16, pl.Mem.Vec]"
     assert type_text(built("pl.mul", TH, 0.1)) == "pl.Tile[[16, 64], pl.BF16, pl.Mem.Vec]"
-    assert type_text(built("pl.mul", H, 0.1)) == "pl.Tensor[[16, 64], pl.BF16]"
+    assert type_text(built("pl.mul", H, 2)) == "pl.Tensor[[16, 64], pl.BF16]"
 
 
 def test_the_split_and_the_name_come_from_where_the_call_stands():

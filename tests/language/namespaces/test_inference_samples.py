@@ -102,8 +102,8 @@ STRICTER = {
     "tile.matmul_mx_acc", "tile.matmul_mx_bias", "tile.extract", "tile.load",
 }  # fmt: skip
 STRICT_REASONS = ("its dtype must be", "the window ends")
-# A sample's stand-in is no handle; the fourth positional argument of a user is not the fourth operand.
-WRITTEN_OTHERWISE = {"prefetch.wait", "tensor.matmul_acc"}
+# A sample's stand-in is no handle, its task names no others; the fourth argument is not the fourth operand.
+WRITTEN_OTHERWISE = {"prefetch.wait", "tensor.matmul_acc", "system.task_dummy"}
 CALLED = [
     pytest.param(op, sample, id=f"{op}-{number}")
     for op, entry in TABLE.items()

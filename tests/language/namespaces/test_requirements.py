@@ -70,13 +70,27 @@ REFUSED = {
         "pl.row_expand_mul",
         (T, tile(1, 64)),
         f"tile.row_expand_mul: the operand 'row_vec' is pl.Tile[[1, 64], pl.FP32, pl.Mem.Vec] and "
-        f"'tile' is {T_TYPE}, and 'row_vec' must be a column of as many rows",
+        f"'tile' is {T_TYPE}, and 'row_vec' is the vector, which must be a column of as many rows",
     ),
     "one_row": (
         "pl.col_expand_mul",
         (T, tile(1, 32)),
         f"tile.col_expand_mul: the operand 'col_tile' is pl.Tile[[1, 32], pl.FP32, pl.Mem.Vec] "
-        f"and 'target' is {T_TYPE}, and 'col_tile' must be a row of as many columns",
+        f"and 'target' is {T_TYPE}, and 'col_tile' is the vector, which must be a row of as many columns",
+    ),
+    "column_or_block": (
+        "pl.row_expand_add",
+        (T, tile(16, 4)),
+        f"tile.row_expand_add: the operand 'row_vec' is pl.Tile[[16, 4], pl.FP32, pl.Mem.Vec] and "
+        f"'tile' is {T_TYPE}, and 'row_vec' is the vector, which must be a column of as many rows, or "
+        f"32 bytes for each row",
+    ),
+    "repeats_one_axis": (
+        "pl.expand_clone",
+        (tensor(2, 8, 32), tensor(4, 8, 32)),
+        "tensor.expand_clone: the operand 'input' is pl.Tensor[[2, 8, 32], pl.FP32] and 'target' is "
+        "pl.Tensor[[4, 8, 32], pl.FP32], and both must have three axes, equal but for one on which the "
+        "first has one element",
     ),
     "not_empty": (
         "pl.col_max",
@@ -105,6 +119,23 @@ REFUSED = {
         "pl.read",
         (X, [N]),
         f"tensor.read: the operand 'indices' has 1 elements and 'tensor' 2 axes: it is {X_TYPE}",
+    ),
+    "not_more_than_axes": (
+        "pl.store",
+        (T, [0, 0, 0], X),
+        f"tile.store: the operand 'offsets' has 3 elements and 'output_tensor' 2 axes: it is {X_TYPE}",
+    ),
+    "spread_columns": (
+        "pl.tile.scatter_mask",
+        (T, tile(16, 24), 1),
+        f"tile.scatter_mask: the operand 'dst' is {T_TYPE} and 'src' is pl.Tile[[16, 24], pl.FP32, "
+        "pl.Mem.Vec], and with this mask pattern 'dst' has 2 times the columns of 'src'",
+    ),
+    "turns_matrix": (
+        "pl.matmul",
+        (tensor(16), tensor(16, 64), None, True),
+        "tensor.matmul: the operand 'lhs' is pl.Tensor[[16], pl.FP32], and a_trans=True needs two axes "
+        "at least",
     ),
     "axis_of": ("pl.dim", (X, 2), f"tensor.dim: the operand 'axis' is no axis of {X_TYPE}"),
     "accumulates": (

@@ -18,7 +18,7 @@ from ops.references import (
     scalars,
     selection,
 )
-from ops.references.registry import REFERENCES, RuntimeCall, Shaped
+from ops.references.registry import REFERENCES, RuntimeCall, Shaped, reference_of
 
 __all__ = [
     "REFERENCES",
@@ -33,6 +33,7 @@ __all__ = [
     "pipes",
     "products",
     "reductions",
+    "reference_of",
     "scalars",
     "selection",
 ]

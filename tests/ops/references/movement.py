@@ -63,11 +63,31 @@ def slice_(
     return out[tuple(slice(0, extent) for extent in valid_shape)] if valid_shape else out
 
 
+def written_cells(tile: Sequence[int], block: Sequence[int]) -> list[tuple[int, ...]]:
+    """The tile's cells that a block of those extents has, in its order: all, or those of its corner."""
+    if math.prod(tile) == math.prod(block):
+        return [*cells(tile)]
+    rows, columns = math.prod(block[:-1]), block[-1]
+    return [(row, column) for row in range(rows) for column in range(columns)]
+
+
+def converted(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """The numbers that cells of another dtype hold: to the nearest, ties to even, no integer out of range."""
+    if dtype.is_floating_point and dtype.itemsize > 1 or dtype == data.dtype or dtype == torch.bool:
+        return numbers_of(data.to(dtype))
+    info = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
+    numbers = [0 if math.isnan(value) else value for value in data.flatten().tolist()]
+    held = [min(max(value, info.min), info.max) for value in numbers]
+    if dtype.is_floating_point:
+        return numbers_of(torch.tensor(held).to(dtype)).reshape(data.shape)
+    return torch.tensor([round(value) for value in held]).reshape(data.shape)
+
+
 def write(target: Shaped, source: Shaped, offset: list[int], block: list[int], *, add: bool) -> torch.Tensor:
     """target[offset + i] = source[i] for the valid i, the source read row by row as the block."""
     out = numbers_of(target.data)
-    order = dict(zip(cells(source.data.shape), cells(block), strict=True))
-    part = numbers_of(source.data.to(target.data.dtype))
+    order = dict(zip(written_cells(source.data.shape, block), cells(block), strict=True))
+    part = converted(source.data, target.data.dtype)
     lead = (0,) * (out.dim() - len(block))
     for cell, place in order.items():
         at = tuple(o + c for o, c in zip(offset, lead + place, strict=True))

@@ -15,7 +15,7 @@ def total(row: Row, dtype: torch.dtype) -> float:
 
 
 def stepwise(step: Callable[[float, float], float]) -> Callable[[Row, torch.dtype], float]:
-    """One element after the other, in the dtype of the elements; of FP32 the order is open."""
+    """One element after the other, in the dtype of the elements."""
 
     def reduce(row: Row, dtype: torch.dtype) -> float:
         result = row[0]
@@ -23,11 +23,20 @@ def stepwise(step: Callable[[float, float], float]) -> Callable[[Row, torch.dtyp
             result = step(result, number)
             if not dtype.is_floating_point:
                 result = int(result) % (1 << 64)
-            elif dtype != torch.float32:
+            else:
                 result = torch.tensor(result, dtype=torch.float64).to(dtype).item()
         return result if dtype.is_floating_point else (result + (1 << 63)) % (1 << 64) - (1 << 63)
 
     return reduce
+
+
+def in_pairs(row: Row, dtype: torch.dtype) -> float:
+    """The tree of pairs of a sum with a workspace; an odd last element goes to the first pair."""
+    add = stepwise(lambda x, y: x + y)
+    while len(row) > 1:
+        pairs = [add(row[start : start + 2], dtype) for start in range(0, len(row) - 1, 2)]
+        row = [add([pairs[0], row[-1]], dtype), *pairs[1:]] if len(row) % 2 else pairs
+    return add(row, dtype)
 
 
 def extreme(choose: Callable[[Row], float]) -> Callable[[Row, torch.dtype], float]:
@@ -72,9 +81,10 @@ FUNCTIONS = {
 }
 
 
-def of_tile(tile: Shaped, name: str, **ignored: object) -> torch.Tensor:
+def of_tile(tile: Shaped, name: str, tmp_tile: Shaped | None = None, **ignored: object) -> torch.Tensor:
     """row_*: over the last axis, col_*: over the first"""
-    return reduced(FUNCTIONS[name], tile, -1 if name.startswith("row") else 0, True)
+    function = in_pairs if name == "col_sum" and tmp_tile is not None else FUNCTIONS[name]
+    return reduced(function, tile, -1 if name.startswith("row") else 0, True)
 
 
 def of_tensor(

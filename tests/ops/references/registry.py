@@ -31,6 +31,14 @@ class Shaped:
         return box.double() if box.dtype.is_floating_point else box.long()
 
 
+def reference_of(op: str) -> Callable[..., Any]:
+    """The function of an op. Raises AssertionError that says where one is to be written."""
+    assert op in REFERENCES, (
+        f"{op} has no reference: write one in tests/ops/references/, see docs/adding-an-op.md"
+    )
+    return REFERENCES[op]
+
+
 def reference(*names: str, **constants: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function for the ops of these names, with these constants as further arguments."""
 

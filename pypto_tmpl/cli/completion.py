@@ -1,0 +1,39 @@
+"""What shells complete beyond commands, options and files: names of ops and of snapshot cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from pypto_tmpl.cli.group import Settings
+
+
+def op_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """The ops whose names begin like that, or have it after a dot, with what they do."""
+    from pypto_tmpl.ops import load_table
+
+    given = context.find_root().params.get("template_dirs")
+    table = load_table(Settings(tuple(given or ())).template_dirs)
+    ops = [entry for entry in table.values() if entry.name.startswith(typed)]
+    ops = ops or [entry for entry in table.values() if entry.name.partition(".")[2].startswith(typed)]
+    return [CompletionItem(entry.name, help=entry.summary) for entry in ops]
+
+
+def case_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """The golden scripts and the programs that they are of: all of one program once it is spelt out."""
+    from pypto_tmpl.debug.snapshots import find_cases, find_example_cases
+
+    dumps, examples, golden = (Path(context.params[name]) for name in ("dumps", "examples", "golden"))
+    if not dumps.is_dir():
+        return []
+    names = [case.name for case in (*find_cases(dumps, golden), *find_example_cases(examples, golden))]
+    return [CompletionItem(name) for name in _matching(names, typed)]
+
+
+def _matching(names: Iterable[str], typed: str) -> list[str]:
+    found = [name for name in names if name.startswith(typed)]
+    programs = dict.fromkeys(name.partition("/")[0] for name in found)
+    return found if "/" in typed or len(programs) == 1 else list(programs)

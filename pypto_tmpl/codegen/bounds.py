@@ -1,0 +1,134 @@
+"""Between which numbers an integer of a function lies, whatever it is called with, where the body tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.facts import BodyFacts
+
+Range = tuple[float, float]  # least and greatest number; infinite where nothing is known
+
+_ANY: Range = (-inf, inf)
+_COUNTS = frozenset({"tensor.dim", "tile.get_block_idx", "tile.get_block_num", "tile.get_subblock_idx"})
+
+
+class IntegerBounds:
+    """Ranges of the integer expressions of one function."""
+
+    def __init__(self, function: ir.Function, facts: BodyFacts) -> None:
+        self._loops: dict[int, list[ir.ForStmt]] = {}
+        for loop in facts.loops:
+            self._loops.setdefault(id(loop.loop_var), []).append(loop)
+        self._values: dict[int, list[ir.Expr]] = {}
+        for target, value in facts.flows:
+            if isinstance(target.type, ir.ScalarType):
+                self._values.setdefault(id(target), []).append(value)
+        self._extents = {
+            id(extent)
+            for param in function.params
+            if isinstance(param.type, ir.ShapedType)
+            for extent in param.type.shape
+        }
+        self._known: dict[int, Range] = {id(param): _ANY for param in function.params}
+
+    def of(self, value: ir.Expr) -> Range:
+        """The range of an expression."""
+        if isinstance(value, ir.ConstInt):
+            return value.value, value.value
+        if isinstance(value, ir.Var):
+            return self._of_variable(value)
+        if isinstance(value, ir.Call):
+            return (0, inf) if value.op.name in _COUNTS else _ANY
+        if isinstance(value, ir.BinaryExpr):
+            return _within(value.type, _combined(value, self.of(value.left), self.of(value.right)))
+        if isinstance(value, ir.Cast):
+            return _within(value.type, self.of(value.operand)) if _is_integer(value.operand.type) else _ANY
+        return _ANY
+
+    def are_inside(
+        self, offsets: Sequence[ir.Expr], shape: Sequence[ir.Expr], extents: Sequence[ir.Expr]
+    ) -> bool:
+        """Whether a window lies within a box of constant extents for sure."""
+        if not len(offsets) == len(shape) == len(extents):
+            return False
+        for offset, size, extent in zip(offsets, shape, extents, strict=True):
+            if not (isinstance(size, ir.ConstInt) and isinstance(extent, ir.ConstInt)):
+                return False
+            least, greatest = self.of(offset)
+            if least < 0 or size.value < 0 or greatest + size.value > extent.value:
+                return False
+        return True
+
+    def _of_variable(self, var: ir.Var) -> Range:
+        found = self._known.get(id(var))
+        if found is None:
+            self._known[id(var)] = _ANY  # what depends on itself is not known
+            found = self._known[id(var)] = _joined(self._ranges(var))
+        return found
+
+    def _ranges(self, var: ir.Var) -> Iterator[Range]:
+        if id(var) in self._extents:
+            yield 0, inf
+        for loop in self._loops.get(id(var), ()):
+            yield self._of_loop(loop)
+        for value in self._values.get(id(var), ()):
+            yield self.of(value)
+
+    def _of_loop(self, loop: ir.ForStmt) -> Range:
+        start, stop, step = (self.of(bound) for bound in (loop.start, loop.stop, loop.step))
+        if step[0] <= 0:
+            return _ANY
+        last = stop[1] - 1
+        if start[0] == start[1] and step[0] == step[1] and last < inf:
+            last = start[0] + max(last - start[0], 0) // step[0] * step[0]
+        return start[0], max(last, start[0])
+
+
+def _is_integer(type_: ir.Type) -> bool:
+    return isinstance(type_, ir.ScalarType) and type_.dtype.is_int()
+
+
+def _within(type_: ir.Type, found: Range) -> Range:
+    """A range that the dtype holds; 64 bits hold whatever a kernel counts."""
+    if not isinstance(type_, ir.ScalarType) or not _is_integer(type_):
+        return _ANY
+    if type_.dtype in (ir.DataType.INDEX, ir.DataType.INT64):
+        return found
+    bits = type_.dtype.get_bit()
+    lowest = -(2 ** (bits - 1)) if type_.dtype.is_signed_int() else 0
+    return found if lowest <= found[0] and found[1] < lowest + 2**bits else _ANY
+
+
+def _joined(ranges: Iterator[Range]) -> Range:
+    found = list(ranges)
+    return (min(low for low, _ in found), max(high for _, high in found)) if found else _ANY
+
+
+def _combined(node: ir.BinaryExpr, left: Range, right: Range) -> Range:
+    match node:
+        case ir.Add():
+            return left[0] + right[0], left[1] + right[1]
+        case ir.Sub():
+            return left[0] - right[1], left[1] - right[0]
+        case ir.Mul():
+            products = [_product(a, b) for a in left for b in right]
+            return min(products), max(products)
+        case ir.Min():
+            return min(left[0], right[0]), min(left[1], right[1])
+        case ir.Max():
+            return max(left[0], right[0]), max(left[1], right[1])
+        case ir.FloorDiv() if right[0] == right[1] > 0 and right[1] < inf:
+            return _quotient(left[0], right[0]), _quotient(left[1], right[0])
+        case ir.FloorMod() if right[0] > 0:
+            return 0, right[1] - 1
+    return _ANY
+
+
+def _product(left: float, right: float) -> float:
+    return 0 if left == 0 or right == 0 else left * right
+
+
+def _quotient(left: float, right: float) -> float:
+    return left if abs(left) == inf else left // right

@@ -1,0 +1,170 @@
+"""Where values come from across the functions of a program: whether they have the extents that their types
+state, and whether they may hold the poison of buffers that nobody has written.
+
+A kernel may be handed a window that ends where its tensor ends: the type of a parameter alone proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.bounds import IntegerBounds
+from pypto_tmpl.codegen.facts import BodyFacts
+from pypto_tmpl.ops import OpTable
+
+_ENTRIES = frozenset({ir.FunctionType.Opaque, ir.FunctionType.Orchestration})  # called with what they declare
+_CREATES = frozenset({"tensor.create", "tile.create", "tensor.create_l1"})
+WINDOWS = frozenset({"tile.load", "tensor.slice", "tile.slice", "tile.extract"})
+_COMPUTES = frozenset(
+    {
+        "elementwise", "unary", "division", "bitwise", "compare", "partial", "broadcast", "broadcast_columns",
+        "cast", "reduce", "arg_reduce", "matmul", "generate", "padding", "shape", "memory",
+    }
+)  # fmt: skip
+
+
+class Origin(NamedTuple):
+    """What is known of a value for sure."""
+
+    is_whole: bool  # it has the extents of its type
+    is_clean: bool  # it holds no poison
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A function whose values are looked at."""
+
+    function: ir.Function
+    params: dict[int, int]  # identity -> position
+    values: dict[int, list[ir.Expr]]
+    bounds: IntegerBounds
+    in_kernel: bool
+
+
+class Origins:
+    """Answers for all functions of a program, worked out when asked."""
+
+    def __init__(
+        self,
+        functions: Iterable[ir.Function],
+        facts: dict[str, BodyFacts],
+        table: OpTable,
+        in_kernel: frozenset[str],
+    ) -> None:
+        self._facts, self._table = facts, table
+        self._places: dict[str, _Place] = {}
+        self._callers: dict[str, list[tuple[str, ir.Call | ir.Submit]]] = {}
+        for function in functions:
+            values: dict[int, list[ir.Expr]] = {}
+            for target, value in facts[function.name].flows:
+                values.setdefault(id(target), []).append(value)
+            params = {id(param): at for at, param in enumerate(function.params)}
+            bounds = IntegerBounds(function, facts[function.name])
+            self._places[function.name] = _Place(function, params, values, bounds, function.name in in_kernel)
+            for launch in facts[function.name].launches:
+                if isinstance(launch.op, ir.GlobalVar):
+                    self._callers.setdefault(launch.op.name, []).append((function.name, launch))
+        self._known: dict[tuple[str, int], Origin] = {}
+
+    def of(self, function: str, value: ir.Expr) -> Origin:
+        """What is known of a value of a function."""
+        key = (function, id(value))
+        if key not in self._known:
+            self._known[key] = self._worked_out(function, value)
+        return self._known[key]
+
+    def _worked_out(self, function: str, value: ir.Expr) -> Origin:
+        is_whole = is_clean = True
+        seen: set[tuple[str, int]] = set()
+        pending = [(function, value)]
+        while pending and (is_whole or is_clean):
+            name, node = pending.pop()
+            if (name, id(node)) in seen or not isinstance(node.type, ir.ShapedType | ir.TupleType):
+                continue
+            seen.add((name, id(node)))
+            found = self._sources(self._places[name], node)
+            if isinstance(found, Origin):
+                is_whole, is_clean = is_whole and found.is_whole, is_clean and found.is_clean
+                continue
+            pending += found
+            if isinstance(node, ir.Call) and node.op.name in WINDOWS:
+                own = self._of_window(self._places[name], node)
+                is_whole, is_clean = is_whole and own.is_whole, is_clean and own.is_clean
+        return Origin(is_whole, is_clean)
+
+    def _sources(self, place: _Place, node: ir.Expr) -> Origin | list[tuple[str, ir.Expr]]:
+        """What a value comes from, or what is known of it by itself."""
+        name = place.function.name
+        if isinstance(node, ir.Var):
+            values = [(name, value) for value in place.values.get(id(node), ())]
+            if id(node) not in place.params:
+                return values or Origin(False, False)
+            outer = self._arguments(place, place.params[id(node)])
+            return outer if isinstance(outer, Origin) else [*values, *outer]
+        if isinstance(node, ir.TupleGetItemExpr):
+            return [(name, node.tuple)]
+        if isinstance(node, ir.MakeTuple):
+            return [(name, element) for element in node.elements]
+        if isinstance(node, ir.Call | ir.Submit):
+            return self._of_launch(name, node)
+        return Origin(False, False)
+
+    def _arguments(self, place: _Place, position: int) -> Origin | list[tuple[str, ir.Expr]]:
+        callers = self._callers.get(place.function.name)
+        if callers is None:
+            return Origin(place.function.func_type in _ENTRIES, True)
+        found: list[tuple[str, ir.Expr]] = []
+        for name, launch in callers:
+            if position >= len(launch.args):  # an output that the launch makes
+                return Origin(False, False)
+            found.append((name, launch.args[position]))
+        return found
+
+    def _of_launch(self, name: str, node: ir.Call | ir.Submit) -> Origin | list[tuple[str, ir.Expr]]:
+        arguments = [(name, arg) for arg in node.args if isinstance(arg.type, ir.ShapedType)]
+        if isinstance(node.op, ir.GlobalVar):
+            callee = self._facts.get(node.op.name)
+            makes = callee is None or any(call.op.name in _CREATES for call in callee.calls)
+            return Origin(False, False) if makes or not arguments else arguments
+        if node.op.name in _CREATES:
+            return Origin(True, "init_value" in node.kwargs)
+        entry = self._table.get(node.op.name)
+        if entry is None or self._table.family_of(entry.name) not in _COMPUTES:
+            return Origin(False, False)
+        if entry.returns is not None:
+            return [(name, node.args[entry.operand_names.index(entry.returns)])]
+        return arguments or Origin(True, True)
+
+    def _of_window(self, place: _Place, call: ir.Call) -> Origin:
+        """What a window adds: a view may end where its source ends, a copy is padded there."""
+        is_inside = window_is_inside(self._table, place.bounds, call)
+        is_view = call.op.name == "tensor.slice" and not place.in_kernel
+        return Origin(is_inside or not is_view, is_inside)
+
+
+def window_is_inside(table: OpTable, bounds: IntegerBounds, call: ir.Call) -> bool:
+    """Whether the window that a call reads lies inside of the extents that the type of its operand states."""
+    entry = table[call.op.name]
+    named = dict(zip(entry.operand_names, call.args, strict=False))
+    shape = named.get("shapes", named.get("shape"))
+    valid = named.get("valid_shape") if call.op.name != "tile.slice" else None  # which shows the whole window
+    offsets = list(_elements(named.get("offsets", named.get("offset"))))
+    offsets += [named[name] for name in ("index_row", "index_col") if name in named]
+    whole = call.args[0].type if call.args else None
+    if not isinstance(shape, ir.MakeTuple) or not isinstance(whole, ir.ShapedType):
+        return False
+    if any(not _same(left, right) for left, right in zip(_elements(valid), shape.elements, strict=False)):
+        return False
+    return bounds.are_inside(offsets, shape.elements, whole.shape)
+
+
+def _elements(value: ir.Expr | None) -> Iterator[ir.Expr]:
+    if isinstance(value, ir.MakeTuple):
+        yield from value.elements
+
+
+def _same(left: ir.Expr, right: ir.Expr) -> bool:
+    return isinstance(left, ir.ConstInt) and isinstance(right, ir.ConstInt) and left.value == right.value

@@ -1,0 +1,52 @@
+"""Walks over IR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pypto_tmpl.ir.attrs import AttrMap
+from pypto_tmpl.ir.base import IRNode
+from pypto_tmpl.ir.fields import node_fields_of
+
+
+def children(owner: object) -> Iterator[IRNode]:
+    """Nodes directly below a node, type, view or attribute map, those inside its types included."""
+    stack = _parts(owner)
+    seen: set[int] = set()  # tuples of tuples may hold one type very often
+    while stack:
+        part = stack.pop()
+        if isinstance(part, IRNode):
+            yield part
+        elif id(part) not in seen:
+            seen.add(id(part))
+            stack += _parts(part)
+
+
+def _parts(owner: object) -> list[object]:
+    """The nodes, types, attribute maps and views that ``owner`` holds, the last first."""
+    found: list[object] = []
+    if isinstance(owner, AttrMap):
+        found += owner.expressions()
+        return found[::-1]
+    for spec in node_fields_of(type(owner)):
+        value = getattr(owner, spec.name)
+        if spec.many:
+            found += value
+        elif value is not None:
+            found.append(value)
+    found += getattr(owner, "functions", {}).values()
+    return found[::-1]
+
+
+def walk(root: object) -> Iterator[IRNode]:
+    """Every node below ``root`` (itself included, if a node) once, parents before children."""
+    seen: set[int] = set()
+    stack: list[object] = [root]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, IRNode):
+            yield node
+        stack += _parts(node)

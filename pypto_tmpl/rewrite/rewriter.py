@@ -1,0 +1,306 @@
+"""Rewriting of IR: parts first, each node built again only where a part of it changed.
+
+The walk keeps its own stack (tasks are generators that ask for the parts of a node): nothing nests too deep.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Generator, Iterable
+from typing import Any, TypeAlias, TypeVar, cast
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.fields import node_fields_of
+from pypto_tmpl.rewrite.build import build
+from pypto_tmpl.rewrite.statements import as_body, flat
+
+N = TypeVar("N")
+
+Replacement: TypeAlias = "ir.Stmt | Iterable[ir.Stmt] | None"
+"""What a statement becomes: one, several, or none."""
+
+Task: TypeAlias = "Generator[object, Any, Any]"
+
+_PLACES: dict[type, tuple[str, ...]] = {
+    # Fields in the order in which they are evaluated; the others of a class come where they stand.
+    ir.AssignStmt: ("value", "var"),
+    ir.ForStmt: ("start", "stop", "step", "attrs", "iter_args", "loop_var", "body", "return_vars"),
+    ir.WhileStmt: ("iter_args", "condition", "body", "return_vars"),
+    ir.IfStmt: ("condition", "then_body", "else_body", "return_vars"),
+    ir.ScopeStmt: ("attrs", "core_num", "slots", "body"),
+}
+_DEFINED = {"var", "loop_var", "iter_args", "return_vars", "params"}
+_BODIES = {"body", "then_body", "else_body"}
+
+
+class Rewriter:
+    """Rewrites a tree; subclasses override the hooks. A node of which nothing changes is the same object.
+
+    Hooks see nodes whose parts are rewritten already, ``before`` excepted. A variable is asked about by
+    ``definition`` where it is bound (also once more, where it is bound twice) and by ``use`` elsewhere, types
+    included. ``definition`` binds the variable to what it returns, so that uses follow.
+    """
+
+    def __init__(self) -> None:
+        self._bound: dict[int, tuple[ir.Var, ir.Expr]] = {}
+        self._done: dict[int, tuple[object, object]] = {}  # nodes are kept alive: ids are not reused
+        self._made: dict[tuple[int, ...], tuple[object, object]] = {}
+        self._read: set[int] = set()
+        self._emitted: list[list[ir.Stmt]] = [[]]
+        self._emits = False
+
+    # What subclasses override
+
+    def before(self, stmt: ir.Stmt) -> Replacement:
+        """What to rewrite in the place of a statement that was not looked into yet."""
+        return stmt
+
+    def statement(self, stmt: ir.Stmt) -> Replacement:
+        """What a statement becomes."""
+        return stmt
+
+    def expression(self, expr: ir.Expr) -> ir.Expr:
+        """What an expression other than a variable becomes."""
+        return expr
+
+    def type(self, type_: ir.Type) -> ir.Type:
+        """What a type becomes."""
+        return type_
+
+    def definition(self, old: ir.Var, typed: ir.Var) -> ir.Var:
+        """The variable that is bound in the place of ``old``; ``typed`` is that with its type rewritten."""
+        return typed
+
+    def use(self, var: ir.Var) -> ir.Expr:
+        """What stands for a use of ``var``: what it is bound to, or itself."""
+        return self.bound(var) or var
+
+    def function(self, function: ir.Function) -> ir.Function | Iterable[ir.Function] | None:
+        """What a function of a program becomes; one that is rewritten by itself becomes one function."""
+        return function
+
+    # What hooks call
+
+    def bind(self, old: ir.Var, new: ir.Expr | None) -> None:
+        """From here on ``old`` reads as ``new``; as itself again for None."""
+        current = self.bound(old)
+        if new is old:
+            new = None
+        if current is new:
+            return
+        if new is None:
+            del self._bound[id(old)]
+        else:
+            self._bound[id(old)] = (old, new)
+        if id(old) in self._read:  # what was rewritten with the former meaning is rewritten again
+            self._done.clear()
+            self._read.clear()
+
+    def bound(self, var: ir.Var) -> ir.Expr | None:
+        """What ``var`` reads as at this place, None for itself."""
+        found = self._bound.get(id(var))
+        return found[1] if found else None
+
+    def emit(self, *statements: ir.Stmt) -> None:
+        """Put statements before the one that is being rewritten."""
+        self._emitted[-1] += statements
+        self._emits = True
+
+    # The way in
+
+    def rewrite(self, node: N) -> N:
+        """The node, type, view or attribute map rewritten. A statement that becomes several is a sequence."""
+        if isinstance(node, ir.Stmt):
+            return cast(N, self._run(self._body(node)))
+        result = self._run(self._asking(node))
+        if isinstance(node, ir.Function) and not isinstance(result, ir.Function):
+            raise TypeError(f"function {node.name!r} by itself becomes one function, not {result!r}")
+        return cast(N, result)
+
+    def _asking(self, node: object) -> Task:
+        return (yield node)
+
+    def _run(self, task: Task) -> Any:
+        stack, value = [task], None
+        while stack:
+            try:
+                asked = stack[-1].send(value)
+            except StopIteration as done:
+                stack.pop()
+                value = done.value
+                continue
+            value = None
+            if isinstance(asked, Generator):
+                stack.append(asked)
+            elif (known := self._done.get(id(asked))) is not None:
+                value = known[1]
+            elif isinstance(asked, ir.Var) and not isinstance(asked, ir.MemRef | ir.WindowBuffer):
+                self._read.add(id(asked))
+                value = self.use(asked)
+            else:
+                stack.append(self._step(asked))
+        return value
+
+    def _step(self, node: object) -> Task:
+        match node:
+            case ir.MemRef() | ir.WindowBuffer():
+                return self._shared(node)
+            case ir.Expr():
+                return self._remembered(node, self.expression)
+            case ir.Type():
+                return self._remembered(node, self.type)
+            case ir.Function():
+                return self._function(node)
+            case ir.Program():
+                return self._program(node)
+            case ir.AttrMap():
+                return self._attrs(node)
+        return self._parts(node)
+
+    # Expressions, types, views, attributes
+
+    def _remembered(self, node: object, hook: Any) -> Task:
+        result = hook((yield self._parts(node)))
+        self._done[id(node)] = (node, result)
+        return result
+
+    def _shared(self, var: ir.MemRef | ir.WindowBuffer) -> Task:
+        """Buffers: what was one object stays one, since types share storage by sharing it."""
+        self._read.add(id(var))
+        if (stands_for := self.use(var)) is not var:
+            return stands_for
+        new = yield self._parts(var)
+        key = (id(var), *(id(getattr(new, spec.name)) for spec in node_fields_of(type(var))))
+        result = self._made.setdefault(key, (var, new))[1]
+        self._done[id(var)] = (var, result)
+        return result
+
+    def _parts(self, node: object) -> Task:
+        changes: dict[str, object] = {}
+        for spec in node_fields_of(type(node)):
+            value = getattr(node, spec.name)
+            if value is None:
+                continue
+            new = yield (self._each(value) if spec.many else value)
+            if new is not value:
+                changes[spec.name] = new
+        return build(node, **changes) if changes else node
+
+    def _each(self, values: tuple[object, ...]) -> Task:
+        new = []
+        for value in values:
+            new.append((yield value))
+        return values if all(map(operator.is_, values, new)) else tuple(new)
+
+    def _attrs(self, attrs: ir.AttrMap) -> Task:
+        new: dict[int, ir.Expr] = {}
+        for expr in attrs.expressions():
+            new[id(expr)] = yield expr
+        return attrs.map_expressions(lambda expr: new[id(expr)])
+
+    # Variables that are bound
+
+    def _definition(self, var: ir.Var) -> Task:
+        bound = self.bound(var)
+        if isinstance(var, ir.MemRef | ir.WindowBuffer):
+            typed = yield self._shared(var)
+        elif isinstance(var, ir.IterArg):
+            typed = build(var, type=(yield var.type), initValue=(yield var.initValue))
+        else:
+            typed = build(var, type=(yield var.type))
+        if typed is not var and isinstance(bound, ir.Var) and _is_copy(bound, typed):
+            typed = bound  # bound a second time: one variable stays one
+        new = self.definition(var, typed)
+        self.bind(var, new)
+        return new
+
+    def _definitions(self, variables: Iterable[ir.Var]) -> Task:
+        """Scalars first: the types of the others may name them."""
+        variables = list(variables)
+        new: dict[int, ir.Var] = {}
+        for var in sorted(variables, key=lambda var: not isinstance(var.type, ir.ScalarType)):
+            new[id(var)] = yield self._definition(var)
+        return [new[id(var)] for var in variables]
+
+    # Statements
+
+    def _body(self, body: ir.Stmt) -> Task:
+        old = list(flat(body))
+        new: list[ir.Stmt] = []
+        for stmt in old:
+            new += yield self._statement(stmt)
+        if len(old) == len(new) and all(map(operator.is_, old, new)):
+            return body
+        return as_body(new, body.span)
+
+    def _statement(self, stmt: ir.Stmt) -> Task:
+        found = _listed(self.before(stmt))
+        if len(found) == 1 and found[0] is stmt:
+            return (yield self._looked_into(stmt))
+        result: list[ir.Stmt] = []
+        for other in found:
+            # A statement that comes back is not asked about again.
+            result += yield (self._looked_into(other) if other is stmt else self._statement(other))
+        return result
+
+    def _looked_into(self, stmt: ir.Stmt) -> Task:
+        self._emitted.append([])
+        changes: dict[str, object] = {}
+        specs = {spec.name: spec for spec in node_fields_of(type(stmt))}
+        for name in _places(type(stmt), tuple(specs)):
+            value = getattr(stmt, name)
+            if value is None:
+                continue
+            if name in _DEFINED:
+                many = specs[name].many
+                changes[name] = yield (self._definitions(value) if many else self._definition(value))
+            elif name in _BODIES:
+                changes[name] = yield self._body(value)
+            else:
+                changes[name] = yield (self._each(value) if specs[name].many else value)
+        result = _listed(self.statement(build(stmt, **changes) if changes else stmt))
+        if self._emits:  # what was emitted is bound here only: the next statement asks again
+            self._done.clear()
+            self._emits = False
+        return [*self._emitted.pop(), *result]
+
+    # Functions and programs
+
+    def _function(self, function: ir.Function) -> Task:
+        changes: dict[str, object] = {"params": (yield self._definitions(function.params))}
+        changes["attrs"] = yield function.attrs
+        changes["return_types"] = yield self._each(function.return_types)
+        changes["body"] = yield self._body(function.body)
+        return self.function(build(function, **changes))
+
+    def _program(self, program: ir.Program) -> Task:
+        functions: list[ir.Function] = []
+        for function in program.functions.values():
+            found = yield self._function(function)
+            if isinstance(found, ir.Function):
+                functions.append(found)
+            elif found is not None:
+                functions += found
+        return build(program, functions=functions)
+
+
+def _listed(found: Replacement) -> list[ir.Stmt]:
+    if found is None:
+        return []
+    return list(flat(found))
+
+
+def _is_copy(bound: ir.Var, typed: ir.Var) -> bool:
+    return type(bound) is type(typed) and bound.type == typed.type and not isinstance(typed, ir.IterArg)
+
+
+def _places(cls: type, names: tuple[str, ...]) -> tuple[str, ...]:
+    found = _ORDERED.get(cls)
+    if found is None:
+        order = next((_PLACES[owner] for owner in cls.__mro__ if owner in _PLACES), ())
+        listed = tuple(name for name in order if name in names)
+        found = _ORDERED[cls] = listed + tuple(name for name in names if name not in order)
+    return found
+
+
+_ORDERED: dict[type, tuple[str, ...]] = {}

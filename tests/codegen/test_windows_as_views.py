@@ -1,0 +1,122 @@
+"""Windows that lie inside are slices, and copies only where something may be written before they are used."""
+
+import torch
+from codegen.builders import (
+    InCore,
+    Orchestration,
+    assign,
+    binary,
+    body_text,
+    call,
+    evaluate_body,
+    for_loop,
+    function,
+    load,
+    numbers,
+    op,
+    program,
+    ret,
+    scalar,
+    store,
+    tensor,
+    tile,
+)
+
+from pypto_tmpl.debug import torch_codegen
+
+
+def test_a_window_that_is_used_at_once_is_a_slice():
+    x, out, t, u = tensor("x", [8, 8]), tensor("out", [8, 8]), tile("t", [4, 8]), tile("u", [4, 8])
+    body = [
+        assign(t, load(x, [4, 0], [4, 8])),
+        assign(u, binary("tile.add", t, t)),
+        ret(store(u, [0, 0], out)),
+    ]
+    assert "t = x[4:8, 0:8]\n" in body_text(*body, params=[x, out])
+    got = evaluate_body(*body, args=[(x, numbers(8, 8)), (out, torch.zeros(8, 8))])
+    assert torch.equal(got[:4], numbers(8, 8)[4:] * 2)
+
+
+def test_a_window_whose_tensor_is_written_before_it_is_used_is_a_copy():
+    x, t, u = tensor("x", [8, 8]), tile("t", [4, 8]), tile("u", [4, 8])
+    y, z = tensor("y", [8, 8]), tensor("z", [8, 8])
+    body = [
+        assign(t, load(x, [4, 0], [4, 8])),
+        assign(u, load(x, [0, 0], [4, 8])),
+        assign(y, store(u, [4, 0], x)),
+        assign(z, store(t, [0, 0], y)),
+        ret(z),
+    ]
+    text = body_text(*body, params=[x])
+    assert "x[4:8, 0:8].clone()" in text
+    data = numbers(8, 8)
+    assert torch.equal(evaluate_body(*body, args=[(x, data.clone())]), data.roll(4, 0))
+
+
+def test_a_tile_that_is_written_is_a_copy():
+    x, t, u = tensor("x", [4, 8]), tile("t", [4, 8]), tile("u", [4, 8])
+    body = [
+        assign(t, load(x, [0, 0], [4, 8])),
+        assign(u, op("tile.write", [t, [0, 0], 5.0], t.type)),
+        ret(op("tile.read", [u, [0, 1]], scalar("v").type)),
+    ]
+    data = numbers(4, 8)
+    evaluate_body(*body, args=[(x, data)])
+    assert torch.equal(data, numbers(4, 8))
+
+
+def test_a_value_that_is_handed_on_is_a_copy():
+    x, t, u = tensor("x", [4, 8]), tile("t", [4, 8]), tile("u", [4, 8])
+    body = [assign(t, load(x, [0, 0], [4, 8])), assign(u, op("tile.reshape", [t, [4, 8]], u.type)), ret(u)]
+    data = numbers(4, 8)
+    got = evaluate_body(*body, args=[(x, data)])
+    got.zero_()
+    assert torch.equal(data, numbers(4, 8))
+
+
+def test_windows_of_a_loop():
+    x, out, i = tensor("x", [8, 8]), tensor("out", [8, 8]), scalar("i")
+    t, u, stored = tile("t", [2, 8]), tile("u", [2, 8]), tensor("stored", [8, 8])
+    row = binary_index(i, 2)
+    inside = [assign(t, load(x, [row, 0], [2, 8])), assign(u, binary("tile.add", t, t))]
+    for stop, text in ((4, "x[i * 2 : i * 2 + 2, 0:8]"), (5, "_tile_slice(x, [2, 8], [i * 2, 0])")):
+        loop = for_loop(i, stop, *inside, assign(stored, store(u, [row, 0], out)))
+        assert f"t = {text}\n" in body_text(loop, params=[x, out])
+        got, data = torch.zeros(8, 8), numbers(8, 8)
+        evaluate_body(loop, ret(out), args=[(x, data), (out, got)])
+        assert torch.equal(got, data * 2)
+
+
+def binary_index(i, factor):
+    from codegen.builders import INDEX, U
+
+    from pypto_tmpl import ir
+
+    return ir.Mul(i, ir.ConstInt(factor, INDEX, U), INDEX, U)
+
+
+def test_a_kernel_may_be_handed_less_than_its_parameter_says():
+    x, out, t, u = tensor("x", [8, 8]), tensor("out", [8, 8]), tile("t", [8, 8]), tile("u", [8, 8])
+    kernel = function(
+        "kernel",
+        [x, out],
+        assign(t, load(x, [0, 0], [8, 8])),
+        assign(u, binary("tile.add", t, 1.0)),
+        ret(store(u, [0, 0], out)),
+        type=InCore,
+    )
+    assert "x[0:8, 0:8]" not in torch_codegen(program(kernel))  # nobody says who calls it
+    whole, target, n = tensor("whole", [8, 8]), tensor("target", [8, 8]), scalar("n")
+    passed = function(
+        "main", [whole, target], ret(call("kernel", [whole, target], target.type)), type=Orchestration
+    )
+    assert "t = x[0:8, 0:8]\n" in torch_codegen(program(kernel, passed))
+    part = tensor("part", [8, 8])
+    clipped = function(
+        "main",
+        [whole, n, target],
+        assign(part, op("tensor.slice", [whole, [8, 8], [n, 0]], part.type)),
+        ret(call("kernel", [part, target], target.type)),
+        type=Orchestration,
+    )
+    assert "x[0:8, 0:8]" not in torch_codegen(program(kernel, clipped))
