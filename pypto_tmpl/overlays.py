@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from pypto_tmpl import resources
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.resources import template_root
 
 Folder = str | os.PathLike[str]
 State = tuple[tuple[str, int, int], ...]
@@ -39,7 +39,7 @@ def checked_folders(template_dirs: Folder | Sequence[Folder] | None) -> tuple[Pa
 def all_folders(template_dirs: Folder | Sequence[Folder] | None = None) -> tuple[Path, ...]:
     """The given template folders, else those in use, before the project's own."""
     here = _here.get()
-    return (*(checked_folders(template_dirs) or (_process[-1] if here is None else here)), template_root())
+    return (*(checked_folders(template_dirs) or (_process[-1] if here is None else here)), resources.template_root())
 
 
 @contextmanager

@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -232,15 +237,24 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
     return tensor
 
 
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
+
+
 # Names of the run-time helpers, which stand above: what comes below is the program.
 _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(pool__ssa_v0, table__ssa_v0, out__ssa_v0):
     """Orchestration function."""
-    _check_dtype("pool__ssa_v0", pool__ssa_v0, torch.float32)
-    _check_dtype("table__ssa_v0", table__ssa_v0, torch.int32)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.float32)
+    _check_tensor("pool__ssa_v0", pool__ssa_v0, [192, 64], torch.float32)
+    _check_tensor("table__ssa_v0", table__ssa_v0, [4], torch.int32)
+    _check_tensor("out__ssa_v0", out__ssa_v0, [16, 64], torch.float32)
     out__ssa_v1 = main_incore_0(table__ssa_v0, pool__ssa_v0, out__ssa_v0)
     _check_tensor("out__ssa_v1", out__ssa_v1, [16, 64], torch.float32)
     return out__ssa_v1
@@ -257,7 +271,7 @@ def main_incore_0(table__ssa_v0, pool__ssa_v0, out__ssa_v0):
     for i__idx_v0 in range(4):
         t__tile = table__ssa_v0[i__idx_v0].item()
         blk__ssa_v0 = t__tile
-        t__tile_1 = _tile_load(pool__ssa_v0, [blk__ssa_v0 * 16, 0], [16, 64])
+        t__tile_1 = _tile_slice(pool__ssa_v0, [16, 64], [blk__ssa_v0 * 16, 0])
         _check_tensor("t__tile_1", t__tile_1, [16, 64], torch.float32)
         acc__tile_1 = acc__iter_v1 + t__tile_1
         _check_tensor("acc__tile_1", acc__tile_1, [16, 64], torch.float32)

@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -130,6 +133,25 @@ def _check_tensor(name, value, shape, dtype):
         raise ValueError(f"{name}: got shape {got}, expected [{expected}]")
 
 
+def _extents_differ(dimension, extents):
+    """How parameters disagree about a dynamic dimension, None if they do not."""
+    (first, known), *others = extents.items()
+    for place, extent in others:
+        if extent != known:
+            return f"dimension {dimension} is {known} in {first}, and {extent} in {place}"
+    return None
+
+
+def _check_extents(dimension, extents):
+    """Refuse parameters that disagree about a dynamic dimension.
+
+    Raises: ValueError naming the dimension, and two parameters with their extents.
+    """
+    found = _extents_differ(dimension, extents)
+    if found is not None:
+        raise ValueError(found)
+
+
 def _clip(offset, size, extent):
     """Start and stop of the cells offset .. offset+size in 0 .. extent; equal if there is none."""
     start = min(max(offset, 0), extent)
@@ -157,14 +179,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -238,8 +262,12 @@ _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 def main(x__ssa_v0, out__ssa_v0):
     """Orchestration function."""
-    _check_dtype("x__ssa_v0", x__ssa_v0, torch.float32)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.float32)
+    _check_tensor("x__ssa_v0", x__ssa_v0, [None, 64], torch.float32)
+    _check_tensor("out__ssa_v0", out__ssa_v0, [None, 64], torch.float32)
+    _check_extents(
+        "N_ROWS",
+        {"axis 0 of x__ssa_v0": x__ssa_v0.shape[0], "axis 0 of out__ssa_v0": out__ssa_v0.shape[0]},
+    )
     N_ROWS = x__ssa_v0.shape[0]
     out__iter_v1 = out__ssa_v0
     for r__idx_v0 in range(0, N_ROWS, 32):

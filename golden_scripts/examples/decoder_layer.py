@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -237,9 +242,13 @@ def _assemble(target, source, offsets, valid_shape=None):
     return _tile_store(source, offsets, target, valid_shape)
 
 
-def _tensor_slice(tensor, shape, offsets, valid_shape=None):
-    """Copy a window of a tensor; cells beyond the tensor's edge or outside valid_shape are zero."""
-    return _tile_load(tensor, offsets, shape, valid_shape, may_be_padding=True)
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
@@ -268,9 +277,9 @@ def attention(q, keys, values):
     for b in range(16):
         for h in range(2):
             c = h * 64
-            query = _tensor_slice(q, [1, 64], [b, c]).to(torch.bfloat16)
+            query = _tile_slice(q, [1, 64], [b, c]).to(torch.bfloat16)
             _check_tensor("query", query, [1, 64], torch.bfloat16)
-            k = _tensor_slice(keys, [64, 64], [b * 64, c])
+            k = keys[b * 64 : b * 64 + 64, c : c + 64]
             _check_tensor("k", k, [64, 64], torch.bfloat16)
             scores = torch.matmul(query.float(), k.float().mT) * 0.125
             _check_tensor("scores", scores, [1, 64], torch.float32)
@@ -278,7 +287,7 @@ def attention(q, keys, values):
             _check_tensor("e", e, [1, 64], torch.float32)
             p = (e / torch.sum(e, dim=-1, keepdim=True)).to(torch.bfloat16)
             _check_tensor("p", p, [1, 64], torch.bfloat16)
-            v = _tensor_slice(values, [64, 64], [b * 64, c])
+            v = values[b * 64 : b * 64 + 64, c : c + 64]
             _check_tensor("v", v, [64, 64], torch.bfloat16)
             y = torch.matmul(p.float(), v.float())
             _check_tensor("y", y, [1, 64], torch.float32)
@@ -289,17 +298,17 @@ def attention(q, keys, values):
 
 def decoder_layer(x, gamma1, wq, keys, values, wo, gamma2, w_gate, w_up, w_down, out):
     """Orchestration function."""
-    _check_dtype("x", x, torch.float32)
-    _check_dtype("gamma1", gamma1, torch.float32)
-    _check_dtype("wq", wq, torch.bfloat16)
-    _check_dtype("keys", keys, torch.bfloat16)
-    _check_dtype("values", values, torch.bfloat16)
-    _check_dtype("wo", wo, torch.bfloat16)
-    _check_dtype("gamma2", gamma2, torch.float32)
-    _check_dtype("w_gate", w_gate, torch.bfloat16)
-    _check_dtype("w_up", w_up, torch.bfloat16)
-    _check_dtype("w_down", w_down, torch.bfloat16)
-    _check_dtype("out", out, torch.float32)
+    _check_tensor("x", x, [16, 128], torch.float32)
+    _check_tensor("gamma1", gamma1, [1, 128], torch.float32)
+    _check_tensor("wq", wq, [128, 128], torch.bfloat16)
+    _check_tensor("keys", keys, [1024, 128], torch.bfloat16)
+    _check_tensor("values", values, [1024, 128], torch.bfloat16)
+    _check_tensor("wo", wo, [128, 128], torch.bfloat16)
+    _check_tensor("gamma2", gamma2, [1, 128], torch.float32)
+    _check_tensor("w_gate", w_gate, [128, 256], torch.bfloat16)
+    _check_tensor("w_up", w_up, [128, 256], torch.bfloat16)
+    _check_tensor("w_down", w_down, [256, 128], torch.bfloat16)
+    _check_tensor("out", out, [16, 128], torch.float32)
     q = linear(rms_norm(x, gamma1), wq)
     _check_tensor("q", q, [16, 128], torch.float32)
     mixed = attention(q, keys, values)
@@ -340,14 +349,12 @@ def linear(x, weight):
     _check_tensor("out", out, [16, 128], torch.float32)
     for n in range(0, 128, 64):
         acc = torch.matmul(
-            _tensor_slice(x, [16, 64], [0, 0]).float(),
-            _tensor_slice(weight, [64, 64], [0, n]).float(),
+            _tile_slice(x, [16, 64], [0, 0]).float(), weight[0:64, n : n + 64].float()
         )
         _check_tensor("acc", acc, [16, 64], torch.float32)
         for k in range(64, 128, 64):
             acc = acc + torch.matmul(
-                _tensor_slice(x, [16, 64], [0, k]).float(),
-                _tensor_slice(weight, [64, 64], [k, n]).float(),
+                _tile_slice(x, [16, 64], [0, k]).float(), weight[k : k + 64, n : n + 64].float()
             )
             _check_tensor("acc", acc, [16, 64], torch.float32)
         out = _assemble(out, acc, [0, n])
@@ -363,14 +370,12 @@ def linear_1(x, weight):
     _check_tensor("out", out, [16, 256], torch.float32)
     for n in range(0, 256, 64):
         acc = torch.matmul(
-            _tensor_slice(x, [16, 64], [0, 0]).float(),
-            _tensor_slice(weight, [64, 64], [0, n]).float(),
+            _tile_slice(x, [16, 64], [0, 0]).float(), weight[0:64, n : n + 64].float()
         )
         _check_tensor("acc", acc, [16, 64], torch.float32)
         for k in range(64, 128, 64):
             acc = acc + torch.matmul(
-                _tensor_slice(x, [16, 64], [0, k]).float(),
-                _tensor_slice(weight, [64, 64], [k, n]).float(),
+                _tile_slice(x, [16, 64], [0, k]).float(), weight[k : k + 64, n : n + 64].float()
             )
             _check_tensor("acc", acc, [16, 64], torch.float32)
         out = _assemble(out, acc, [0, n])
@@ -386,14 +391,12 @@ def linear_2(x, weight):
     _check_tensor("out", out, [16, 128], torch.float32)
     for n in range(0, 128, 64):
         acc = torch.matmul(
-            _tensor_slice(x, [16, 64], [0, 0]).float(),
-            _tensor_slice(weight, [64, 64], [0, n]).float(),
+            _tile_slice(x, [16, 64], [0, 0]).float(), weight[0:64, n : n + 64].float()
         )
         _check_tensor("acc", acc, [16, 64], torch.float32)
         for k in range(64, 256, 64):
             acc = acc + torch.matmul(
-                _tensor_slice(x, [16, 64], [0, k]).float(),
-                _tensor_slice(weight, [64, 64], [k, n]).float(),
+                _tile_slice(x, [16, 64], [0, k]).float(), weight[k : k + 64, n : n + 64].float()
             )
             _check_tensor("acc", acc, [16, 64], torch.float32)
         out = _assemble(out, acc, [0, n])

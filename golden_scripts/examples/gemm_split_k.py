@@ -10,6 +10,9 @@ import sys
 import threading
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -20,7 +23,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -158,14 +161,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -262,9 +267,13 @@ def _assemble_add(target, source, offsets, valid_shape=None):
     return _tile_store_add(source, offsets, target, valid_shape)
 
 
-def _tensor_slice(tensor, shape, offsets, valid_shape=None):
-    """Copy a window of a tensor; cells beyond the tensor's edge or outside valid_shape are zero."""
-    return _tile_load(tensor, offsets, shape, valid_shape, may_be_padding=True)
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
@@ -273,22 +282,19 @@ _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 def gemm_split_k(a, b, c):
     """Orchestration function."""
-    _check_dtype("a", a, torch.bfloat16)
-    _check_dtype("b", b, torch.bfloat16)
-    _check_dtype("c", c, torch.float32)
+    _check_tensor("a", a, [32, 1024], torch.bfloat16)
+    _check_tensor("b", b, [1024, 128], torch.bfloat16)
+    _check_tensor("c", c, [32, 128], torch.float32)
     c = _assemble(c, torch.full([32, 128], 0.0, dtype=torch.float32, device=a.device), [0, 0])
     _check_tensor("c", c, [32, 128], torch.float32)
     for split in range(4):
         k0 = split * 256
-        acc = torch.matmul(
-            _tensor_slice(a, [32, 128], [0, k0]).float(),
-            _tensor_slice(b, [128, 128], [k0, 0]).float(),
-        )
+        acc = torch.matmul(a[0:32, k0 : k0 + 128].float(), b[k0 : k0 + 128, 0:128].float())
         _check_tensor("acc", acc, [32, 128], torch.float32)
         for k in range(k0 + 128, k0 + 256, 128):
             acc = acc + torch.matmul(
-                _tensor_slice(a, [32, 128], [0, k]).float(),
-                _tensor_slice(b, [128, 128], [k, 0]).float(),
+                _tile_slice(a, [32, 128], [0, k]).float(),
+                _tile_slice(b, [128, 128], [k, 0]).float(),
             )
             _check_tensor("acc", acc, [32, 128], torch.float32)
         c = _assemble_add(c, acc, [0, 0])

@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,24 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
-
-
-def _note_edge(tile, cells, offsets, valid_shape):
-    """Note in a new tile which cells its tensor had, where the tensor's edge cut the window."""
-    rank = tile.dim()
-    wanted = tile.shape if valid_shape is None else map(min, valid_shape, tile.shape)
-    found = cells.shape[cells.dim() - rank :]
-    if [*found] != [*wanted]:
-        starts = ([0] * rank + [max(-offset, 0) for offset in offsets])[-rank:]
-        tile.found = [slice(start, start + size) for start, size in zip(starts, found)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _drop_edge(tile, offsets, valid_shape):
@@ -191,27 +186,6 @@ def _drop_edge(tile, offsets, valid_shape):
     if valid_shape is not None:
         valid_shape = [max(size - start, 0) for size, start in zip(valid_shape, starts)]
     return tile[tuple(found)], [*map(sum, zip(offsets, moves))], valid_shape
-
-
-def _tile_load(tensor, offsets, shape, valid_shape=None, may_be_padding=False):
-    """Copy a window of a tensor into a new tile, padded beyond the tensor and outside valid_shape.
-
-    Shapes: a window of fewer axes than the tensor addresses the trailing ones.
-    """
-    source = _inside(tensor, offsets, shape) if valid_shape is None else None
-    is_whole = source is not None
-    if not is_whole:
-        tile = torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
-        source, cells = _overlap(tensor, tile, offsets, valid_shape)
-        if cells.shape != tile.shape:
-            _fresh(tile.zero_())
-            _note_edge(tile, cells, offsets, valid_shape)
-    if _POISON and not may_be_padding:
-        _refuse_poison(source, tensor, "reads")
-    if is_whole:
-        return source.clone(memory_format=torch.contiguous_format)
-    cells.copy_(source)
-    return tile
 
 
 def _tile_store(tile, offsets, tensor, valid_shape=None):
@@ -235,11 +209,6 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
 def _assemble(target, source, offsets, valid_shape=None):
     """Write the valid part of a source into a target at offsets and return the target."""
     return _tile_store(source, offsets, target, valid_shape)
-
-
-def _tensor_slice(tensor, shape, offsets, valid_shape=None):
-    """Copy a window of a tensor; cells beyond the tensor's edge or outside valid_shape are zero."""
-    return _tile_load(tensor, offsets, shape, valid_shape, may_be_padding=True)
 
 
 def _round_to_integral(x, mode):
@@ -317,12 +286,12 @@ _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 def int8_mlp(x, up, up_scale, down, down_scale, out):
     """Orchestration function."""
-    _check_dtype("x", x, torch.float32)
-    _check_dtype("up", up, torch.int8)
-    _check_dtype("up_scale", up_scale, torch.float32)
-    _check_dtype("down", down, torch.int8)
-    _check_dtype("down_scale", down_scale, torch.float32)
-    _check_dtype("out", out, torch.float32)
+    _check_tensor("x", x, [32, 128], torch.float32)
+    _check_tensor("up", up, [128, 256], torch.int8)
+    _check_tensor("up_scale", up_scale, [1, 256], torch.float32)
+    _check_tensor("down", down, [256, 128], torch.int8)
+    _check_tensor("down_scale", down_scale, [1, 128], torch.float32)
+    _check_tensor("out", out, [32, 128], torch.float32)
     inner = quantized_matmul(x, up, up_scale)
     _check_tensor("inner", inner, [32, 256], torch.float32)
     active = _fresh(torch.zeros([32, 256], dtype=torch.float32, device=x.device))
@@ -366,14 +335,12 @@ def quantized_matmul(x, weight, weight_scale):
         product = _fresh(torch.zeros([32, 128], dtype=torch.int32, device=x.device))
         _check_tensor("product", product, [32, 128], torch.int32)
         product = _assemble(
-            product,
-            torch.matmul(codes.int(), _tensor_slice(weight, [128, 128], [0, n]).int()),
-            [0, 0],
+            product, torch.matmul(codes.int(), weight[0:128, n : n + 128].clone().int()), [0, 0]
         )
         _check_tensor("product", product, [32, 128], torch.int32)
         y = _cast_int_to_float(product, torch.float32, "round") * scales
         _check_tensor("y", y, [32, 128], torch.float32)
-        out = _assemble(out, (y * _tensor_slice(weight_scale, [1, 128], [0, n])), [0, n])
+        out = _assemble(out, (y * weight_scale[0:1, n : n + 128].clone()), [0, n])
         _check_tensor("out", out, [32, 256], torch.float32)
     return out
 
@@ -408,13 +375,11 @@ def quantized_matmul_1(x, weight, weight_scale):
         product = _fresh(torch.zeros([32, 128], dtype=torch.int32, device=x.device))
         _check_tensor("product", product, [32, 128], torch.int32)
         product = _assemble(
-            product,
-            torch.matmul(codes.int(), _tensor_slice(weight, [256, 128], [0, n]).int()),
-            [0, 0],
+            product, torch.matmul(codes.int(), weight[0:256, n : n + 128].clone().int()), [0, 0]
         )
         _check_tensor("product", product, [32, 128], torch.int32)
         y = _cast_int_to_float(product, torch.float32, "round") * scales
         _check_tensor("y", y, [32, 128], torch.float32)
-        out = _assemble(out, (y * _tensor_slice(weight_scale, [1, 128], [0, n])), [0, n])
+        out = _assemble(out, (y * weight_scale[0:1, n : n + 128].clone()), [0, n])
         _check_tensor("out", out, [32, 128], torch.float32)
     return out

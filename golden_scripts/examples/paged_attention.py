@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -237,9 +242,13 @@ def _assemble(target, source, offsets, valid_shape=None):
     return _tile_store(source, offsets, target, valid_shape)
 
 
-def _tensor_slice(tensor, shape, offsets, valid_shape=None):
-    """Copy a window of a tensor; cells beyond the tensor's edge or outside valid_shape are zero."""
-    return _tile_load(tensor, offsets, shape, valid_shape, may_be_padding=True)
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
 
 
 def _pad_number(dtype, pad):
@@ -270,15 +279,15 @@ _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 def paged_attention(q, keys, values, table, lengths, out):
     """Orchestration function."""
-    _check_dtype("q", q, torch.bfloat16)
-    _check_dtype("keys", keys, torch.bfloat16)
-    _check_dtype("values", values, torch.bfloat16)
-    _check_dtype("table", table, torch.int32)
-    _check_dtype("lengths", lengths, torch.int32)
-    _check_dtype("out", out, torch.float32)
+    _check_tensor("q", q, [64, 64], torch.bfloat16)
+    _check_tensor("keys", keys, [1280, 64], torch.bfloat16)
+    _check_tensor("values", values, [1280, 64], torch.bfloat16)
+    _check_tensor("table", table, [4, 6], torch.int32)
+    _check_tensor("lengths", lengths, [4], torch.int32)
+    _check_tensor("out", out, [64, 64], torch.float32)
     for b in range(4):
         length = lengths[b].item()
-        query = _tensor_slice(q, [16, 64], [b * 16, 0])
+        query = q[b * 16 : b * 16 + 16, 0:64].clone()
         _check_tensor("query", query, [16, 64], torch.bfloat16)
         best = torch.full([16, 1], -1e30, dtype=torch.float32, device=q.device)
         _check_tensor("best", best, [16, 1], torch.float32)
@@ -289,7 +298,7 @@ def paged_attention(q, keys, values, table, lengths, out):
         for j in range((length + 32 - 1) // 32):
             row = table[b, j].item() * 32
             valid = min(32, length - j * 32)
-            scores = torch.matmul(query.float(), _tensor_slice(keys, [32, 64], [row, 0]).float().mT)
+            scores = torch.matmul(query.float(), _tile_slice(keys, [32, 64], [row, 0]).float().mT)
             _check_tensor("scores", scores, [16, 32], torch.float32)
             scores_v1 = scores * 0.125
             _check_tensor("scores_v1", scores_v1, [16, 32], torch.float32)
@@ -304,8 +313,7 @@ def paged_attention(q, keys, values, table, lengths, out):
             total = (total * shrink) + torch.sum(weights, dim=-1, keepdim=True)
             _check_tensor("total", total, [16, 1], torch.float32)
             part = torch.matmul(
-                weights.to(torch.bfloat16).float(),
-                _tensor_slice(values, [32, 64], [row, 0]).float(),
+                weights.to(torch.bfloat16).float(), _tile_slice(values, [32, 64], [row, 0]).float()
             )
             _check_tensor("part", part, [16, 64], torch.float32)
             acc = (acc * shrink) + part

@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -248,11 +253,11 @@ _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 def rope(q, positions, cos, sin, out):
     """Orchestration function."""
-    _check_dtype("q", q, torch.float32)
-    _check_dtype("positions", positions, torch.int32)
-    _check_dtype("cos", cos, torch.float32)
-    _check_dtype("sin", sin, torch.float32)
-    _check_dtype("out", out, torch.float32)
+    _check_tensor("q", q, [128, 128], torch.float32)
+    _check_tensor("positions", positions, [8], torch.int32)
+    _check_tensor("cos", cos, [256, 64], torch.float32)
+    _check_tensor("sin", sin, [256, 64], torch.float32)
+    _check_tensor("out", out, [128, 128], torch.float32)
     for b in range(8):
         position = positions[b].item()
         c = _tensor_slice(cos, [1, 64], [position, 0])
@@ -260,9 +265,9 @@ def rope(q, positions, cos, sin, out):
         s = _tensor_slice(sin, [1, 64], [position, 0])
         _check_tensor("s", s, [1, 64], torch.float32)
         r = b * 16
-        lo = _tensor_slice(q, [16, 64], [r, 0])
+        lo = q[r : r + 16, 0:64].clone()
         _check_tensor("lo", lo, [16, 64], torch.float32)
-        hi = _tensor_slice(q, [16, 64], [r, 64])
+        hi = q[r : r + 16, 64:128].clone()
         _check_tensor("hi", hi, [16, 64], torch.float32)
         out = _assemble(out, ((lo * c) - (hi * s)), [r, 0])
         _check_tensor("out", out, [128, 128], torch.float32)

@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -242,6 +247,15 @@ def _tensor_slice(tensor, shape, offsets, valid_shape=None):
     return _tile_load(tensor, offsets, shape, valid_shape, may_be_padding=True)
 
 
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
+
+
 # Names of the run-time helpers, which stand above: what comes below is the program.
 _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
@@ -252,11 +266,11 @@ def accumulate(p, v, s0, alpha, acc):
     _check_dtype("v", v, torch.bfloat16)
     _check_dtype("alpha", alpha, torch.float32)
     _check_dtype("acc", acc, torch.float32)
-    v_blk = _tensor_slice(v, [64, 64], [s0, 0])
+    v_blk = _tile_slice(v, [64, 64], [s0, 0])
     _check_tensor("v_blk", v_blk, [64, 64], torch.bfloat16)
     pv = torch.matmul(p.float(), v_blk.float())
     _check_tensor("pv", pv, [16, 64], torch.float32)
-    old = _tensor_slice(acc, [16, 64], [0, 0])
+    old = acc[0:16, 0:64].clone()
     _check_tensor("old", old, [16, 64], torch.float32)
     acc = _assemble(acc, ((old * alpha) + pv), [0, 0])
     _check_tensor("acc", acc, [16, 64], torch.float32)
@@ -265,10 +279,10 @@ def accumulate(p, v, s0, alpha, acc):
 
 def attention(q, k, v, out):
     """Orchestration function."""
-    _check_dtype("q", q, torch.bfloat16)
-    _check_dtype("k", k, torch.bfloat16)
-    _check_dtype("v", v, torch.bfloat16)
-    _check_dtype("out", out, torch.float32)
+    _check_tensor("q", q, [16, 64], torch.bfloat16)
+    _check_tensor("k", k, [256, 64], torch.bfloat16)
+    _check_tensor("v", v, [256, 64], torch.bfloat16)
+    _check_tensor("out", out, [16, 64], torch.float32)
     m = _fresh(torch.zeros([16, 1], dtype=torch.float32, device=q.device))
     _check_tensor("m", m, [16, 1], torch.float32)
     denom = _fresh(torch.zeros([16, 1], dtype=torch.float32, device=q.device))
@@ -340,7 +354,7 @@ def online(s, m, denom, alpha, p):
     _check_dtype("p", p, torch.bfloat16)
     scaled = s * 0.125
     _check_tensor("scaled", scaled, [16, 64], torch.float32)
-    m_old = _tensor_slice(m, [16, 1], [0, 0])
+    m_old = m[0:16, 0:1]
     _check_tensor("m_old", m_old, [16, 1], torch.float32)
     m_new = torch.maximum(m_old, torch.amax(scaled, dim=-1, keepdim=True))
     _check_tensor("m_new", m_new, [16, 1], torch.float32)
@@ -348,7 +362,7 @@ def online(s, m, denom, alpha, p):
     _check_tensor("e", e, [16, 64], torch.float32)
     a = torch.exp((m_old - m_new))
     _check_tensor("a", a, [16, 1], torch.float32)
-    d_new = (_tensor_slice(denom, [16, 1], [0, 0]) * a) + torch.sum(e, dim=-1, keepdim=True)
+    d_new = (denom[0:16, 0:1] * a) + torch.sum(e, dim=-1, keepdim=True)
     _check_tensor("d_new", d_new, [16, 1], torch.float32)
     m = _assemble(m, m_new, [0, 0])
     _check_tensor("m", m, [16, 1], torch.float32)

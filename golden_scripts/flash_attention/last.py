@@ -18,6 +18,9 @@ import torch
 import torch.utils._python_dispatch
 import warnings
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -28,7 +31,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -319,11 +322,10 @@ class _Wait:
 
 
 class _Pipe:
-    """One direction of one pipe id: a FIFO a vector lane, and the split code that it carries."""
+    """One direction of one pipe id: a FIFO a vector lane."""
 
     def __init__(self):
         self.fifos = (collections.deque(), collections.deque())
-        self.split = 0  # the first code other than 0
         self.slots = None  # the _PipeSlots of a bounded pipe
 
 
@@ -379,6 +381,7 @@ class _LaneGroup:
         self.lanes = {}  # lane name -> _Lane
         self.live = set(lane_names)  # empty outside a group: nobody knows which threads will come
         self.aiv_lanes = 2 if "aiv1" in lane_names else 1
+        self.cuts = self.aiv_lanes == 2 or not lane_names  # whether a split code cuts tiles
         self.no_split_dual_aiv_dispatch = False
         self.pipes = {}  # (direction, id) -> _Pipe
         self.waits = []  # a _Wait for each waiting lane
@@ -862,14 +865,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -935,6 +940,15 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
     if hasattr(tensor, "found"):  # a tile: what is written into it counts
         del tensor.found
     return tensor
+
+
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
 
 
 def _pushers(direction, fifos):
@@ -1056,14 +1070,14 @@ class _CrossCoreRuntime:
         """Send a tile of the cube core to the vector lanes.
 
         Shapes: split 0 sends the whole tile to every lane of the group; 1 and 3 send each lane its
-            half of dim 0, 2 and 4 of dim 1, both in boxes of ceil(extent/2).
+            half of dim 0, 2 and 4 of dim 1, both in boxes of ceil(extent/2). The only lane of a
+            group gets the whole tile by any code.
         Valid region: lane L gets the valid cells among [L*S, L*S + S), with S = lane_stride or half
             of the box. `valid_shape` are the valid extents of the tile, None for all of it.
-        Raises: ValueError if split, stride and extents do not fit, or if the pipe already splits
-            another axis.
+        Raises: ValueError if split, stride and extents do not fit.
         """
         code, group = _split_mode_to_int(split), self._group()
-        if code:
+        if code and group.cuts:
             parts = _lane_parts("tpush_to_aiv", tile, code, lane_stride, valid_shape, copy)
         else:
             lanes = 2 if group.no_split_dual_aiv_dispatch else group.aiv_lanes
@@ -1074,8 +1088,7 @@ class _CrossCoreRuntime:
         """Send this lane's tile to the cube core.
 
         Valid region: `valid_shape`, None for all of the tile.
-        Raises: ValueError for split 3 and 4 (there is no odd transport to the cube core), or if
-            the pipe already splits another axis.
+        Raises: ValueError for split 3 and 4: there is no odd transport to the cube core.
         """
         code = _even_split("tpush_to_aic", split, tile)
         part = self._part("tpush_to_aic", tile, valid_shape, copy)
@@ -1085,7 +1098,8 @@ class _CrossCoreRuntime:
     def pop_from_aic(self, split, *, id=0, copy=False):
         """Take the next tile the cube core pushed to the current lane; wait while there is none.
 
-        Shapes: split 0 a whole tile; otherwise its half, in a box of ceil(extent/2).
+        Shapes: split 0 a whole tile, and so for the only lane of a group; otherwise its half, in a
+            box of ceil(extent/2).
         Valid region: that of the pushed part.
         Units: waits _PIPE_WAIT_TIMEOUT_SEC seconds at most.
         Raises: RuntimeError on timeout (op, split, lane, queue depths); ValueError if the tile was
@@ -1099,8 +1113,8 @@ class _CrossCoreRuntime:
     def pop_from_aiv(self, split, *, id=0, copy=False):
         """Take the next tile of the vector lanes; wait until each of them has pushed one.
 
-        Shapes: split 1 / 2 the tiles of both lanes joined along dim 0 / 1; split 0 lane 0's tile
-            (that of lane 1 is dropped).
+        Shapes: split 1 / 2 the tiles of both lanes joined along dim 0 / 1; split 0, and in a group
+            of one lane, lane 0's tile (that of lane 1 is dropped).
         Valid region: lane 0's, and lane 1's after it if lane 0's part is full.
         Units: waits _PIPE_WAIT_TIMEOUT_SEC seconds at most.
         Raises: RuntimeError on timeout and if the valid parts are not one rectangle; ValueError for
@@ -1109,7 +1123,7 @@ class _CrossCoreRuntime:
         code = _even_split("tpop_from_aiv", split)
         lanes = self._popped_lanes(code)
         parts = self._pop("tpop_from_aiv", self._group(), "to_aic", id, code, lanes)
-        if code:
+        if len(parts) == 2 and code:
             return _merge_lanes("tpop_from_aiv", parts, code)
         return _with_region(parts[0].clone(), _region(parts[0])) if copy else parts[0]
 
@@ -1147,7 +1161,7 @@ class _CrossCoreRuntime:
 
     def _popped_lanes(self, code):
         group = self._group()
-        both = code or group.no_split_dual_aiv_dispatch or group.aiv_lanes == 2
+        both = (code and group.cuts) or group.no_split_dual_aiv_dispatch or group.aiv_lanes == 2
         return [0, 1] if both else [0]
 
     def _part(self, op, tile, valid_shape, copy):
@@ -1161,8 +1175,6 @@ class _CrossCoreRuntime:
             if group.failure or group.schedule:
                 group.step(op)
             pipe = group.pipe(direction, pipe_id)
-            if pipe.split != code:
-                self._note_split(group, op, pipe, pipe_id, code)
             if pipe.slots:
                 parts = dict(parts)
                 pipe.slots.wait_to_push(f"{op}(split={code}, id={pipe_id})", parts)
@@ -1172,14 +1184,6 @@ class _CrossCoreRuntime:
                 pipe.fifos[lane].append((part, code, clock))
             if group.waits:
                 group.wake()
-
-    def _note_split(self, group, op, pipe, pipe_id, code):
-        if code and _split_axis(pipe.split or code) != _split_axis(code):
-            raise ValueError(
-                f"{group.name}: {op}(split={code}) on pipe {pipe_id},"
-                f" which already carries split {pipe.split}: one pipe splits one axis"
-            )
-        pipe.split = pipe.split or code
 
     def _pop(self, op, group, direction, pipe_id, code, lanes):
         with group.lock:
@@ -1222,7 +1226,8 @@ class _CrossCoreRuntime:
 _cross_core_rt = _CrossCoreRuntime()
 
 
-# {group name: {"aic", "aiv" (function names), "split", "dual_aiv_dispatch", "lane1_writes"}}
+# {group name: {"aic", "aiv" (function names), "split", "dual_aiv_dispatch", "lane1_writes"}}, and
+# "value": "aic" where only the cube member returns a value
 _GROUP_META = {}
 
 
@@ -1237,11 +1242,14 @@ def _group_member(group_name, function_name):
     return function
 
 
-def _group_value(name, values):
+def _group_value(name, values, wanted=None):
     """Value of a group call: AIV lane 0's, or the AIC member's if the group has no other.
 
+    `wanted` may be "aic" for the AIC member's, and "both" for a pair of that and lane 0's.
     Raises: RuntimeError if lane 0 returned nothing, but another lane did.
     """
+    if wanted is not None:
+        return values["aic"] if wanted == "aic" else (values["aic"], values["aiv0"])
     value = values.pop("aiv0" if "aiv0" in values else "aic")
     others = [lane_name for lane_name, other in values.items() if other is not None]
     if value is None and others:
@@ -1265,13 +1273,13 @@ def _check_leftovers(group):
         warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
-def _run_mixed_kernels(group_name, meta, *args, aiv_args=None):
+def _run_mixed_kernels(group_name, meta, *args, aiv_args=None, value=None):
     """Run the cube member and the vector member of a group concurrently, each on *args.
 
     `meta` is an entry of _GROUP_META; aic or aiv may be None. There are two vector lanes if the
     group has a split or dual_aiv_dispatch. With `aiv_args` the vector member gets these instead of
     *args. With lane1_writes off, the stores of lane 1 do not count.
-    Returns lane 0's value; those of other lanes are ignored.
+    Returns lane 0's value, or what `value` or the entry asks for: see _group_value.
     Raises: RuntimeError if a lane fails, waits in vain or takes too long, or if only other lanes
         return a value; ValueError for a group without members.
     """
@@ -1294,7 +1302,8 @@ def _run_mixed_kernels(group_name, meta, *args, aiv_args=None):
         if _lane_context.group is None:
             _cross_core_rt.keep(group)
     _check_leftovers(group)
-    return _group_value(group.name, {lane.lane_name: lane.value for lane in lanes})
+    values = {lane.lane_name: lane.value for lane in lanes}
+    return _group_value(group.name, values, value or meta.get("value"))
 
 
 def _run_group_call(group_name, *args):
@@ -1335,7 +1344,7 @@ def accumulate_aic(p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0, acc__ssa_v0,
     _check_dtype("acc__ssa_v0", acc__ssa_v0, torch.float32)
     _check_dtype("__gm_pipe_buffer", __gm_pipe_buffer, torch.float32)
     _cross_core_rt.initialize_pipe("aic", 1, 2)
-    v_blk__tile = _tile_load(v__ssa_v0, [s0__ssa_v0, 0], [64, 64])
+    v_blk__tile = _tile_slice(v__ssa_v0, [64, 64], [s0__ssa_v0, 0])
     _check_tensor("v_blk__tile", v_blk__tile, [64, 64], torch.bfloat16)
     p__ssa_v0_mat = _tile_load(p__ssa_v0, [0, 0], [16, 64])
     _check_tensor("p__ssa_v0_mat", p__ssa_v0_mat, [16, 64], torch.bfloat16)
@@ -1391,10 +1400,10 @@ def accumulate_aiv(p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0, acc__ssa_v0,
 
 def attention(q__ssa_v0, k__ssa_v0, v__ssa_v0, out__ssa_v0):
     """Orchestration function."""
-    _check_dtype("q__ssa_v0", q__ssa_v0, torch.bfloat16)
-    _check_dtype("k__ssa_v0", k__ssa_v0, torch.bfloat16)
-    _check_dtype("v__ssa_v0", v__ssa_v0, torch.bfloat16)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.float32)
+    _check_tensor("q__ssa_v0", q__ssa_v0, [16, 64], torch.bfloat16)
+    _check_tensor("k__ssa_v0", k__ssa_v0, [256, 64], torch.bfloat16)
+    _check_tensor("v__ssa_v0", v__ssa_v0, [256, 64], torch.bfloat16)
+    _check_tensor("out__ssa_v0", out__ssa_v0, [16, 64], torch.float32)
     m__ssa_v0 = _fresh(torch.zeros([16, 1], dtype=torch.float32, device=q__ssa_v0.device))
     _check_tensor("m__ssa_v0", m__ssa_v0, [16, 1], torch.float32)
     denom__ssa_v0 = _fresh(torch.zeros([16, 1], dtype=torch.float32, device=q__ssa_v0.device))
@@ -1567,9 +1576,9 @@ def scores(q__ssa_v0, k__ssa_v0, s0__ssa_v0, s__ssa_v0):
     _check_dtype("q__ssa_v0", q__ssa_v0, torch.bfloat16)
     _check_dtype("k__ssa_v0", k__ssa_v0, torch.bfloat16)
     _check_dtype("s__ssa_v0", s__ssa_v0, torch.float32)
-    k_blk__tile = _tile_load(k__ssa_v0, [s0__ssa_v0, 0], [64, 64])
+    k_blk__tile = _tile_slice(k__ssa_v0, [64, 64], [s0__ssa_v0, 0])
     _check_tensor("k_blk__tile", k_blk__tile, [64, 64], torch.bfloat16)
-    q__ssa_v0_mat = _tile_load(q__ssa_v0, [0, 0], [16, 64])
+    q__ssa_v0_mat = q__ssa_v0[0:16, 0:64]
     _check_tensor("q__ssa_v0_mat", q__ssa_v0_mat, [16, 64], torch.bfloat16)
     k_blk__tile_t = k_blk__tile.mT
     _check_tensor("k_blk__tile_t", k_blk__tile_t, [64, 64], torch.bfloat16)

@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -232,6 +237,15 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
     return tensor
 
 
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
+
+
 # Names of the run-time helpers, which stand above: what comes below is the program.
 _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
@@ -242,7 +256,7 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     _check_dtype("out__iter_v1", out__iter_v1, torch.float32)
     _check_dtype("w__ssa_v0", w__ssa_v0, torch.float32)
     _check_dtype("b__ssa_v0", b__ssa_v0, torch.float32)
-    head__tile = _tile_load(x__ssa_v0, [r__idx_v0, 0], [16, 128])
+    head__tile = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, 0])
     _check_tensor("head__tile", head__tile, [16, 128], torch.float32)
     tmp_tile = _fresh(torch.zeros([16, 128], dtype=torch.float32, device=x__ssa_v0.device))
     _check_tensor("tmp_tile", tmp_tile, [16, 128], torch.float32)
@@ -256,7 +270,7 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     _check_tensor("s2__tile", s2__tile, [16, 1], torch.float32)
     s1__iter_v1, s2__iter_v1 = s1__tile, s2__tile
     for c__idx_v0 in range(128, 640, 128):
-        t__tile_1 = _tile_load(x__ssa_v0, [r__idx_v0, c__idx_v0], [16, 128])
+        t__tile_1 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, c__idx_v0])
         _check_tensor("t__tile_1", t__tile_1, [16, 128], torch.float32)
         tmp_tile_2 = _fresh(torch.zeros([16, 128], dtype=torch.float32, device=x__ssa_v0.device))
         _check_tensor("tmp_tile_2", tmp_tile_2, [16, 128], torch.float32)
@@ -288,17 +302,17 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     _check_tensor("inv__tile", inv__tile, [16, 1], torch.float32)
     out__iter_v3 = out__iter_v1
     for c__idx_v0_1 in range(0, 640, 128):
-        t__tile_8 = _tile_load(x__ssa_v0, [r__idx_v0, c__idx_v0_1], [16, 128])
+        t__tile_8 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, c__idx_v0_1])
         _check_tensor("t__tile_8", t__tile_8, [16, 128], torch.float32)
         t__tile_9 = t__tile_8 - mean__tile
         _check_tensor("t__tile_9", t__tile_9, [16, 128], torch.float32)
         n__tile = t__tile_9 * inv__tile
         _check_tensor("n__tile", n__tile, [16, 128], torch.float32)
-        t__tile_10 = _tile_load(w__ssa_v0, [0, c__idx_v0_1], [1, 128])
+        t__tile_10 = w__ssa_v0[0:1, c__idx_v0_1 : c__idx_v0_1 + 128]
         _check_tensor("t__tile_10", t__tile_10, [1, 128], torch.float32)
         t__tile_11 = n__tile * t__tile_10
         _check_tensor("t__tile_11", t__tile_11, [16, 128], torch.float32)
-        t__tile_12 = _tile_load(b__ssa_v0, [0, c__idx_v0_1], [1, 128])
+        t__tile_12 = b__ssa_v0[0:1, c__idx_v0_1 : c__idx_v0_1 + 128]
         _check_tensor("t__tile_12", t__tile_12, [1, 128], torch.float32)
         y__tile = t__tile_11 + t__tile_12
         _check_tensor("y__tile", y__tile, [16, 128], torch.float32)
@@ -311,10 +325,10 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
 
 def main(x__ssa_v0, w__ssa_v0, b__ssa_v0, out__ssa_v0):
     """Orchestration function."""
-    _check_dtype("x__ssa_v0", x__ssa_v0, torch.float32)
-    _check_dtype("w__ssa_v0", w__ssa_v0, torch.float32)
-    _check_dtype("b__ssa_v0", b__ssa_v0, torch.float32)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.float32)
+    _check_tensor("x__ssa_v0", x__ssa_v0, [32, 640], torch.float32)
+    _check_tensor("w__ssa_v0", w__ssa_v0, [1, 640], torch.float32)
+    _check_tensor("b__ssa_v0", b__ssa_v0, [1, 640], torch.float32)
+    _check_tensor("out__ssa_v0", out__ssa_v0, [32, 640], torch.float32)
     out__iter_v1 = out__ssa_v0
     for r__idx_v0 in range(0, 32, 16):
         out__rv_v4 = ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0)

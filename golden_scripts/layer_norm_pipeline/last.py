@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -232,6 +237,15 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
     return tensor
 
 
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
+
+
 # Names of the run-time helpers, which stand above: what comes below is the program.
 _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
@@ -242,7 +256,7 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     _check_dtype("out__iter_v1", out__iter_v1, torch.float32)
     _check_dtype("w__ssa_v0", w__ssa_v0, torch.float32)
     _check_dtype("b__ssa_v0", b__ssa_v0, torch.float32)
-    head__tile = _tile_load(x__ssa_v0, [r__idx_v0, 0], [16, 128])
+    head__tile = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, 0])
     _check_tensor("head__tile", head__tile, [16, 128], torch.float32)
     tmp_tile = _fresh(torch.zeros([16, 128], dtype=torch.float32, device=x__ssa_v0.device))
     _check_tensor("tmp_tile", tmp_tile, [16, 128], torch.float32)
@@ -256,9 +270,9 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     _check_tensor("s2__tile", s2__tile, [16, 1], torch.float32)
     s1__iter_v1, s2__iter_v1 = s1__tile, s2__tile
     for c__idx_v0 in range(128, 640, 256):
-        t__tile_1 = _tile_load(x__ssa_v0, [r__idx_v0, c__idx_v0], [16, 128])
+        t__tile_1 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, c__idx_v0])
         _check_tensor("t__tile_1", t__tile_1, [16, 128], torch.float32)
-        t__tile_2 = _tile_load(x__ssa_v0, [r__idx_v0, c__idx_v0 + 128], [16, 128])
+        t__tile_2 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, c__idx_v0 + 128])
         _check_tensor("t__tile_2", t__tile_2, [16, 128], torch.float32)
         tmp_tile_2 = _fresh(torch.zeros([16, 128], dtype=torch.float32, device=x__ssa_v0.device))
         _check_tensor("tmp_tile_2", tmp_tile_2, [16, 128], torch.float32)
@@ -360,17 +374,17 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     _check_tensor("inv__tile", inv__tile, [16, 1], torch.float32)
     out__iter_v3 = out__iter_v1
     for c__idx_v0_1 in range(0, 512, 256):
-        t__tile_12 = _tile_load(x__ssa_v0, [r__idx_v0, c__idx_v0_1], [16, 128])
+        t__tile_12 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, c__idx_v0_1])
         _check_tensor("t__tile_12", t__tile_12, [16, 128], torch.float32)
-        t__tile_13 = _tile_load(w__ssa_v0, [0, c__idx_v0_1], [1, 128])
+        t__tile_13 = w__ssa_v0[0:1, c__idx_v0_1 : c__idx_v0_1 + 128]
         _check_tensor("t__tile_13", t__tile_13, [1, 128], torch.float32)
-        t__tile_14 = _tile_load(b__ssa_v0, [0, c__idx_v0_1], [1, 128])
+        t__tile_14 = b__ssa_v0[0:1, c__idx_v0_1 : c__idx_v0_1 + 128]
         _check_tensor("t__tile_14", t__tile_14, [1, 128], torch.float32)
         t__tile_15 = _tile_load(x__ssa_v0, [r__idx_v0, c__idx_v0_1 + 128], [16, 128])
         _check_tensor("t__tile_15", t__tile_15, [16, 128], torch.float32)
-        t__tile_16 = _tile_load(w__ssa_v0, [0, c__idx_v0_1 + 128], [1, 128])
+        t__tile_16 = w__ssa_v0[0:1, c__idx_v0_1 + 128 : c__idx_v0_1 + 128 + 128].clone()
         _check_tensor("t__tile_16", t__tile_16, [1, 128], torch.float32)
-        t__tile_17 = _tile_load(b__ssa_v0, [0, c__idx_v0_1 + 128], [1, 128])
+        t__tile_17 = b__ssa_v0[0:1, c__idx_v0_1 + 128 : c__idx_v0_1 + 128 + 128].clone()
         _check_tensor("t__tile_17", t__tile_17, [1, 128], torch.float32)
         t__tile_18 = t__tile_12 - mean__tile
         _check_tensor("t__tile_18", t__tile_18, [16, 128], torch.float32)
@@ -394,17 +408,17 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
         _check_tensor("out__tile_1", out__tile_1, [32, 640], torch.float32)
         out__iter_v3 = out__tile_1
     out__rv_v4_main = out__iter_v3
-    t__tile_22 = _tile_load(x__ssa_v0, [r__idx_v0, 512], [16, 128])
+    t__tile_22 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, 512])
     _check_tensor("t__tile_22", t__tile_22, [16, 128], torch.float32)
     t__tile_23 = t__tile_22 - mean__tile
     _check_tensor("t__tile_23", t__tile_23, [16, 128], torch.float32)
     n__tile_2 = t__tile_23 * inv__tile
     _check_tensor("n__tile_2", n__tile_2, [16, 128], torch.float32)
-    t__tile_24 = _tile_load(w__ssa_v0, [0, 512], [1, 128])
+    t__tile_24 = w__ssa_v0[0:1, 512:640]
     _check_tensor("t__tile_24", t__tile_24, [1, 128], torch.float32)
     t__tile_25 = n__tile_2 * t__tile_24
     _check_tensor("t__tile_25", t__tile_25, [16, 128], torch.float32)
-    t__tile_26 = _tile_load(b__ssa_v0, [0, 512], [1, 128])
+    t__tile_26 = b__ssa_v0[0:1, 512:640]
     _check_tensor("t__tile_26", t__tile_26, [1, 128], torch.float32)
     y__tile_2 = t__tile_25 + t__tile_26
     _check_tensor("y__tile_2", y__tile_2, [16, 128], torch.float32)
@@ -417,10 +431,10 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
 
 def main(x__ssa_v0, w__ssa_v0, b__ssa_v0, out__ssa_v0):
     """Orchestration function."""
-    _check_dtype("x__ssa_v0", x__ssa_v0, torch.float32)
-    _check_dtype("w__ssa_v0", w__ssa_v0, torch.float32)
-    _check_dtype("b__ssa_v0", b__ssa_v0, torch.float32)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.float32)
+    _check_tensor("x__ssa_v0", x__ssa_v0, [32, 640], torch.float32)
+    _check_tensor("w__ssa_v0", w__ssa_v0, [1, 640], torch.float32)
+    _check_tensor("b__ssa_v0", b__ssa_v0, [1, 640], torch.float32)
+    _check_tensor("out__ssa_v0", out__ssa_v0, [32, 640], torch.float32)
     out__iter_v1 = out__ssa_v0
     for r__idx_v0 in range(0, 32, 16):
         out__rv_v4 = ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0)

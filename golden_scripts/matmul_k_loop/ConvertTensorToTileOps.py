@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -232,15 +237,24 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
     return tensor
 
 
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
+
+
 # Names of the run-time helpers, which stand above: what comes below is the program.
 _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(a__ssa_v0, b__ssa_v0, out__ssa_v0):
     """Orchestration function."""
-    _check_dtype("a__ssa_v0", a__ssa_v0, torch.bfloat16)
-    _check_dtype("b__ssa_v0", b__ssa_v0, torch.bfloat16)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.float32)
+    _check_tensor("a__ssa_v0", a__ssa_v0, [64, 256], torch.bfloat16)
+    _check_tensor("b__ssa_v0", b__ssa_v0, [256, 128], torch.bfloat16)
+    _check_tensor("out__ssa_v0", out__ssa_v0, [64, 128], torch.float32)
     out__iter_v1 = out__ssa_v0
     for m__idx_v0 in range(0, 64, 32):
         out__iter_v3 = out__iter_v1
@@ -259,17 +273,17 @@ def main_incore_0(a__ssa_v0, m__idx_v0, b__ssa_v0, n__idx_v0, out__iter_v3):
     _check_dtype("a__ssa_v0", a__ssa_v0, torch.bfloat16)
     _check_dtype("b__ssa_v0", b__ssa_v0, torch.bfloat16)
     _check_dtype("out__iter_v3", out__iter_v3, torch.float32)
-    a0__tile = _tile_load(a__ssa_v0, [m__idx_v0, 0], [32, 64])
+    a0__tile = _tile_slice(a__ssa_v0, [32, 64], [m__idx_v0, 0])
     _check_tensor("a0__tile", a0__tile, [32, 64], torch.bfloat16)
-    b0__tile = _tile_load(b__ssa_v0, [0, n__idx_v0], [64, 64])
+    b0__tile = _tile_slice(b__ssa_v0, [64, 64], [0, n__idx_v0])
     _check_tensor("b0__tile", b0__tile, [64, 64], torch.bfloat16)
     acc__tile = torch.matmul(a0__tile.float(), b0__tile.float())
     _check_tensor("acc__tile", acc__tile, [32, 64], torch.float32)
     acc__iter_v1 = acc__tile
     for k__idx_v0 in range(64, 256, 64):
-        ak__tile = _tile_load(a__ssa_v0, [m__idx_v0, k__idx_v0], [32, 64])
+        ak__tile = _tile_slice(a__ssa_v0, [32, 64], [m__idx_v0, k__idx_v0])
         _check_tensor("ak__tile", ak__tile, [32, 64], torch.bfloat16)
-        bk__tile = _tile_load(b__ssa_v0, [k__idx_v0, n__idx_v0], [64, 64])
+        bk__tile = _tile_slice(b__ssa_v0, [64, 64], [k__idx_v0, n__idx_v0])
         _check_tensor("bk__tile", bk__tile, [64, 64], torch.bfloat16)
         acc__tile_1 = acc__iter_v1.add_(torch.matmul(ak__tile.float(), bk__tile.float()))
         _check_tensor("acc__tile_1", acc__tile_1, [32, 64], torch.float32)

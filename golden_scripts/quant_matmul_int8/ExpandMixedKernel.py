@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -307,11 +312,11 @@ _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 def main(x__ssa_v0, w__ssa_v0, w_scale__ssa_v0, xq__ssa_v0, out__ssa_v0):
     """Orchestration function."""
-    _check_dtype("x__ssa_v0", x__ssa_v0, torch.float32)
-    _check_dtype("w__ssa_v0", w__ssa_v0, torch.int8)
-    _check_dtype("w_scale__ssa_v0", w_scale__ssa_v0, torch.float32)
-    _check_dtype("xq__ssa_v0", xq__ssa_v0, torch.int8)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.float32)
+    _check_tensor("x__ssa_v0", x__ssa_v0, [32, 128], torch.float32)
+    _check_tensor("w__ssa_v0", w__ssa_v0, [128, 64], torch.int8)
+    _check_tensor("w_scale__ssa_v0", w_scale__ssa_v0, [1, 64], torch.float32)
+    _check_tensor("xq__ssa_v0", xq__ssa_v0, [32, 128], torch.int8)
+    _check_tensor("out__ssa_v0", out__ssa_v0, [32, 64], torch.float32)
     scales__ssa_v0 = _fresh(torch.zeros([32, 1], dtype=torch.float32, device=x__ssa_v0.device))
     _check_tensor("scales__ssa_v0", scales__ssa_v0, [32, 1], torch.float32)
     ret__tmp_v0 = main_incore_0(x__ssa_v0, scales__ssa_v0, xq__ssa_v0)
@@ -333,7 +338,7 @@ def main_incore_0(x__ssa_v0, scales__ssa_v0, xq__ssa_v0):
     _check_dtype("x__ssa_v0", x__ssa_v0, torch.float32)
     _check_dtype("scales__ssa_v0", scales__ssa_v0, torch.float32)
     _check_dtype("xq__ssa_v0", xq__ssa_v0, torch.int8)
-    x__tile = _tile_load(x__ssa_v0, [0, 0], [32, 128])
+    x__tile = x__ssa_v0[0:32, 0:128].clone()
     _check_tensor("x__tile", x__tile, [32, 128], torch.float32)
     tmp_tile = _fresh(torch.zeros([32, 128], dtype=torch.float32, device=x__ssa_v0.device))
     _check_tensor("tmp_tile", tmp_tile, [32, 128], torch.float32)
@@ -381,7 +386,7 @@ def main_incore_1(xq__ssa_v1, w__ssa_v0, acc__ssa_v0):
     _check_dtype("acc__ssa_v0", acc__ssa_v0, torch.int32)
     xq__ssa_v1_mat = _tile_load(xq__ssa_v1, [0, 0], [32, 128])
     _check_tensor("xq__ssa_v1_mat", xq__ssa_v1_mat, [32, 128], torch.int8)
-    w__ssa_v0_mat = _tile_load(w__ssa_v0, [0, 0], [128, 64])
+    w__ssa_v0_mat = w__ssa_v0[0:128, 0:64]
     _check_tensor("w__ssa_v0_mat", w__ssa_v0_mat, [128, 64], torch.int8)
     xq__ssa_v1_mat_Left = xq__ssa_v1_mat
     _check_tensor("xq__ssa_v1_mat_Left", xq__ssa_v1_mat_Left, [32, 128], torch.int8)
@@ -404,7 +409,7 @@ def main_incore_2(acc__ssa_v1, scales__ssa_v1, w_scale__ssa_v0, out__ssa_v0):
     _check_tensor("acc__tile", acc__tile, [32, 64], torch.int32)
     scales__tile = _tile_load(scales__ssa_v1, [0, 0], [32, 1])
     _check_tensor("scales__tile", scales__tile, [32, 1], torch.float32)
-    w_scale__tile = _tile_load(w_scale__ssa_v0, [0, 0], [1, 64])
+    w_scale__tile = w_scale__ssa_v0[0:1, 0:64]
     _check_tensor("w_scale__tile", w_scale__tile, [1, 64], torch.float32)
     f__tile = _cast_int_to_float(acc__tile, torch.float32, "round")
     _check_tensor("f__tile", f__tile, [32, 64], torch.float32)

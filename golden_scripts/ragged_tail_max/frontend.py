@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -262,7 +267,7 @@ def kernel(x, n_valid, out):
     """InCore function."""
     _check_dtype("x", x, torch.float32)
     _check_dtype("out", out, torch.float32)
-    head = _tile_load(x, [0, 0], [32, 64])
+    head = x[0:32, 0:64]
     _check_tensor("head", head, [32, 64], torch.float32)
     tmp0 = _fresh(torch.zeros([32, 64], dtype=torch.float32, device=x.device))
     _check_tensor("tmp0", tmp0, [32, 64], torch.float32)
@@ -285,8 +290,8 @@ def kernel(x, n_valid, out):
 
 def main(x, out):
     """Orchestration function."""
-    _check_dtype("x", x, torch.float32)
-    _check_dtype("out", out, torch.float32)
+    _check_tensor("x", x, [32, 160], torch.float32)
+    _check_tensor("out", out, [32, 1], torch.float32)
     out = kernel(x, 150, out)
     _check_tensor("out", out, [32, 1], torch.float32)
     return out

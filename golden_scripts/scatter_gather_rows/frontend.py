@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -147,14 +150,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _drop_edge(tile, offsets, valid_shape):
@@ -202,9 +207,9 @@ _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 def main(x, index, out):
     """Opaque function."""
-    _check_dtype("x", x, torch.float32)
-    _check_dtype("index", index, torch.int32)
-    _check_dtype("out", out, torch.float32)
+    _check_tensor("x", x, [16, 64], torch.float32)
+    _check_tensor("index", index, [16, 32], torch.int32)
+    _check_tensor("out", out, [16, 32], torch.float32)
     g = torch.gather(x, -1, index.long())
     _check_tensor("g", g, [16, 32], torch.float32)
     out = _assemble(out, (g * g), [0, 0])

@@ -10,6 +10,9 @@ import sys
 import threading
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -20,7 +23,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -58,16 +61,6 @@ _POISON_NAN = {
     torch.bfloat16: (torch.int16, 0x7FDE),
     torch.float16: (torch.int16, 0x7EF0),
 }
-
-
-def _fresh(buffer):
-    """A new buffer, whose cells hold nothing yet; under _POISON it is filled with poison."""
-    if _POISON and buffer.dtype in _POISON_NAN:
-        integers, bits = _POISON_NAN[buffer.dtype]
-        buffer.view(integers).fill_(bits)
-    elif _POISON and not buffer.dtype.is_floating_point and buffer.dtype != torch.bool:
-        buffer.fill_(torch.iinfo(buffer.dtype).min)
-    return buffer
 
 
 def _is_poison(cells):
@@ -156,28 +149,6 @@ def _overlap(tensor, block, offsets, valid_shape=None):
     return tensor, block
 
 
-def _inside(tensor, offsets, shape):
-    """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
-        return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
-
-
-def _note_edge(tile, cells, offsets, valid_shape):
-    """Note in a new tile which cells its tensor had, where the tensor's edge cut the window."""
-    rank = tile.dim()
-    wanted = tile.shape if valid_shape is None else map(min, valid_shape, tile.shape)
-    found = cells.shape[cells.dim() - rank :]
-    if [*found] != [*wanted]:
-        starts = ([0] * rank + [max(-offset, 0) for offset in offsets])[-rank:]
-        tile.found = [slice(start, start + size) for start, size in zip(starts, found)]
-
-
 def _drop_edge(tile, offsets, valid_shape):
     """A tile without the cells that its tensor did not have, and where the others go.
 
@@ -192,27 +163,6 @@ def _drop_edge(tile, offsets, valid_shape):
     if valid_shape is not None:
         valid_shape = [max(size - start, 0) for size, start in zip(valid_shape, starts)]
     return tile[tuple(found)], [*map(sum, zip(offsets, moves))], valid_shape
-
-
-def _tile_load(tensor, offsets, shape, valid_shape=None, may_be_padding=False):
-    """Copy a window of a tensor into a new tile, padded beyond the tensor and outside valid_shape.
-
-    Shapes: a window of fewer axes than the tensor addresses the trailing ones.
-    """
-    source = _inside(tensor, offsets, shape) if valid_shape is None else None
-    is_whole = source is not None
-    if not is_whole:
-        tile = torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
-        source, cells = _overlap(tensor, tile, offsets, valid_shape)
-        if cells.shape != tile.shape:
-            _fresh(tile.zero_())
-            _note_edge(tile, cells, offsets, valid_shape)
-    if _POISON and not may_be_padding:
-        _refuse_poison(source, tensor, "reads")
-    if is_whole:
-        return source.clone(memory_format=torch.contiguous_format)
-    cells.copy_(source)
-    return tile
 
 
 # Held while cells are added to, which other threads may do at the same time.
@@ -239,24 +189,17 @@ def _assemble_add(target, source, offsets, valid_shape=None):
     return _tile_store_add(source, offsets, target, valid_shape)
 
 
-def _tensor_slice(tensor, shape, offsets, valid_shape=None):
-    """Copy a window of a tensor; cells beyond the tensor's edge or outside valid_shape are zero."""
-    return _tile_load(tensor, offsets, shape, valid_shape, may_be_padding=True)
-
-
 # Names of the run-time helpers, which stand above: what comes below is the program.
 _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(a, b, out):
     """Opaque function."""
-    _check_dtype("a", a, torch.bfloat16)
-    _check_dtype("b", b, torch.bfloat16)
-    _check_dtype("out", out, torch.float32)
+    _check_tensor("a", a, [32, 256], torch.bfloat16)
+    _check_tensor("b", b, [256, 64], torch.bfloat16)
+    _check_tensor("out", out, [32, 64], torch.float32)
     for k in range(0, 256, 64):
-        part = torch.matmul(
-            _tensor_slice(a, [32, 64], [0, k]).float(), _tensor_slice(b, [64, 64], [k, 0]).float()
-        )
+        part = torch.matmul(a[0:32, k : k + 64].float(), b[k : k + 64, 0:64].float())
         _check_tensor("part", part, [32, 64], torch.float32)
         out = _assemble_add(out, part, [0, 0])
         _check_tensor("out", out, [32, 64], torch.float32)

@@ -10,6 +10,9 @@ import sys
 import threading
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -20,7 +23,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -158,14 +161,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -234,15 +239,24 @@ def _tile_store_add(tile, offsets, tensor, valid_shape=None):
     return tensor
 
 
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
+
+
 # Names of the run-time helpers, which stand above: what comes below is the program.
 _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def main(a__ssa_v0, b__ssa_v0, out__ssa_v0):
     """Orchestration function."""
-    _check_dtype("a__ssa_v0", a__ssa_v0, torch.bfloat16)
-    _check_dtype("b__ssa_v0", b__ssa_v0, torch.bfloat16)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.float32)
+    _check_tensor("a__ssa_v0", a__ssa_v0, [32, 256], torch.bfloat16)
+    _check_tensor("b__ssa_v0", b__ssa_v0, [256, 64], torch.bfloat16)
+    _check_tensor("out__ssa_v0", out__ssa_v0, [32, 64], torch.float32)
     out__iter_v1 = out__ssa_v0
     for k__idx_v0 in range(0, 256, 64):
         out__ssa_v3 = split_k(a__ssa_v0, k__idx_v0, b__ssa_v0, out__iter_v1)
@@ -257,9 +271,9 @@ def split_k(a__ssa_v0, k__idx_v0, b__ssa_v0, out__iter_v1):
     _check_dtype("a__ssa_v0", a__ssa_v0, torch.bfloat16)
     _check_dtype("b__ssa_v0", b__ssa_v0, torch.bfloat16)
     _check_dtype("out__iter_v1", out__iter_v1, torch.float32)
-    t__tile = _tile_load(a__ssa_v0, [0, k__idx_v0], [32, 64])
+    t__tile = _tile_slice(a__ssa_v0, [32, 64], [0, k__idx_v0])
     _check_tensor("t__tile", t__tile, [32, 64], torch.bfloat16)
-    t__tile_1 = _tile_load(b__ssa_v0, [k__idx_v0, 0], [64, 64])
+    t__tile_1 = _tile_slice(b__ssa_v0, [64, 64], [k__idx_v0, 0])
     _check_tensor("t__tile_1", t__tile_1, [64, 64], torch.bfloat16)
     t__tile_Left = t__tile
     _check_tensor("t__tile_Left", t__tile_Left, [32, 64], torch.bfloat16)

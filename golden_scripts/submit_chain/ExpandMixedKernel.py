@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -160,14 +163,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -243,7 +248,7 @@ def double(a__ssa_v0, o__ssa_v0):
     """AIV function."""
     _check_dtype("a__ssa_v0", a__ssa_v0, torch.float32)
     _check_dtype("o__ssa_v0", o__ssa_v0, torch.float32)
-    t__ssa_v0 = _tile_load(a__ssa_v0, [0, 0], [32, 64])
+    t__ssa_v0 = a__ssa_v0[0:32, 0:64]
     _check_tensor("t__ssa_v0", t__ssa_v0, [32, 64], torch.float32)
     t__tmp_v0 = t__ssa_v0 + t__ssa_v0
     _check_tensor("t__tmp_v0", t__tmp_v0, [32, 64], torch.float32)
@@ -254,8 +259,8 @@ def double(a__ssa_v0, o__ssa_v0):
 
 def main(a__ssa_v0, out__ssa_v0):
     """Orchestration function."""
-    _check_dtype("a__ssa_v0", a__ssa_v0, torch.float32)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.float32)
+    _check_tensor("a__ssa_v0", a__ssa_v0, [32, 64], torch.float32)
+    _check_tensor("out__ssa_v0", out__ssa_v0, [32, 64], torch.float32)
     mid__ssa_v0 = _fresh(torch.zeros([32, 64], dtype=torch.float32, device=a__ssa_v0.device))
     _check_tensor("mid__ssa_v0", mid__ssa_v0, [32, 64], torch.float32)
     _submit_tmp__ssa_v0 = (double(a__ssa_v0, mid__ssa_v0), _TASK_DONE)

@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -232,6 +237,15 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
     return tensor
 
 
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
+
+
 # Names of the run-time helpers, which stand above: what comes below is the program.
 _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
@@ -247,14 +261,14 @@ def scope(
     out__ssa_v0,
 ):
     """Orchestration function."""
-    _check_dtype("attn__ssa_v0", attn__ssa_v0, torch.bfloat16)
-    _check_dtype("hidden__ssa_v0", hidden__ssa_v0, torch.bfloat16)
-    _check_dtype("wo__ssa_v0", wo__ssa_v0, torch.bfloat16)
-    _check_dtype("gamma__ssa_v0", gamma__ssa_v0, torch.float32)
-    _check_dtype("w_gate__ssa_v0", w_gate__ssa_v0, torch.bfloat16)
-    _check_dtype("w_up__ssa_v0", w_up__ssa_v0, torch.bfloat16)
-    _check_dtype("w_down__ssa_v0", w_down__ssa_v0, torch.bfloat16)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.bfloat16)
+    _check_tensor("attn__ssa_v0", attn__ssa_v0, [16, 256], torch.bfloat16)
+    _check_tensor("hidden__ssa_v0", hidden__ssa_v0, [16, 256], torch.bfloat16)
+    _check_tensor("wo__ssa_v0", wo__ssa_v0, [256, 256], torch.bfloat16)
+    _check_tensor("gamma__ssa_v0", gamma__ssa_v0, [1, 256], torch.float32)
+    _check_tensor("w_gate__ssa_v0", w_gate__ssa_v0, [256, 512], torch.bfloat16)
+    _check_tensor("w_up__ssa_v0", w_up__ssa_v0, [256, 512], torch.bfloat16)
+    _check_tensor("w_down__ssa_v0", w_down__ssa_v0, [512, 256], torch.bfloat16)
+    _check_tensor("out__ssa_v0", out__ssa_v0, [16, 256], torch.bfloat16)
     resid__ssa_v0 = _fresh(torch.zeros([16, 256], dtype=torch.float32, device=attn__ssa_v0.device))
     _check_tensor("resid__ssa_v0", resid__ssa_v0, [16, 256], torch.float32)
     resid__iter_v1 = resid__ssa_v0
@@ -302,9 +316,9 @@ def scope_incore_0(attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0, resid__i
     _check_tensor("acc__tile", acc__tile, [16, 64], torch.float32)
     acc__iter_v1 = acc__tile
     for k__idx_v0 in range(0, 256, 128):
-        a_k__tile = _tile_load(attn__ssa_v0, [0, k__idx_v0], [16, 128])
+        a_k__tile = attn__ssa_v0[0:16, k__idx_v0 : k__idx_v0 + 128]
         _check_tensor("a_k__tile", a_k__tile, [16, 128], torch.bfloat16)
-        w_k__tile = _tile_load(wo__ssa_v0, [k__idx_v0, n__idx_v0], [128, 64])
+        w_k__tile = _tile_slice(wo__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])
         _check_tensor("w_k__tile", w_k__tile, [128, 64], torch.bfloat16)
         t__tile = torch.matmul(a_k__tile.float(), w_k__tile.float())
         _check_tensor("t__tile", t__tile, [16, 64], torch.float32)
@@ -312,7 +326,7 @@ def scope_incore_0(attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0, resid__i
         _check_tensor("acc__tile_1", acc__tile_1, [16, 64], torch.float32)
         acc__iter_v1 = acc__tile_1
     acc__rv_v2 = acc__iter_v1
-    t__tile_1 = _tile_load(hidden__ssa_v0, [0, n__idx_v0], [16, 64])
+    t__tile_1 = _tile_slice(hidden__ssa_v0, [16, 64], [0, n__idx_v0])
     _check_tensor("t__tile_1", t__tile_1, [16, 64], torch.bfloat16)
     h_n__tile = t__tile_1.to(torch.float32)
     _check_tensor("h_n__tile", h_n__tile, [16, 64], torch.float32)
@@ -330,7 +344,7 @@ def scope_incore_1(resid__rv_v2, gamma__ssa_v0, normed__ssa_v0):
     _check_dtype("normed__ssa_v0", normed__ssa_v0, torch.bfloat16)
     resid__tile = _tile_load(resid__rv_v2, [0, 0], [16, 256])
     _check_tensor("resid__tile", resid__tile, [16, 256], torch.float32)
-    gamma__tile = _tile_load(gamma__ssa_v0, [0, 0], [1, 256])
+    gamma__tile = gamma__ssa_v0[0:1, 0:256]
     _check_tensor("gamma__tile", gamma__tile, [1, 256], torch.float32)
     t__tile = resid__tile * resid__tile
     _check_tensor("t__tile", t__tile, [16, 256], torch.float32)
@@ -369,13 +383,13 @@ def scope_incore_2(normed__ssa_v1, w_gate__ssa_v0, n__idx_v0, w_up__ssa_v0, act_
     for k__idx_v0 in range(0, 256, 128):
         x_k__tile = _tile_load(normed__ssa_v1, [0, k__idx_v0], [16, 128])
         _check_tensor("x_k__tile", x_k__tile, [16, 128], torch.bfloat16)
-        t__tile = _tile_load(w_gate__ssa_v0, [k__idx_v0, n__idx_v0], [128, 64])
+        t__tile = _tile_slice(w_gate__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])
         _check_tensor("t__tile", t__tile, [128, 64], torch.bfloat16)
         t__tile_1 = torch.matmul(x_k__tile.float(), t__tile.float())
         _check_tensor("t__tile_1", t__tile_1, [16, 64], torch.float32)
         gate__tile_1 = gate__iter_v1 + t__tile_1
         _check_tensor("gate__tile_1", gate__tile_1, [16, 64], torch.float32)
-        t__tile_2 = _tile_load(w_up__ssa_v0, [k__idx_v0, n__idx_v0], [128, 64])
+        t__tile_2 = _tile_slice(w_up__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])
         _check_tensor("t__tile_2", t__tile_2, [128, 64], torch.bfloat16)
         t__tile_3 = torch.matmul(x_k__tile.float(), t__tile_2.float())
         _check_tensor("t__tile_3", t__tile_3, [16, 64], torch.float32)
@@ -414,7 +428,7 @@ def scope_incore_3(act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2, out__ite
     for k__idx_v0 in range(0, 512, 128):
         m_k__tile = _tile_load(act__rv_v2, [0, k__idx_v0], [16, 128])
         _check_tensor("m_k__tile", m_k__tile, [16, 128], torch.bfloat16)
-        t__tile = _tile_load(w_down__ssa_v0, [k__idx_v0, n__idx_v0], [128, 64])
+        t__tile = _tile_slice(w_down__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])
         _check_tensor("t__tile", t__tile, [128, 64], torch.bfloat16)
         t__tile_1 = torch.matmul(m_k__tile.float(), t__tile.float())
         _check_tensor("t__tile_1", t__tile_1, [16, 64], torch.float32)

@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,24 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
-
-
-def _note_edge(tile, cells, offsets, valid_shape):
-    """Note in a new tile which cells its tensor had, where the tensor's edge cut the window."""
-    rank = tile.dim()
-    wanted = tile.shape if valid_shape is None else map(min, valid_shape, tile.shape)
-    found = cells.shape[cells.dim() - rank :]
-    if [*found] != [*wanted]:
-        starts = ([0] * rank + [max(-offset, 0) for offset in offsets])[-rank:]
-        tile.found = [slice(start, start + size) for start, size in zip(starts, found)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _drop_edge(tile, offsets, valid_shape):
@@ -191,27 +186,6 @@ def _drop_edge(tile, offsets, valid_shape):
     if valid_shape is not None:
         valid_shape = [max(size - start, 0) for size, start in zip(valid_shape, starts)]
     return tile[tuple(found)], [*map(sum, zip(offsets, moves))], valid_shape
-
-
-def _tile_load(tensor, offsets, shape, valid_shape=None, may_be_padding=False):
-    """Copy a window of a tensor into a new tile, padded beyond the tensor and outside valid_shape.
-
-    Shapes: a window of fewer axes than the tensor addresses the trailing ones.
-    """
-    source = _inside(tensor, offsets, shape) if valid_shape is None else None
-    is_whole = source is not None
-    if not is_whole:
-        tile = torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
-        source, cells = _overlap(tensor, tile, offsets, valid_shape)
-        if cells.shape != tile.shape:
-            _fresh(tile.zero_())
-            _note_edge(tile, cells, offsets, valid_shape)
-    if _POISON and not may_be_padding:
-        _refuse_poison(source, tensor, "reads")
-    if is_whole:
-        return source.clone(memory_format=torch.contiguous_format)
-    cells.copy_(source)
-    return tile
 
 
 def _tile_store(tile, offsets, tensor, valid_shape=None):
@@ -237,38 +211,33 @@ def _assemble(target, source, offsets, valid_shape=None):
     return _tile_store(source, offsets, target, valid_shape)
 
 
-def _tensor_slice(tensor, shape, offsets, valid_shape=None):
-    """Copy a window of a tensor; cells beyond the tensor's edge or outside valid_shape are zero."""
-    return _tile_load(tensor, offsets, shape, valid_shape, may_be_padding=True)
-
-
 # Names of the run-time helpers, which stand above: what comes below is the program.
 _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 
 def scope(attn, hidden, wo, gamma, w_gate, w_up, w_down, out):
     """Opaque function."""
-    _check_dtype("attn", attn, torch.bfloat16)
-    _check_dtype("hidden", hidden, torch.bfloat16)
-    _check_dtype("wo", wo, torch.bfloat16)
-    _check_dtype("gamma", gamma, torch.float32)
-    _check_dtype("w_gate", w_gate, torch.bfloat16)
-    _check_dtype("w_up", w_up, torch.bfloat16)
-    _check_dtype("w_down", w_down, torch.bfloat16)
-    _check_dtype("out", out, torch.bfloat16)
+    _check_tensor("attn", attn, [16, 256], torch.bfloat16)
+    _check_tensor("hidden", hidden, [16, 256], torch.bfloat16)
+    _check_tensor("wo", wo, [256, 256], torch.bfloat16)
+    _check_tensor("gamma", gamma, [1, 256], torch.float32)
+    _check_tensor("w_gate", w_gate, [256, 512], torch.bfloat16)
+    _check_tensor("w_up", w_up, [256, 512], torch.bfloat16)
+    _check_tensor("w_down", w_down, [512, 256], torch.bfloat16)
+    _check_tensor("out", out, [16, 256], torch.bfloat16)
     resid = _fresh(torch.zeros([16, 256], dtype=torch.float32, device=attn.device))
     _check_tensor("resid", resid, [16, 256], torch.float32)
     for n in range(0, 256, 64):
         acc = torch.full([16, 64], 0.0, dtype=torch.float32, device=attn.device)
         _check_tensor("acc", acc, [16, 64], torch.float32)
         for k in range(0, 256, 128):
-            a_k = _tensor_slice(attn, [16, 128], [0, k])
+            a_k = attn[0:16, k : k + 128]
             _check_tensor("a_k", a_k, [16, 128], torch.bfloat16)
-            w_k = _tensor_slice(wo, [128, 64], [k, n])
+            w_k = wo[k : k + 128, n : n + 64]
             _check_tensor("w_k", w_k, [128, 64], torch.bfloat16)
             acc = acc + torch.matmul(a_k.float(), w_k.float())
             _check_tensor("acc", acc, [16, 64], torch.float32)
-        h_n = _tensor_slice(hidden, [16, 64], [0, n]).to(torch.float32)
+        h_n = hidden[0:16, n : n + 64].clone().to(torch.float32)
         _check_tensor("h_n", h_n, [16, 64], torch.float32)
         resid = _assemble(resid, (acc + h_n), [0, n])
         _check_tensor("resid", resid, [16, 256], torch.float32)
@@ -290,13 +259,11 @@ def scope(attn, hidden, wo, gamma, w_gate, w_up, w_down, out):
         up = torch.full([16, 64], 0.0, dtype=torch.float32, device=attn.device)
         _check_tensor("up", up, [16, 64], torch.float32)
         for k_1 in range(0, 256, 128):
-            x_k = _tensor_slice(normed, [16, 128], [0, k_1])
+            x_k = normed[0:16, k_1 : k_1 + 128]
             _check_tensor("x_k", x_k, [16, 128], torch.bfloat16)
-            gate = gate + torch.matmul(
-                x_k.float(), _tensor_slice(w_gate, [128, 64], [k_1, n_1]).float()
-            )
+            gate = gate + torch.matmul(x_k.float(), w_gate[k_1 : k_1 + 128, n_1 : n_1 + 64].float())
             _check_tensor("gate", gate, [16, 64], torch.float32)
-            up = up + torch.matmul(x_k.float(), _tensor_slice(w_up, [128, 64], [k_1, n_1]).float())
+            up = up + torch.matmul(x_k.float(), w_up[k_1 : k_1 + 128, n_1 : n_1 + 64].float())
             _check_tensor("up", up, [16, 64], torch.float32)
         sig = torch.reciprocal((torch.exp((-gate)) + 1.0))
         _check_tensor("sig", sig, [16, 64], torch.float32)
@@ -308,13 +275,11 @@ def scope(attn, hidden, wo, gamma, w_gate, w_up, w_down, out):
         down = torch.full([16, 64], 0.0, dtype=torch.float32, device=attn.device)
         _check_tensor("down", down, [16, 64], torch.float32)
         for k_2 in range(0, 512, 128):
-            m_k = _tensor_slice(act, [16, 128], [0, k_2])
+            m_k = act[0:16, k_2 : k_2 + 128]
             _check_tensor("m_k", m_k, [16, 128], torch.bfloat16)
-            down = down + torch.matmul(
-                m_k.float(), _tensor_slice(w_down, [128, 64], [k_2, n_2]).float()
-            )
+            down = down + torch.matmul(m_k.float(), w_down[k_2 : k_2 + 128, n_2 : n_2 + 64].float())
             _check_tensor("down", down, [16, 64], torch.float32)
-        y = down + _tensor_slice(resid, [16, 64], [0, n_2])
+        y = down + resid[0:16, n_2 : n_2 + 64]
         _check_tensor("y", y, [16, 64], torch.float32)
         out = _assemble(out, y.to(torch.bfloat16), [0, n_2])
         _check_tensor("out", out, [16, 256], torch.bfloat16)

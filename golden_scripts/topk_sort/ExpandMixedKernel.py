@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -233,14 +238,12 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
 
 
 def _tile_slice(tile, shape, offsets):
-    """View of a window of a tile, which shares its storage.
+    """View of a window of a tile or tensor, which shares its storage.
 
     A window over the edge keeps its place: it is copied, with zeros beyond the edge.
     """
-    bounds = [_clip(*window) for window in zip(offsets, shape, tile.shape)]
-    if any(stop - start < size for (start, stop), size in zip(bounds, shape)):
-        return _tile_load(tile, offsets, shape, may_be_padding=True)
-    return tile[tuple(slice(start, stop) for start, stop in bounds)]
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
 
 
 def _ci(start, shape, dtype, descending=False, device=None):
@@ -292,9 +295,9 @@ _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 def main(scores__ssa_v0, vals__ssa_v0, idx__ssa_v0):
     """Orchestration function."""
-    _check_dtype("scores__ssa_v0", scores__ssa_v0, torch.float32)
-    _check_dtype("vals__ssa_v0", vals__ssa_v0, torch.float32)
-    _check_dtype("idx__ssa_v0", idx__ssa_v0, torch.int32)
+    _check_tensor("scores__ssa_v0", scores__ssa_v0, [8, 128], torch.float32)
+    _check_tensor("vals__ssa_v0", vals__ssa_v0, [8, 16], torch.float32)
+    _check_tensor("idx__ssa_v0", idx__ssa_v0, [8, 16], torch.int32)
     idx__iter_v1, vals__iter_v1 = idx__ssa_v0, vals__ssa_v0
     for r__idx_v0 in range(8):
         ret__tmp_v0 = topk(scores__ssa_v0, r__idx_v0, vals__iter_v1, idx__iter_v1)
@@ -312,7 +315,7 @@ def topk(scores__ssa_v0, r__idx_v0, vals__iter_v1, idx__iter_v1):
     _check_dtype("scores__ssa_v0", scores__ssa_v0, torch.float32)
     _check_dtype("vals__iter_v1", vals__iter_v1, torch.float32)
     _check_dtype("idx__iter_v1", idx__iter_v1, torch.int32)
-    row__tile = _tile_load(scores__ssa_v0, [r__idx_v0, 0], [1, 128])
+    row__tile = _tile_slice(scores__ssa_v0, [1, 128], [r__idx_v0, 0])
     _check_tensor("row__tile", row__tile, [1, 128], torch.float32)
     ids__tile = _ci(0, [1, 128], torch.uint32, device=scores__ssa_v0.device)
     _check_tensor("ids__tile", ids__tile, [1, 128], torch.uint32)

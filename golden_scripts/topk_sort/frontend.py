@@ -9,6 +9,9 @@ import os
 import sys
 import torch
 
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
+
 
 class _Options:
     """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
@@ -19,7 +22,7 @@ class _Options:
     __slots__ = ()
     names = (
         *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison"),
+        *("schedule_seed", "race_check", "poison", "packed_scales"),
     )
 
     def __getattr__(self, name):
@@ -157,14 +160,16 @@ def _overlap(tensor, block, offsets, valid_shape=None):
 
 def _inside(tensor, offsets, shape):
     """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    if len(offsets) != tensor.dim() or len(shape) != tensor.dim():
+    extents = tensor.shape
+    if not len(offsets) == len(shape) == len(extents):
         return None
-    bounds = []
-    for offset, size, extent in zip(offsets, shape, tensor.shape):
-        if offset < 0 or offset + size > extent:
-            return None
-        bounds.append(slice(offset, offset + size))
-    return tensor[tuple(bounds)]
+    for axis, offset in enumerate(offsets):
+        size, extent = shape[axis], extents[axis]
+        if offset or size != extent:
+            if offset < 0 or offset + size > extent:
+                return None
+            tensor = tensor.narrow(axis, offset, size)
+    return tensor
 
 
 def _note_edge(tile, cells, offsets, valid_shape):
@@ -237,9 +242,13 @@ def _assemble(target, source, offsets, valid_shape=None):
     return _tile_store(source, offsets, target, valid_shape)
 
 
-def _tensor_slice(tensor, shape, offsets, valid_shape=None):
-    """Copy a window of a tensor; cells beyond the tensor's edge or outside valid_shape are zero."""
-    return _tile_load(tensor, offsets, shape, valid_shape, may_be_padding=True)
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
 
 
 def _ci(start, shape, dtype, descending=False, device=None):
@@ -291,11 +300,11 @@ _HELPERS = frozenset(name for name in globals() if name.startswith("_"))
 
 def main(scores, vals, idx):
     """Opaque function."""
-    _check_dtype("scores", scores, torch.float32)
-    _check_dtype("vals", vals, torch.float32)
-    _check_dtype("idx", idx, torch.int32)
+    _check_tensor("scores", scores, [8, 128], torch.float32)
+    _check_tensor("vals", vals, [8, 16], torch.float32)
+    _check_tensor("idx", idx, [8, 16], torch.int32)
     for r in range(8):
-        row = _tensor_slice(scores, [1, 128], [r, 0])
+        row = scores[r : r + 1, 0:128]
         _check_tensor("row", row, [1, 128], torch.float32)
         ids = _ci(0, [1, 128], torch.uint32, device=scores.device)
         _check_tensor("ids", ids, [1, 128], torch.uint32)
@@ -303,7 +312,7 @@ def main(scores, vals, idx):
         _check_tensor("runs", runs, [1, 256], torch.float32)
         merged = _mrgsort_format1(runs, 64)
         _check_tensor("merged", merged, [1, 256], torch.float32)
-        pairs = _tensor_slice(merged, [1, 32], [0, 0])
+        pairs = _tile_slice(merged, [1, 32], [0, 0])
         _check_tensor("pairs", pairs, [1, 32], torch.float32)
         v = pairs[..., 0::2].clone()
         _check_tensor("v", v, [1, 16], torch.float32)

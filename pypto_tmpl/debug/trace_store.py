@@ -30,7 +30,7 @@ class TraceStoreError(PyptoTmplError, ValueError):
 
 
 def save_trace(trace: Trace, folder: str | PathLike[str]) -> None:
-    """Write a trace into a folder, which is made: an index, ``values-<digest>.pt``, ``program-<digest>.msgpack``.
+    """Write a trace into a folder, which is made: an index, its values and its program, named by digest.
 
     ``index.json`` is written last and names the other files, so that a reader finds the old trace or the new
     one. Raises FileError, ForeignFileError where other files would be lost.

@@ -7,7 +7,7 @@ import torch
 
 import pypto_tmpl.language as pl
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
-from pypto_tmpl.debug import torch_codegen
+from pypto_tmpl.debug import set_options, torch_codegen
 
 LAYOUTS = {"MX_A_ZZ": (32, 6), "MX_B_NN": (6, 32)}
 
@@ -29,9 +29,10 @@ def some_scales(*shape: int) -> torch.Tensor:
     return (numbers % 13 + 121).to(torch.uint8).view(torch.float8_e8m0fnu)
 
 
-def called(text: str, *args: torch.Tensor) -> dict[str, Any]:
+def called(text: str, *args: torch.Tensor, packed_scales: bool = True) -> dict[str, Any]:
     scope: dict[str, Any] = {}
     exec(torch_codegen(pl.parse("import pypto.language as pl\n" + text)), scope)
+    set_options(scope, packed_scales=packed_scales)
     scope["f"](*args)
     return scope
 
@@ -75,6 +76,17 @@ def test_products_of_packed_scales(has_bias: bool) -> None:
     right = b.double() * b_scale.double().repeat_interleave(32, 0)
     expected = left @ right + (bias if has_bias else 0.0)
     torch.testing.assert_close(out.double(), expected, rtol=1e-5, atol=1e-4)
+
+
+def test_without_the_option_scales_come_by_row_and_column() -> None:
+    torch.manual_seed(1)
+    a, b = (torch.randn(shape).to(torch.float8_e4m3fn) for shape in ((32, 128), (128, 32)))
+    a_scale, b_scale, out = some_scales(32, 4), some_scales(4, 32), torch.zeros(32, 32)
+    text = PRODUCT.format(first="pl.matmul_mx(a0, s0, b0, t0)")
+    called(text, a, a_scale, b, b_scale, torch.zeros(1, 32), out, packed_scales=False)
+    left = a.double() * a_scale.double().repeat_interleave(32, 1)
+    right = b.double() * b_scale.double().repeat_interleave(32, 0)
+    torch.testing.assert_close(out.double(), left @ right, rtol=1e-5, atol=1e-4)
 
 
 COPY = """

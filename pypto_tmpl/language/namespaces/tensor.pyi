@@ -122,7 +122,7 @@ def exp(input: _Tensor) -> Tensor:
     """Exponential of every element; integers become FP32 first."""
 
 def expand_clone(src: _Tensor, target: _Tensor) -> Tensor:
-    """Copy of a rank-3 tensor, repeated along its one axis of extent 1 to the shape of target."""
+    """Fill a target with a rank-3 tensor, repeated along its one axis of extent 1; yields the target."""
 
 def expands(target: _Tensor, scalar: _Scalar) -> Tensor:
     """One scalar in every element; target gives the shape only."""
@@ -281,10 +281,10 @@ def paged_gather(
     src: _Tensor,
     indices: _Tensor,
     block_table: _Tensor,
+    *,
     block_size: int | Enum,
     size: int | Enum,
     max_indices: int | Enum,
-    *,
     space: MemorySpace = ...,
     col_off: int | Enum = 0,
     is_trans: bool = False,

@@ -117,7 +117,9 @@ def col_prod(tile: Tile) -> Tile:
     """Product over the first axis of the valid region, in the input dtype."""
 
 def col_sum(tile: Tile, tmp_tile: Tile | None = None) -> Tile:
-    """Sum over the first axis of the valid region, in the input dtype."""
+    """Sum over the first axis of the valid region, in the input dtype; row by row, or in pairs with a
+    workspace.
+    """
 
 def concat(src0: Tile, src1: Tile) -> Tile:
     """The columns of two tiles side by side, both taken as wholly valid."""

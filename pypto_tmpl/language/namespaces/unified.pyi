@@ -265,7 +265,9 @@ def col_sum(input: _Tensor) -> Tensor:
 
 @overload
 def col_sum(tile: Tile, tmp_tile: Tile | None = None) -> Tile:
-    """Sum over the first axis of the valid region, in the input dtype."""
+    """Sum over the first axis of the valid region, in the input dtype; row by row, or in pairs with a
+    workspace.
+    """
 
 @overload
 def concat(src0: _Tensor, src1: _Tensor) -> Tensor:
@@ -337,7 +339,7 @@ def exp(tile: Tile) -> Tile:
     """Exponential of every element."""
 
 def expand_clone(src: _Tensor, target: _Tensor) -> Tensor:
-    """Copy of a rank-3 tensor, repeated along its one axis of extent 1 to the shape of target."""
+    """Fill a target with a rank-3 tensor, repeated along its one axis of extent 1; yields the target."""
 
 @overload
 def expands(target: _Tensor, scalar: _Scalar) -> Tensor:
@@ -691,10 +693,10 @@ def paged_gather(
     src: _Tensor,
     indices: _Tensor,
     block_table: _Tensor,
+    *,
     block_size: int | Enum,
     size: int | Enum,
     max_indices: int | Enum,
-    *,
     space: MemorySpace = ...,
     col_off: int | Enum = 0,
     is_trans: bool = False,
