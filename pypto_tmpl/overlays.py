@@ -39,7 +39,8 @@ def checked_folders(template_dirs: Folder | Sequence[Folder] | None) -> tuple[Pa
 def all_folders(template_dirs: Folder | Sequence[Folder] | None = None) -> tuple[Path, ...]:
     """The given template folders, else those in use, before the project's own."""
     here = _here.get()
-    return (*(checked_folders(template_dirs) or (_process[-1] if here is None else here)), resources.template_root())
+    in_use = _process[-1] if here is None else here
+    return (*(checked_folders(template_dirs) or in_use), resources.template_root())
 
 
 @contextmanager

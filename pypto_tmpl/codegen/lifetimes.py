@@ -6,7 +6,7 @@ of it, follows in the same block before the first such statement, a view of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
@@ -119,21 +119,27 @@ class Views:
         return target is None or isinstance(target.type, others)
 
     def _count(self, root: ir.IRNode) -> None:
-        pending: list[ir.IRNode] = [root]
-        while pending:
-            node = pending.pop()
-            if isinstance(node, ir.Var):
-                self._mentions[id(node)] = self._mentions.get(id(node), 0) + 1
-            pending += _code_children(node)
+        for var in _mentions(root):
+            self._mentions[id(var)] = self._mentions.get(id(var), 0) + 1
 
 
 def _mentioned(root: ir.IRNode, var: ir.Var) -> int:
-    count, pending = 0, [root]
+    return sum(found is var for found in _mentions(root))
+
+
+def _mentions(root: ir.IRNode) -> Iterator[ir.Var]:
+    """The variables that the code below ``root`` names, once for each place; what blocks share is looked
+    at once.
+    """
+    seen: set[int] = set()
+    pending: list[ir.IRNode] = [root]
     while pending:
         node = pending.pop()
-        count += node is var
-        pending += _code_children(node)
-    return count
+        if isinstance(node, ir.Var):
+            yield node
+        if id(node) not in seen:
+            seen.add(id(node))
+            pending += _code_children(node)
 
 
 def _code_children(node: ir.IRNode) -> Iterable[ir.IRNode]:
