@@ -25,8 +25,7 @@ _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
 
 # Scales of these layouts lie in memory in blocks; these ops know how, or look at the extents only.
 _PACKED = (ir.TensorLayout.MX_A_ZZ, ir.TensorLayout.MX_B_NN)
-_UNPACK = "tile.load and tile.store"
-_UNPACKING = frozenset({*_UNPACK.split(" and "), "tensor.dim"})
+_UNPACKING = frozenset({"tile.load", "tile.store", "tensor.dim"})
 
 
 class CallSource(Protocol):
@@ -167,7 +166,7 @@ class OpEmitter:
             view = arg.type.tensor_view if isinstance(arg.type, ir.TensorType) else None
             if view is not None and view.layout in _PACKED:
                 what = f"operator {call.op.name!r} on a tensor in layout {view.layout.name}"
-                source.report(f"{what}, which is packed in memory: only {_UNPACK} know how", call.span)
+                source.report(f"{what}, which is packed in memory: only tile.load and tile.store know how", call.span)
                 return False
         return True
 

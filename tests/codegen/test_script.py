@@ -260,7 +260,7 @@ def checks_in(*body, params=(x, out), **options):
 
 def test_parameters_are_checked_for_their_dtype():
     tiles = tile("p", [2, 2], ir.DataType.BF16)
-    assert checks_in(ret(), params=[x, n, tiles]) == [
+    assert checks_in(ret(), params=[x, n, tiles], type=InCore) == [
         '_check_dtype("x", x, torch.float32)',
         '_check_dtype("p", p, torch.bfloat16)',
     ]
@@ -287,7 +287,7 @@ def test_carries_and_results_of_loops_and_branches_are_not_checked():
     a, r, p = ir.IterArg("a", tensor_type([99, 8]), x, U), tensor("r", [99, 8]), tensor("p", [99, 8])
     branch = if_(ir.gt(i, 0), yields(a), yields(x), [p])
     loop = for_loop(i, 2, branch, yields(p), carries=[a], results=[r])
-    assert checks_in(loop, ret(r)) == [
+    assert checks_in(loop, ret(r), type=InCore) == [
         '_check_dtype("x", x, torch.float32)',
         '_check_dtype("out", out, torch.float32)',
     ]
@@ -339,7 +339,11 @@ def test_a_wrong_argument_fails_its_check():
         checked(torch.zeros(4, 8, dtype=torch.int32))
     with pytest.raises(TypeError, match="^x: got int, expected a tensor of torch.float32$"):
         checked(3)
-    checked(torch.zeros(1, 1))  # a parameter's extents are not checked: tiles at an edge are smaller
+    with pytest.raises(ValueError, match=r"^x: got shape \[1, 1\], expected \[4, 8\]$"):
+        checked(torch.zeros(1, 1))
+    kernel = function("kernel", [x], ret(x), type=InCore)
+    # Extents of a kernel's parameters are not checked: tiles at an edge are smaller.
+    run(torch_codegen(kernel, check_shapes=True))["kernel"](torch.zeros(1, 1))
 
 
 # Devices
