@@ -165,8 +165,8 @@ class OpEmitter:
         for arg in call.args:
             view = arg.type.tensor_view if isinstance(arg.type, ir.TensorType) else None
             if view is not None and view.layout in _PACKED:
-                what = f"operator {call.op.name!r} on a tensor in layout {view.layout.name}"
-                source.report(f"{what}, which is packed in memory: only tile.load and tile.store know how", call.span)
+                what = f"operator {call.op.name!r} on a tensor in layout {view.layout.name}, which is packed"
+                source.report(f"{what} in memory: only tile.load and tile.store know how", call.span)
                 return False
         return True
 

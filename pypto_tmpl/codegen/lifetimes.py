@@ -128,7 +128,7 @@ def _mentioned(root: ir.IRNode, var: ir.Var) -> int:
 
 
 def _mentions(root: ir.IRNode) -> Iterator[ir.Var]:
-    """The variables that the code below ``root`` names, once for each place; what blocks share counts once."""
+    """The variables that code names, once for each place; what blocks share counts once."""
     seen: set[int] = set()
     pending: list[ir.IRNode] = [root]
     while pending:
