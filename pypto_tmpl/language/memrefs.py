@@ -29,7 +29,8 @@ def memory_reference(reader: Reader, node: ast.expr) -> ir.MemRef:
             return _declared(reader, whole, name, slots, slot)
         case [base, offset, size] | [base, offset, size, _]:
             where, start, length = _place(reader, base, offset, size, node.args)
-            _check_slot(reader, whole, slots, slot)
+            if not reader.module.printed:
+                _check_slot(reader, whole, slots, slot)
             return ir.MemRef(
                 where,
                 in_type(reader, start),

@@ -1,7 +1,7 @@
 """Concise text, which leaves the types of assigned variables to inference, reads to the same IR."""
 
 import pytest
-from corpus_check import TEXT_LOSES_CARRY_TYPES_FROM, Dump, default_corpus, find_dumps
+from corpus_check import Dump, default_corpus, find_dumps
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
@@ -16,7 +16,7 @@ def test_concise_text_reads_to_the_same_ir(dump: Dump) -> None:
     program = ir.deserialize_from_file(str(dump.path))
     text = ir.python_print(program, concise=True, format=False)
     difference = ir.structural_diff(pl.parse(text), program)
-    loses_types = dump.stage_number >= TEXT_LOSES_CARRY_TYPES_FROM.get(dump.program, 100)
+    loses_types = dump.is_excused("text")
     assert (difference is not None) == loses_types, difference
 
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from corpus_check import TEXT_LOSES_CARRY_TYPES_FROM, Dump, default_corpus, find_dumps
+from corpus_check import Dump, default_corpus, find_dumps
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.corpus
 def binary_of(dump: Dump) -> ir.Program | ir.Function | None:
     """The IR beside a text, None where there is none or where text cannot carry it."""
     path = dump.path.with_suffix(".msgpack")
-    if not path.exists() or dump.stage_number >= TEXT_LOSES_CARRY_TYPES_FROM.get(dump.program, 100):
+    if not path.exists() or dump.is_excused("text"):
         return None
     return ir.deserialize_from_file(str(path))
 

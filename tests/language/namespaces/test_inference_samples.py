@@ -99,9 +99,9 @@ def test_what_a_sample_yields_is_the_box_or_the_region_of_its_type(op: str, samp
 STRICTER = {
     "tensor.and", "tensor.or", "tile.and", "tile.or", "tensor.not", "tile.not", "tensor.row_min",
     "tile.row_min", "tensor.subs", "tile.subs", "tile.div", "tile.row_expand_add", "tile.matmul_mx",
-    "tile.matmul_mx_acc", "tile.matmul_mx_bias", "tile.extract", "tile.load",
+    "tile.matmul_mx_acc", "tile.matmul_mx_bias", "tile.extract", "tile.load", "tile.assemble",
 }  # fmt: skip
-STRICT_REASONS = ("its dtype must be", "the window ends")
+STRICT_REASONS = ("its dtype must be", "the window ends", "their dtypes must be equal")
 # A sample's stand-in is no handle, its task names no others; the fourth argument is not the fourth operand.
 WRITTEN_OTHERWISE = {"prefetch.wait", "tensor.matmul_acc", "system.task_dummy"}
 CALLED = [

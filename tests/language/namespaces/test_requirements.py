@@ -155,6 +155,11 @@ REFUSED = {
         f"tile.assemble: the operand 'source' is {type_text(NARROW)} and 'target' is {T_TYPE}, "
         f"and their dtypes must be equal",
     ),
+    "block_of": (
+        "pl.store",
+        (T, [0, 0], X, [8, 100]),
+        f"tile.store: the operand 'tile' is {T_TYPE}, which has no part of the extents [8, 100] of 'shapes'",
+    ),
     "not_smaller": (
         "pl.fillpad_expand",
         (T, [8, 64]),
