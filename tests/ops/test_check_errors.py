@@ -176,7 +176,7 @@ error[call]: tile.row_sum: 'indices' is no parameter of the call
         """\
 error[unknown-key]: tile.row_sum: unknown key 'literal' in call
   --> T/ops/reduce.yaml:9
-   = keys: signature, operands, keywords, drops, literals, together, fills, wraps, counted, states, either, \
+   = keys: signature, operands, keywords, drops, literals, signed, together, fills, wraps, counted, states, either, \
 region, target, requires; did you mean 'literals'?""",
     ),
     case(
