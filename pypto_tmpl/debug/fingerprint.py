@@ -9,7 +9,8 @@ from typing import Any
 
 from pypto_tmpl.ir import AttrMap, ConstInt, DataType, ForStmt, IRNode, Op, Program, Type, Var, fields_of
 from pypto_tmpl.ir.base import FieldRole
-from pypto_tmpl.ir.types import ScalarType, ShapedType, TensorView, TileView
+from pypto_tmpl.ir.scalar_types import ScalarType
+from pypto_tmpl.ir.types import ShapedType, TensorView, TileView
 
 _WALKED = (IRNode, Type, TensorView, TileView)
 

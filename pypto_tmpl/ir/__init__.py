@@ -13,6 +13,7 @@ from pypto_tmpl.ir.base import (
     Type,
     attach_leading_comments,
 )
+from pypto_tmpl.ir.buffers import MemRef, WindowBuffer
 from pypto_tmpl.ir.build import (
     add,
     and_,
@@ -70,23 +71,9 @@ from pypto_tmpl.ir.enums import (
     is_incore_type,
     level_to_linqu_level,
 )
-from pypto_tmpl.ir.expr import (
-    Call,
-    ConstBool,
-    ConstFloat,
-    ConstInt,
-    GlobalVar,
-    IterArg,
-    MakeTuple,
-    MemRef,
-    Op,
-    Submit,
-    TupleGetItemExpr,
-    Var,
-    WindowBuffer,
-    set_call_attrs,
-)
+from pypto_tmpl.ir.expr import Call, GlobalVar, MakeTuple, Op, Submit, TupleGetItemExpr, set_call_attrs
 from pypto_tmpl.ir.fields import fields_of
+from pypto_tmpl.ir.leaves import ConstBool, ConstFloat, ConstInt, IterArg, Var
 from pypto_tmpl.ir.printer import PrintError, python_print, python_print_type
 from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.scalar_ops import (
@@ -121,6 +108,18 @@ from pypto_tmpl.ir.scalar_ops import (
     UnaryExpr,
     Xor,
 )
+from pypto_tmpl.ir.scalar_types import (
+    AsyncEventType,
+    AsyncSessionType,
+    CommCtxType,
+    MemRefType,
+    PrefetchAsyncContextType,
+    PtrType,
+    ScalarType,
+    TupleType,
+    UnknownType,
+    WindowBufferType,
+)
 from pypto_tmpl.ir.span import Span
 from pypto_tmpl.ir.stmt import (
     AssignStmt,
@@ -154,22 +153,12 @@ from pypto_tmpl.ir.structural import (
 from pypto_tmpl.ir.structural_report import printed_lines, structural_report
 from pypto_tmpl.ir.types import (
     ArrayType,
-    AsyncEventType,
-    AsyncSessionType,
-    CommCtxType,
     DistributedTensorType,
-    MemRefType,
-    PrefetchAsyncContextType,
-    PtrType,
-    ScalarType,
     ShapedType,
     TensorType,
     TensorView,
     TileType,
     TileView,
-    TupleType,
-    UnknownType,
-    WindowBufferType,
 )
 from pypto_tmpl.ir.verifier import (
     DEFAULT_PROPERTIES,

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from pypto_tmpl.ir.base import Expr
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.expr import Call, ConstInt
+from pypto_tmpl.ir.expr import Call
+from pypto_tmpl.ir.leaves import ConstInt
 from pypto_tmpl.ir.scalar_ops import (
     Add,
     BinaryExpr,
@@ -24,8 +25,8 @@ from pypto_tmpl.ir.scalar_ops import (
     Sub,
     UnaryExpr,
 )
+from pypto_tmpl.ir.scalar_types import ScalarType
 from pypto_tmpl.ir.span import Span
-from pypto_tmpl.ir.types import ScalarType
 
 _Key = tuple[object, ...]
 _INDEX_LIKE = (DataType.INDEX, DataType.INT64)

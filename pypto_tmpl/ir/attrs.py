@@ -17,6 +17,7 @@ from pypto_tmpl.ir.enums import (
     TileLayout,
 )
 from pypto_tmpl.ir.extents import as_extent
+from pypto_tmpl.ir.leaves import Var
 
 AttrValue: TypeAlias = Any
 """bool, int, float, str, DataType, an enum, an Expr, None (a null variable) or a tuple."""
@@ -147,8 +148,6 @@ class AttrMap(dict[str, AttrValue]):
 
 
 def _check_variables(key: str, value: AttrValue) -> None:
-    from pypto_tmpl.ir.expr import Var
-
     for part in value if isinstance(value, tuple) else (value,):
         if part is not None and not isinstance(part, Var):
             raise TypeError(f"attribute {key!r} holds variables: a {type(part).__name__} cannot stand there")
@@ -156,8 +155,6 @@ def _check_variables(key: str, value: AttrValue) -> None:
 
 def _convert(key: str, value: AttrValue, of_op: bool) -> tuple[AttrKind, AttrValue]:
     """Stored type and stored form of a Python value (spec, 10.1: the order of these tests counts)."""
-    from pypto_tmpl.ir.expr import Var
-
     if key == "core_num" and isinstance(value, int) and not of_op:
         value = as_extent(value)
     if isinstance(value, DataType):
@@ -201,8 +198,6 @@ def with_float_keywords(op: str, kwargs: AttrMap) -> AttrMap:
 
 
 def _convert_list(key: str, values: tuple[AttrValue, ...]) -> tuple[AttrKind, AttrValue]:
-    from pypto_tmpl.ir.expr import Var
-
     if key in _INT32_LIST_KEYS:
         for value in values:
             if isinstance(value, bool) or not isinstance(value, int):

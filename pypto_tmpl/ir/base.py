@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Annotated, Any, TypeVar
@@ -32,6 +32,42 @@ def set_fields(node: object, **values: object) -> None:
     """Set fields of a frozen node that is being constructed."""
     for name, value in values.items():
         object.__setattr__(node, name, value)
+
+
+@dataclass(slots=True)
+class _Above:
+    """What nodes offer as methods and modules over them do, which say so when they are loaded."""
+
+    text: Callable[..., str]
+    equal: Callable[[object, object], bool]
+    hash: Callable[[object], int]
+
+
+def _not_loaded(*_: object) -> Any:
+    raise InternalError("the package pypto_tmpl.ir is not loaded as a whole")
+
+
+_above = _Above(_not_loaded, _not_loaded, _not_loaded)
+
+
+def provide_text(text: Callable[..., str]) -> None:
+    """Say what prints nodes and types."""
+    _above.text = text
+
+
+def provide_equality(equal: Callable[[object, object], bool], hash: Callable[[object], int]) -> None:
+    """Say what compares types and views by structure."""
+    _above.equal, _above.hash = equal, hash
+
+
+def equal(a: object, b: object) -> bool:
+    """Structural equality."""
+    return _above.equal(a, b)
+
+
+def hash_of(value: object) -> int:
+    """The hash that goes with structural equality."""
+    return _above.hash(value)
 
 
 T = TypeVar("T")
@@ -90,9 +126,7 @@ class IRNode:
 
     def as_python(self, prefix: str = "pl", concise: bool = False, format: bool = False) -> str:
         """Text of the node in the language (``python_print``)."""
-        from pypto_tmpl.ir.printer import python_print
-
-        return python_print(self, prefix, concise, format)
+        return _above.text(self, prefix, concise, format)
 
     def __str__(self) -> str:
         return self.as_python()
@@ -106,20 +140,14 @@ class Type:
     """Base of all types; not a node. Types are equal when they are structurally equal."""
 
     def __eq__(self, other: object) -> bool:
-        from pypto_tmpl.ir.structural import structural_equal
-
-        return self is other or (isinstance(other, Type) and structural_equal(self, other))
+        return self is other or (isinstance(other, Type) and equal(self, other))
 
     def __hash__(self) -> int:
-        from pypto_tmpl.ir.structural import structural_hash
-
-        return structural_hash(self)
+        return hash_of(self)
 
     def as_python(self, prefix: str = "pl", concise: bool = False, format: bool = False) -> str:
         """Text of the type in the language (``python_print``)."""
-        from pypto_tmpl.ir.printer import python_print
-
-        return python_print(self, prefix, concise, format)
+        return _above.text(self, prefix, concise, format)
 
     def __str__(self) -> str:
         return self.as_python()
@@ -134,6 +162,10 @@ class Expr(IRNode):
     """Base of expressions: nodes that have a value of ``type``."""
 
     type: Type
+
+    def extent_parts(self) -> tuple[Hashable, tuple[Expr, ...]] | None:
+        """What two equal extents share and the parts in which they agree; None where only identity counts."""
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)

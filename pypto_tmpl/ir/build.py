@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 from pypto_tmpl.ir import scalar_ops as nodes
 from pypto_tmpl.ir.base import Expr
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.expr import ConstFloat, ConstInt
+from pypto_tmpl.ir.leaves import ConstFloat, ConstInt
+from pypto_tmpl.ir.scalar_types import ScalarType
 from pypto_tmpl.ir.span import Span
-from pypto_tmpl.ir.types import ScalarType
 
 Operand: TypeAlias = "Expr | int | float"
 BinaryBuilder: TypeAlias = Callable[..., Expr]

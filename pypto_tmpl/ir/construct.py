@@ -7,20 +7,13 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from pypto_tmpl.ir.base import Stmt, attach_leading_comments, set_fields
-from pypto_tmpl.ir.expr import (
-    Call,
-    ConstBool,
-    ConstFloat,
-    ConstInt,
-    MakeTuple,
-    MemRef,
-    Submit,
-    TupleGetItemExpr,
-    WindowBuffer,
-)
+from pypto_tmpl.ir.buffers import MemRef, WindowBuffer
+from pypto_tmpl.ir.expr import Call, MakeTuple, Submit, TupleGetItemExpr
+from pypto_tmpl.ir.leaves import ConstBool, ConstFloat, ConstInt
 from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.scalar_ops import BinaryExpr, UnaryExpr
-from pypto_tmpl.ir.types import ArrayType, ScalarType
+from pypto_tmpl.ir.scalar_types import ScalarType
+from pypto_tmpl.ir.types import ArrayType
 
 Values: TypeAlias = Mapping[str, Any]
 

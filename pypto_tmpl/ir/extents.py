@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from pypto_tmpl.ir.base import Expr
 from pypto_tmpl.ir.dtypes import DataType
+from pypto_tmpl.ir.leaves import ConstInt
 from pypto_tmpl.ir.span import Span
 
 
 def as_extent(value: int | Expr) -> Expr:
     """``value`` as an expression; an int becomes an INDEX constant."""
-    from pypto_tmpl.ir.expr import ConstInt
-
     if isinstance(value, int) and not isinstance(value, bool):
         return ConstInt(value, DataType.INDEX, Span.unknown())
     if not isinstance(value, Expr):
@@ -26,8 +25,6 @@ def as_extents(values: Sequence[int | Expr]) -> tuple[Expr, ...]:
 
 def constant_extent(extent: Expr) -> int | None:
     """The value of a constant extent, None for any other expression."""
-    from pypto_tmpl.ir.expr import ConstInt
-
     return extent.value if isinstance(extent, ConstInt) else None
 
 
@@ -49,18 +46,12 @@ def same_extent(a: Expr, b: Expr) -> bool:
 
 def _pairs_to_compare(a: Expr, b: Expr) -> list[tuple[Expr, Expr]] | None:
     """The parts that must be equal for ``a`` and ``b`` to be; None when they differ anyway."""
-    from pypto_tmpl.ir.expr import Call, ConstInt
-    from pypto_tmpl.ir.scalar_ops import BinaryExpr
-
-    if isinstance(a, ConstInt) and isinstance(b, ConstInt):
-        return [] if a.value == b.value else None
     if type(a) is not type(b):
         return None
-    if isinstance(a, BinaryExpr) and isinstance(b, BinaryExpr):
-        return [(a.left, b.left), (a.right, b.right)]
-    if isinstance(a, Call) and isinstance(b, Call) and a.op.name == b.op.name and len(a.args) == len(b.args):
-        return list(zip(a.args, b.args, strict=True))
-    return None
+    left, right = a.extent_parts(), b.extent_parts()
+    if left is None or right is None or left[0] != right[0] or len(left[1]) != len(right[1]):
+        return None
+    return list(zip(left[1], right[1], strict=True))
 
 
 def same_extents(a: Sequence[Expr], b: Sequence[Expr]) -> bool:

@@ -6,12 +6,13 @@ a field exists for all of them or for none.
 
 from __future__ import annotations
 
-import sys
 import types
 import typing
 from dataclasses import dataclass, fields
 
-from pypto_tmpl.ir.base import DEFINITION, IGNORED, Expr, FieldRole, IRNode, Stmt, Type
+from pypto_tmpl.ir.attrs import AttrMap
+from pypto_tmpl.ir.base import FieldRole, IRNode, Type
+from pypto_tmpl.ir.types import TensorView, TileView
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def fields_of(cls: type) -> tuple[FieldSpec, ...]:
 
 
 def _declared(cls: type) -> tuple[FieldSpec, ...]:
-    hints = typing.get_type_hints(cls, localns=_namespace(), include_extras=True)
+    hints = typing.get_type_hints(cls, include_extras=True)
     return tuple(_spec(f.name, hints[f.name]) for f in fields(cls) if not f.name.startswith("_"))
 
 
@@ -57,22 +58,8 @@ def node_fields_of(cls: type) -> tuple[FieldSpec, ...]:
 
 
 def _walked(cls: type) -> tuple[FieldSpec, ...]:
-    from pypto_tmpl.ir.attrs import AttrMap
-    from pypto_tmpl.ir.types import TensorView, TileView
-
     walked = (IRNode, Type, AttrMap, TensorView, TileView)
     return tuple(spec for spec in fields_of(cls) if issubclass(spec.base, walked))
-
-
-def _namespace() -> dict[str, object]:
-    """Names that annotations mention across modules that cannot import each other."""
-    from pypto_tmpl.ir import attrs, enums, expr, span
-    from pypto_tmpl.ir import types as ir_types
-
-    found: dict[str, object] = {}
-    for module in (enums, span, attrs, ir_types, expr, sys.modules[__name__]):
-        found.update({name: value for name, value in vars(module).items() if isinstance(value, type)})
-    return found | {"Expr": Expr, "Stmt": Stmt, "Type": Type, "DEFINITION": DEFINITION, "IGNORED": IGNORED}
 
 
 def _spec(name: str, hint: object) -> FieldSpec:

@@ -19,7 +19,8 @@ from pypto_tmpl.ir.base import (
     set_fields,
 )
 from pypto_tmpl.ir.enums import FunctionType, Level, ParamDirection, Role, SplitMode
-from pypto_tmpl.ir.expr import GlobalVar, Var
+from pypto_tmpl.ir.expr import GlobalVar
+from pypto_tmpl.ir.leaves import Var
 from pypto_tmpl.ir.span import Span
 
 _PLACES: dict[FunctionType, tuple[Level, Role]] = {

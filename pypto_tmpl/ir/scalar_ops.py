@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from pypto_tmpl.ir.base import Expr, check_kind, set_fields
 from pypto_tmpl.ir.dtypes import DataType
+from pypto_tmpl.ir.scalar_types import ScalarType
 from pypto_tmpl.ir.span import Span
-from pypto_tmpl.ir.types import ScalarType
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -21,6 +22,9 @@ class BinaryExpr(Expr):
         check_kind(left, Expr, "left", self)
         check_kind(right, Expr, "right", self)
         set_fields(self, span=span, type=ScalarType(dtype), left=left, right=right)
+
+    def extent_parts(self) -> tuple[Hashable, tuple[Expr, ...]]:
+        return (), (self.left, self.right)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)

@@ -16,9 +16,10 @@ from pypto_tmpl.ir.base import (
     node_tuple,
     set_fields,
 )
+from pypto_tmpl.ir.buffers import WindowBuffer
 from pypto_tmpl.ir.enums import ForKind, InlineLanguage, Level, Role, ScopeKind, SplitMode
-from pypto_tmpl.ir.expr import IterArg, Var, WindowBuffer
 from pypto_tmpl.ir.extents import as_extent
+from pypto_tmpl.ir.leaves import IterArg, Var
 from pypto_tmpl.ir.span import Span
 
 

@@ -12,14 +12,16 @@ from difflib import SequenceMatcher
 from typing import Any, NamedTuple, TypeAlias
 
 from pypto_tmpl.ir.attrs import AttrMap
-from pypto_tmpl.ir.base import FieldRole, IRNode, Stmt, Type
+from pypto_tmpl.ir.base import FieldRole, IRNode, Stmt, Type, provide_equality
+from pypto_tmpl.ir.buffers import MemRef, WindowBuffer
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.expr import ConstFloat, ConstInt, MemRef, Var, WindowBuffer
 from pypto_tmpl.ir.fields import fields_of
+from pypto_tmpl.ir.leaves import ConstFloat, ConstInt, Var
 from pypto_tmpl.ir.program import Program
+from pypto_tmpl.ir.scalar_types import ScalarType, TupleType
 from pypto_tmpl.ir.stmt import ForStmt, SeqStmts
 from pypto_tmpl.ir.structural_hashing import Hasher, is_skipped
-from pypto_tmpl.ir.types import ScalarType, TensorView, TileView, TupleType
+from pypto_tmpl.ir.types import TensorView, TileView
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,3 +297,6 @@ def structural_hash(x: object, enable_auto_mapping: bool = False) -> int:
     process.
     """
     return Hasher(enable_auto_mapping).hash(x)
+
+
+provide_equality(structural_equal, structural_hash)

@@ -8,12 +8,15 @@ from typing import Any, TypeAlias
 
 from pypto_tmpl.ir.attrs import AttrMap
 from pypto_tmpl.ir.base import FieldRole, IRNode, Type
+from pypto_tmpl.ir.buffers import MemRef, WindowBuffer
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.expr import ConstInt, MemRef, Op, Var, WindowBuffer
+from pypto_tmpl.ir.expr import Op
 from pypto_tmpl.ir.fields import FieldSpec, fields_of
+from pypto_tmpl.ir.leaves import ConstInt, Var
 from pypto_tmpl.ir.program import Program
+from pypto_tmpl.ir.scalar_types import ScalarType, TupleType
 from pypto_tmpl.ir.stmt import ForStmt
-from pypto_tmpl.ir.types import ScalarType, ShapedType, TensorView, TileView, TupleType
+from pypto_tmpl.ir.types import ShapedType, TensorView, TileView
 
 _Steps: TypeAlias = "Generator[tuple[object, bool], int, int]"
 """Asks for the hashes of parts, each as (part, whether INT64 counts as INDEX), and returns a hash."""

@@ -1,86 +1,18 @@
-"""Types and views (spec: IR, section 5)."""
+"""Shaped types and their views (spec: IR, section 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TypeAlias
 
-from pypto_tmpl.ir.base import Expr, Type, check_kind, check_uint64, node_tuple, set_fields
+from pypto_tmpl.ir.base import Expr, Type, check_kind, check_uint64, equal, hash_of, set_fields
+from pypto_tmpl.ir.buffers import MemRef, WindowBuffer
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import CompactMode, MemorySpace, PadValue, TensorLayout, TileLayout
 from pypto_tmpl.ir.extents import as_extent, as_extents, constant_extent, same_extents
 
-if TYPE_CHECKING:
-    from pypto_tmpl.ir.expr import MemRef, WindowBuffer
-
 Extent: TypeAlias = "int | Expr"
-
-
-@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
-class _MarkerType(Type):
-    """A type without fields."""
-
-    @classmethod
-    def get(cls) -> Self:
-        return cls()
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class UnknownType(_MarkerType):
-    """Type of a call whose result type is not known or that has no result."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MemRefType(_MarkerType):
-    """Type of every MemRef."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PtrType(_MarkerType):
-    """Type of allocation handles; its kind is spelled ``Ptr`` on the wire."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WindowBufferType(_MarkerType):
-    """Type of every WindowBuffer."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CommCtxType(_MarkerType):
-    """Type of communication contexts."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PrefetchAsyncContextType(_MarkerType):
-    pass
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AsyncEventType(_MarkerType):
-    pass
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AsyncSessionType(_MarkerType):
-    pass
-
-
-@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
-class ScalarType(Type):
-    dtype: DataType
-
-    def __init__(self, dtype: DataType) -> None:
-        check_kind(dtype, DataType, "dtype", self)
-        set_fields(self, dtype=dtype)
-
-
-@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
-class TupleType(Type):
-    types: tuple[Type, ...]
-
-    def __init__(self, types: Iterable[Type]) -> None:
-        set_fields(self, types=node_tuple(types, Type, "types", self))
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -156,14 +88,10 @@ class TileView:
         )
 
     def __eq__(self, other: object) -> bool:
-        from pypto_tmpl.ir.structural import structural_equal
-
-        return isinstance(other, TileView) and structural_equal(self, other)
+        return isinstance(other, TileView) and equal(self, other)
 
     def __hash__(self) -> int:
-        from pypto_tmpl.ir.structural import structural_hash
-
-        return structural_hash(self)
+        return hash_of(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -217,8 +145,6 @@ class DistributedTensorType(TensorType):
         tensor_view: TensorView | None = None,
         window_buffer: WindowBuffer | None = None,
     ) -> None:
-        from pypto_tmpl.ir.expr import WindowBuffer
-
         if isinstance(memref, WindowBuffer):
             memref, window_buffer = None, memref
         check_kind(window_buffer, (WindowBuffer, type(None)), "window_buffer", self)
@@ -233,8 +159,6 @@ def _set_tensor_fields(
     memref: MemRef | None,
     tensor_view: TensorView | None,
 ) -> None:
-    from pypto_tmpl.ir.expr import MemRef
-
     check_kind(memref, (MemRef, type(None)), "memref", node)
     check_kind(tensor_view, (TensorView, type(None)), "tensor_view", node)
     extents = _checked_shape(node, shape, dtype)
@@ -273,8 +197,6 @@ class TileType(ShapedType):
         tile_view: TileView | None = None,
         memory_space: MemorySpace | None = None,
     ) -> None:
-        from pypto_tmpl.ir.expr import MemRef
-
         check_kind(memref, (MemRef, type(None)), "memref", self)
         check_kind(tile_view, (TileView, type(None)), "tile_view", self)
         check_kind(memory_space, (MemorySpace, type(None)), "memory_space", self)

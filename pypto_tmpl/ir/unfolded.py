@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 
 from pypto_tmpl.ir.attrs import AttrMap
 from pypto_tmpl.ir.base import Expr, FieldRole
-from pypto_tmpl.ir.expr import IterArg, MemRef, Var
+from pypto_tmpl.ir.buffers import MemRef
 from pypto_tmpl.ir.fields import node_fields_of
+from pypto_tmpl.ir.leaves import IterArg, Var
 
 MAX_PARTS = 2 * 10**6
 """Parts of IR that are written or visited one by one; the largest real dump known has a few thousand."""

@@ -4,8 +4,8 @@ from typing import TypeVar
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.base import set_fields
-from pypto_tmpl.ir.expr import next_unique_id
 from pypto_tmpl.ir.fields import fields_of
+from pypto_tmpl.ir.leaves import next_unique_id
 
 N = TypeVar("N")
 

@@ -7,7 +7,7 @@ import pytest
 from pypto_tmpl import ir
 from pypto_tmpl.ir import scalar_ops
 from pypto_tmpl.ir.attrs import AttrKind
-from pypto_tmpl.ir.types import MemRefType
+from pypto_tmpl.ir.scalar_types import MemRefType
 
 SPAN = ir.Span("k.py", 1, 1)
 INDEX, INT64, FP32, BOOL = ir.DataType.INDEX, ir.DataType.INT64, ir.DataType.FP32, ir.DataType.BOOL

@@ -6,7 +6,7 @@ import pytest
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.types import MemRefType
+from pypto_tmpl.ir.scalar_types import MemRefType
 
 SPAN = ir.Span.unknown()
 FP32, FP4, INDEX = DataType.FP32, DataType.FP4, DataType.INDEX

@@ -10,12 +10,14 @@ from pypto_tmpl.ir.attrs import AttrKind, AttrMap
 from pypto_tmpl.ir.base import Expr
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import SplitMode
-from pypto_tmpl.ir.expr import Call, ConstFloat, ConstInt, GlobalVar, Op, Submit
+from pypto_tmpl.ir.expr import Call, GlobalVar, Op, Submit
+from pypto_tmpl.ir.leaves import ConstFloat, ConstInt
 from pypto_tmpl.ir.printer import spellings as spelled
 from pypto_tmpl.ir.printer.attributes import AttributePrinter
 from pypto_tmpl.ir.printer.expressions import BODY, TYPED, Place, is_constant
 from pypto_tmpl.ir.printer.pieces import Piece, Pieces, PrintError, bracketed, joined, number_text, option
-from pypto_tmpl.ir.types import TensorType, TupleType
+from pypto_tmpl.ir.scalar_types import TupleType
+from pypto_tmpl.ir.types import TensorType
 
 
 class CallPrinter(AttributePrinter):

@@ -6,20 +6,10 @@ from typing import Any, NamedTuple
 
 from pypto_tmpl.ir import scalar_ops as ops
 from pypto_tmpl.ir.base import Expr
+from pypto_tmpl.ir.buffers import MemRef, WindowBuffer
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.expr import (
-    Call,
-    ConstBool,
-    ConstFloat,
-    ConstInt,
-    IterArg,
-    MakeTuple,
-    MemRef,
-    Submit,
-    TupleGetItemExpr,
-    Var,
-    WindowBuffer,
-)
+from pypto_tmpl.ir.expr import Call, MakeTuple, Submit, TupleGetItemExpr
+from pypto_tmpl.ir.leaves import ConstBool, ConstFloat, ConstInt, IterArg, Var
 from pypto_tmpl.ir.printer.pieces import (
     Mention,
     Piece,

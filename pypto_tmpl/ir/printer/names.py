@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from keyword import iskeyword
 
-from pypto_tmpl.ir.expr import Var
+from pypto_tmpl.ir.leaves import Var
 from pypto_tmpl.ir.printer.pieces import Leaf, Mention, Role, is_index_scalar
 
 FREE_SUFFIX = "__FREE_VAR"

@@ -15,8 +15,8 @@ from typing import TypeAlias
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ir.base import IRNode, Type
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.expr import Var
-from pypto_tmpl.ir.types import ScalarType
+from pypto_tmpl.ir.leaves import Var
+from pypto_tmpl.ir.scalar_types import ScalarType
 from pypto_tmpl.ir.unfolded import MAX_PARTS, unfolded_size
 
 

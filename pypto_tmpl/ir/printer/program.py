@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from pypto_tmpl.ir.attrs import AttrKind
-from pypto_tmpl.ir.base import Expr, IRNode, Stmt, Type
+from pypto_tmpl.ir.base import Expr, IRNode, Stmt, Type, provide_text
 from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.ir.enums import FunctionType, ParamDirection, SplitMode
 from pypto_tmpl.ir.enums import Role as FunctionRole
@@ -239,3 +239,6 @@ def _nesting(text: str) -> int:
     """Depth of the brackets in a text."""
     depths = accumulate(1 if char in "([{" else -1 for char in text if char in "()[]{}")
     return max(depths, default=0)
+
+
+provide_text(python_print)

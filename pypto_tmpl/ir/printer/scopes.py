@@ -10,7 +10,8 @@ from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Stmt
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import Level, SplitMode
-from pypto_tmpl.ir.expr import Call, Var
+from pypto_tmpl.ir.expr import Call
+from pypto_tmpl.ir.leaves import Var
 from pypto_tmpl.ir.printer.pieces import (
     Mention,
     Piece,
@@ -30,6 +31,7 @@ from pypto_tmpl.ir.printer.statements import (
     index_assigned,
     task_of,
 )
+from pypto_tmpl.ir.scalar_types import ScalarType
 from pypto_tmpl.ir.span import Span
 from pypto_tmpl.ir.stmt import (
     ClusterScopeStmt,
@@ -42,7 +44,6 @@ from pypto_tmpl.ir.stmt import (
     SplitAivScopeStmt,
     SpmdScopeStmt,
 )
-from pypto_tmpl.ir.types import ScalarType
 from pypto_tmpl.ir.walking import walk
 
 _METHODS: dict[type, str] = {

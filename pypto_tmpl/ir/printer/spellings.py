@@ -22,7 +22,7 @@ from pypto_tmpl.ir.enums import (
     TensorLayout,
     TileLayout,
 )
-from pypto_tmpl.ir.types import (
+from pypto_tmpl.ir.scalar_types import (
     AsyncEventType,
     AsyncSessionType,
     CommCtxType,

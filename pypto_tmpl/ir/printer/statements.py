@@ -9,8 +9,9 @@ from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Expr, Stmt
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import ForKind
-from pypto_tmpl.ir.expr import Call, ConstInt, GlobalVar, IterArg, MakeTuple, Var
+from pypto_tmpl.ir.expr import Call, GlobalVar, MakeTuple
 from pypto_tmpl.ir.extents import same_extents
+from pypto_tmpl.ir.leaves import ConstInt, IterArg, Var
 from pypto_tmpl.ir.printer.calls import CallPrinter
 from pypto_tmpl.ir.printer.pieces import (
     MANY,

@@ -6,21 +6,21 @@ from collections.abc import Iterable
 from enum import Enum
 
 from pypto_tmpl.ir.base import Expr, Type
+from pypto_tmpl.ir.buffers import MemRef
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import CompactMode, MemorySpace, PadValue, TensorLayout
-from pypto_tmpl.ir.expr import ConstInt, MemRef
+from pypto_tmpl.ir.leaves import ConstInt
 from pypto_tmpl.ir.printer.expressions import BODY, SHAPE, VIEW, ExpressionPrinter, Place, is_constant
 from pypto_tmpl.ir.printer.pieces import Mention, Piece, Pieces, PrintError, Role, bracketed, joined, option
 from pypto_tmpl.ir.printer.spellings import ENUM_NAMES, MARKER_TYPES
+from pypto_tmpl.ir.scalar_types import ScalarType, TupleType
 from pypto_tmpl.ir.types import (
     ArrayType,
     DistributedTensorType,
-    ScalarType,
     TensorType,
     TensorView,
     TileType,
     TileView,
-    TupleType,
     implicit_tile_view,
 )
 

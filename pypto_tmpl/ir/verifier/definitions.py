@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pypto_tmpl.ir.base import Expr, Stmt
-from pypto_tmpl.ir.expr import Var
+from pypto_tmpl.ir.leaves import Var
 from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.stmt import AssignStmt, ForStmt, IfStmt, WhileStmt, YieldStmt
 from pypto_tmpl.ir.verifier.diagnostics import Findings

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Expr, Stmt
 from pypto_tmpl.ir.enums import AtomicType, FunctionType, ParamDirection
-from pypto_tmpl.ir.expr import Call, GlobalVar, Submit, Var
+from pypto_tmpl.ir.expr import Call, GlobalVar, Submit
+from pypto_tmpl.ir.leaves import Var
 from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.stmt import AssignStmt, IfStmt, WhileStmt
 from pypto_tmpl.ir.types import ShapedType

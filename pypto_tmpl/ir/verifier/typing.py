@@ -9,16 +9,15 @@ from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import PadValue
 from pypto_tmpl.ir.extents import constant_extent, same_extent, same_extents
 from pypto_tmpl.ir.program import Function
+from pypto_tmpl.ir.scalar_types import ScalarType, TupleType
 from pypto_tmpl.ir.stmt import ForStmt, IfStmt, WhileStmt
 from pypto_tmpl.ir.types import (
     ArrayType,
     DistributedTensorType,
-    ScalarType,
     ShapedType,
     TensorType,
     TileType,
     TileView,
-    TupleType,
     canonical_tile_view,
 )
 from pypto_tmpl.ir.verifier.diagnostics import Findings

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from pypto_tmpl.ir.base import Expr, Stmt
-from pypto_tmpl.ir.expr import Call, IterArg, MemRef, Submit, Var, WindowBuffer
+from pypto_tmpl.ir.buffers import MemRef, WindowBuffer
+from pypto_tmpl.ir.expr import Call, Submit
+from pypto_tmpl.ir.leaves import IterArg, Var
 from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.stmt import (
     AssignStmt,

@@ -6,22 +6,23 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias
 
+from pypto_tmpl.ir import buffers, expr, leaves
 from pypto_tmpl.ir import construct as ir_construct
-from pypto_tmpl.ir import expr
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap, with_float_keywords
 from pypto_tmpl.ir.base import Expr, InternalError, IRNode, Type, set_fields
 from pypto_tmpl.ir.enums import ParamDirection, SplitMode
 from pypto_tmpl.ir.fields import fields_of
 from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.scalar_ops import BinaryExpr, UnaryExpr
+from pypto_tmpl.ir.scalar_types import ScalarType
 from pypto_tmpl.ir.structural import structural_equal
-from pypto_tmpl.ir.types import ArrayType, ScalarType
+from pypto_tmpl.ir.types import ArrayType
 from pypto_tmpl.ir.wire.errors import Fault, with_article
 
 Values: TypeAlias = "dict[str, Any]"
 
 _TYPE_IS_COMPUTED = frozenset(
-    {expr.ConstBool, expr.MakeTuple, expr.TupleGetItemExpr, expr.MemRef, expr.WindowBuffer}
+    {leaves.ConstBool, expr.MakeTuple, expr.TupleGetItemExpr, buffers.MemRef, buffers.WindowBuffer}
 )
 
 REFUSALS = (ValueError, TypeError, InternalError)
@@ -47,9 +48,9 @@ def construct_type(cls: type, values: Values) -> Type:
     return built
 
 
-def memref_of(values: Values) -> expr.MemRef:
+def memref_of(values: Values) -> buffers.MemRef:
     """The MemRef that a type embeds, which has neither span nor name of its own."""
-    built: expr.MemRef = ir_construct.construct(expr.MemRef, values)
+    built: buffers.MemRef = ir_construct.construct(buffers.MemRef, values)
     return built
 
 
@@ -90,8 +91,8 @@ def _with_attr(attrs: AttrMap, key: str, kind: AttrKind, value: object) -> AttrM
 _PREPARATIONS: dict[type, Callable[[type, Values], None]] = {
     BinaryExpr: _scalar,
     UnaryExpr: _scalar,
-    expr.ConstInt: _scalar,
-    expr.ConstFloat: _scalar,
+    leaves.ConstInt: _scalar,
+    leaves.ConstFloat: _scalar,
     expr.Call: _call,
     Function: _function,
 }

@@ -12,10 +12,12 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from pypto_tmpl.ir.base import IRNode, Type
-from pypto_tmpl.ir.expr import GlobalVar, MemRef, Op, Var
+from pypto_tmpl.ir.buffers import MemRef
+from pypto_tmpl.ir.expr import GlobalVar, Op
+from pypto_tmpl.ir.leaves import Var
 from pypto_tmpl.ir.program import Function
+from pypto_tmpl.ir.scalar_types import PtrType
 from pypto_tmpl.ir.span import Span
-from pypto_tmpl.ir.types import PtrType
 from pypto_tmpl.ir.wire import decode_leaves as leaves
 from pypto_tmpl.ir.wire import layout as wire_layout
 from pypto_tmpl.ir.wire.construct import REFUSALS, memref_of

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from pypto_tmpl.ir.attrs import ENUM_KINDS, INT32_MAX, INT32_MIN, AttrKind, AttrMap
 from pypto_tmpl.ir.base import Expr
 from pypto_tmpl.ir.enums import ArgDirection
-from pypto_tmpl.ir.expr import Var
+from pypto_tmpl.ir.leaves import Var
 from pypto_tmpl.ir.wire.decode_leaves import dtype_of, int_of, member_by_code, member_by_name
 from pypto_tmpl.ir.wire.errors import Fault, allowed, wrong_kind
 

@@ -11,12 +11,13 @@ from enum import Enum, auto
 from functools import cache
 from types import ModuleType
 
-from pypto_tmpl.ir import expr, program, scalar_ops, stmt
+from pypto_tmpl.ir import buffers, expr, leaves, program, scalar_ops, scalar_types, stmt
 from pypto_tmpl.ir import types as ir_types
 from pypto_tmpl.ir.attrs import AttrMap
 from pypto_tmpl.ir.base import Expr, IRNode, Stmt, Type
+from pypto_tmpl.ir.buffers import MemRef
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ir.expr import GlobalVar, MemRef, Op
+from pypto_tmpl.ir.expr import GlobalVar, Op
 from pypto_tmpl.ir.fields import FieldSpec, fields_of
 from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.scalar_ops import BinaryExpr, UnaryExpr
@@ -81,7 +82,7 @@ class Layout:
     removed: frozenset[str] = frozenset()
 
 
-_TYPE_KINDS: dict[type, str] = {ir_types.PtrType: "Ptr"}
+_TYPE_KINDS: dict[type, str] = {scalar_types.PtrType: "Ptr"}
 
 _UNSIGNED = {(MemRef, "size"), (MemRef, "slot_count"), (TileView, "fractal")}
 
@@ -112,8 +113,12 @@ def _concrete(base: type, *modules: ModuleType) -> list[type]:
     return [c for c in public if c not in _ABSTRACT]
 
 
-NODE_CLASSES: dict[str, type] = {c.__name__: c for c in _concrete(IRNode, expr, scalar_ops, stmt, program)}
-TYPE_CLASSES: dict[str, type] = {_TYPE_KINDS.get(c, c.__name__): c for c in _concrete(Type, ir_types)}
+_NODE_MODULES = (leaves, buffers, expr, scalar_ops, stmt, program)
+
+NODE_CLASSES: dict[str, type] = {c.__name__: c for c in _concrete(IRNode, *_NODE_MODULES)}
+TYPE_CLASSES: dict[str, type] = {
+    _TYPE_KINDS.get(c, c.__name__): c for c in _concrete(Type, scalar_types, ir_types)
+}
 TYPE_KINDS: dict[type, str] = {c: kind for kind, c in TYPE_CLASSES.items()}
 
 
@@ -149,7 +154,7 @@ def _wire_field(cls: type, spec: FieldSpec) -> WireField:
 EMBEDDED_MEMREF = Layout(
     (
         WireField("base", "base_.name_hint", Kind.STR, str),
-        WireField("base_node", "base_", Kind.NODE, expr.Var, missing=None, nil=None),
+        WireField("base_node", "base_", Kind.NODE, leaves.Var, missing=None, nil=None),
         WireField("byte_offset", "byte_offset_", Kind.NODE, Expr),
         WireField("size", "size_", Kind.UINT, int),
         WireField("is_pinned", "is_pinned_", Kind.BOOL, bool, omitted=False, missing=False),

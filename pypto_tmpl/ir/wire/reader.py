@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from pypto_tmpl.ir.base import IRNode, Type
 from pypto_tmpl.ir.collector import collector_paused
-from pypto_tmpl.ir.types import ScalarType
+from pypto_tmpl.ir.scalar_types import ScalarType
 from pypto_tmpl.ir.wire.construct import REFUSALS, construct, construct_type
 from pypto_tmpl.ir.wire.decode import Decoder
 from pypto_tmpl.ir.wire.errors import Fault, WireError, allowed, wrong_kind

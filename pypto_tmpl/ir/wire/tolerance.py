@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pypto_tmpl.ir import expr, program, stmt
+from pypto_tmpl.ir import buffers, expr, leaves, program, stmt
 from pypto_tmpl.ir.attrs import AttrMap
 from pypto_tmpl.ir.base import Stmt, Type
 from pypto_tmpl.ir.dtypes import DataType
@@ -37,9 +37,9 @@ _TOLERATED: dict[tuple[type, str], tuple[object, object]] = {
     (expr.Submit, "predicate"): (None, None),
     (expr.Submit, "sync_start"): (False, False),
     (expr.Submit, "allow_early_resolve"): (False, False),
-    (expr.MemRef, "is_pinned"): (False, REQUIRED),
-    (expr.MemRef, "slot_count"): (1, REQUIRED),
-    (expr.MemRef, "slot_index"): (None, None),
+    (buffers.MemRef, "is_pinned"): (False, REQUIRED),
+    (buffers.MemRef, "slot_count"): (1, REQUIRED),
+    (buffers.MemRef, "slot_index"): (None, None),
     (stmt.IfStmt, "else_body"): (None, None),
     (stmt.ForStmt, "kind"): (ForKind.Sequential, ForKind.Sequential),
     (stmt.ForStmt, "attrs"): (_NO_ATTRS, REQUIRED),
@@ -56,12 +56,12 @@ _TOLERATED: dict[tuple[type, str], tuple[object, object]] = {
     (program.Function, "attrs"): (_NO_ATTRS, _NO_ATTRS),
     (program.Function, "requires_runtime_binding"): (False, False),
     # upstream does not read these: they follow from other fields
-    (expr.ConstBool, "type"): (None, REQUIRED),
+    (leaves.ConstBool, "type"): (None, REQUIRED),
     (expr.MakeTuple, "type"): (None, REQUIRED),
     (expr.TupleGetItemExpr, "type"): (None, REQUIRED),
-    (expr.MemRef, "type"): (None, REQUIRED),
-    (expr.WindowBuffer, "type"): (None, REQUIRED),
-    (expr.WindowBuffer, "name_hint"): (None, REQUIRED),
+    (buffers.MemRef, "type"): (None, REQUIRED),
+    (buffers.WindowBuffer, "type"): (None, REQUIRED),
+    (buffers.WindowBuffer, "name_hint"): (None, REQUIRED),
 }
 
 # Lists that upstream takes as empty when the value is no list. Only nil is taken so here: any other

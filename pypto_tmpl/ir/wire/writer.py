@@ -17,11 +17,13 @@ import msgpack
 
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap
 from pypto_tmpl.ir.base import IRNode, Type
+from pypto_tmpl.ir.buffers import MemRef
 from pypto_tmpl.ir.collector import collector_paused
-from pypto_tmpl.ir.expr import GlobalVar, MemRef
+from pypto_tmpl.ir.expr import GlobalVar
 from pypto_tmpl.ir.program import Function
+from pypto_tmpl.ir.scalar_types import TupleType
 from pypto_tmpl.ir.span import Span
-from pypto_tmpl.ir.types import TensorView, TileView, TupleType
+from pypto_tmpl.ir.types import TensorView, TileView
 from pypto_tmpl.ir.wire import encode_leaves as leaves
 from pypto_tmpl.ir.wire.encode_leaves import NIL, EncodeLeaf, key_bytes, list_header, map_header
 from pypto_tmpl.ir.wire.errors import Fault, WireError, with_article
