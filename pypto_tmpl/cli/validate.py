@@ -72,10 +72,10 @@ Exit codes: 0 every stage is as expected; 1 a stage computes something else, or 
 def validate(context: click.Context, /, **given: Any) -> None:
     """Run each stage of the pass dump DIR (or one file of it) and compare what it computes with goldens."""
     from pypto_tmpl.cli.validate_output import OUTPUTS, Progress
+    from pypto_tmpl.debug.checking import require_checkpoints
     from pypto_tmpl.debug.report.explaining import write_explained
     from pypto_tmpl.debug.report.writing import check_report, write_report
     from pypto_tmpl.debug.results import ValidationResult
-    from pypto_tmpl.debug.validation import require_checkpoints
 
     settings = context.obj if isinstance(context.obj, Settings) else Settings()
     report: Path | None = given["report"]

@@ -105,7 +105,7 @@ def install() -> bool:
         return False
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
-    prepare_children()
+    prepare_children(install)
     return True
 
 

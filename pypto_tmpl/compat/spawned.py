@@ -11,27 +11,30 @@ from pypto_tmpl.overlays import share_folders, shared_folders
 
 _KEY = "pypto_tmpl"
 Preparation = Callable[[str], dict[str, Any]]
+Installer = Callable[[], bool]
 
 
 class _Prepared:
     """Prepares a child when it is unpickled there, which comes before the script is imported again."""
 
+    def __init__(self, install: Installer) -> None:
+        self._install = install
+
     def __reduce__(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
-        return prepare_child, (shared_folders(),)
+        return prepare_child, (self._install, shared_folders())
 
 
-def prepare_child(folders: tuple[str, ...]) -> None:
+def prepare_child(install: Installer, folders: tuple[str, ...]) -> None:
     """Answer imports in this process, with the template folders of its parent."""
-    from pypto_tmpl.compat.imports import install
-
     share_folders(folders)
     install()
 
 
-def prepare_children() -> None:
-    """Let every child that multiprocessing starts from now on answer imports."""
+def prepare_children(install: Installer) -> None:
+    """Let every child that multiprocessing starts from now on call ``install``, a function of a module."""
     if not hasattr(spawn.get_preparation_data, "__wrapped__"):
-        spawn.get_preparation_data = _with_answers(spawn.get_preparation_data)  # type: ignore[assignment]
+        prepared = _with_answers(spawn.get_preparation_data, _Prepared(install))
+        spawn.get_preparation_data = prepared  # type: ignore[assignment]
 
 
 def leave_children() -> None:
@@ -41,9 +44,9 @@ def leave_children() -> None:
     )
 
 
-def _with_answers(preparation: Preparation) -> Preparation:
+def _with_answers(preparation: Preparation, prepared: _Prepared) -> Preparation:
     @wraps(preparation)
     def data(name: str) -> dict[str, Any]:
-        return preparation(name) | {_KEY: _Prepared()}
+        return preparation(name) | {_KEY: prepared}
 
     return data

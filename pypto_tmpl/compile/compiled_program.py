@@ -8,7 +8,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.compile.build import Build
-from pypto_tmpl.debug.validation import validate_pass_ir_codegen_results
+from pypto_tmpl.debug.checking import validate_pass_ir_codegen_results
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.execute import execute_build

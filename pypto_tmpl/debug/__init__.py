@@ -12,6 +12,7 @@ from pypto_tmpl.debug.torch_codegen import torch_codegen
 if TYPE_CHECKING:
     from pypto_tmpl.debug.binding import MissingTensorError, TensorShapeError
     from pypto_tmpl.debug.bisect import first_divergence
+    from pypto_tmpl.debug.checking import validate_pass_ir_codegen_results
     from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors
     from pypto_tmpl.debug.divergence import Divergence
     from pypto_tmpl.debug.entry import EntryError, select_entry
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pypto_tmpl.debug.trace_diff import diff_traces
     from pypto_tmpl.debug.trace_run import trace_dump
     from pypto_tmpl.debug.trace_store import load_trace, save_trace
-    from pypto_tmpl.debug.validation import Options, Validation, validate_pass_ir_codegen_results
+    from pypto_tmpl.debug.validation import Options, Validation
     from pypto_tmpl.debug.workers import WorkerDiedError, WorkerPool
     from pypto_tmpl.verdicts import Comparator
 
@@ -65,7 +66,7 @@ _HOMES = {
     "set_options": "script_record",
     "source_lines": "origins",
     "trace_dump": "trace_run",
-    "validate_pass_ir_codegen_results": "validation",
+    "validate_pass_ir_codegen_results": "checking",
 }
 
 

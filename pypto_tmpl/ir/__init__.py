@@ -1,8 +1,8 @@
 """The intermediate representation, under upstream's names."""
 
-from importlib import import_module
 from typing import Any
 
+from pypto_tmpl.faces import find_face
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap
 from pypto_tmpl.ir.base import (
     DYNAMIC_DIM,
@@ -346,16 +346,6 @@ __all__ = [
     "walk",
 ]
 
-_ABOVE = {  # what upstream has here and is built on top: imported when it is asked for
-    "IRMutator": ("pypto_tmpl.rewrite.visitor", "IRMutator"),
-    "IRVisitor": ("pypto_tmpl.rewrite.visitor", "IRVisitor"),
-    "compile": ("pypto_tmpl.compile.api", "compile"),
-    "CompiledProgram": ("pypto_tmpl.compile.compiled_program", "CompiledProgram"),
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name in _ABOVE:
-        module, member = _ABOVE[name]
-        return getattr(import_module(module), member)
-    raise AttributeError(f"module 'pypto_tmpl.ir' has no attribute {name!r}")
+    return find_face(__name__, name)

@@ -1,8 +1,8 @@
 """Running compiled programs on the simulated platforms."""
 
-from importlib import import_module
 from typing import Any
 
+from pypto_tmpl.faces import find_face
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.distributed import DistributedConfig, DistributedWorker
 from pypto_tmpl.runtime.execute import execute_compiled
@@ -25,12 +25,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What upstream has here and is built on top, imported when it is asked for.
-
-    ``run``, and ``TensorSpec``, which is the harness's own.
-    """
-    if name == "run":
-        return import_module("pypto_tmpl.compile.api").run
-    if name == "TensorSpec":
-        return import_module("pypto_tmpl.golden.spec").TensorSpec
-    raise AttributeError(f"module 'pypto_tmpl.runtime' has no attribute {name!r}")
+    return find_face(__name__, name)

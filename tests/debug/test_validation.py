@@ -24,7 +24,7 @@ from pypto_tmpl.debug import (
     WorkerPool,
     validate_pass_ir_codegen_results,
 )
-from pypto_tmpl.debug.validation import check_stages
+from pypto_tmpl.debug.checking import check_stages
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pypto_tmpl.debug.bisect import StageSearch, explain
+from pypto_tmpl.debug.divergence import Divergence
 from pypto_tmpl.debug.report.writing import is_page, write_report
 from pypto_tmpl.debug.results import Rerun, ValidationResult
-
-if TYPE_CHECKING:
-    from pypto_tmpl.debug.divergence import Divergence
-    from pypto_tmpl.debug.validation import Validation
+from pypto_tmpl.debug.validation import Validation
 
 
 def write_explained(path: Path, result: ValidationResult, rerun: Rerun, validation: Validation) -> None:
@@ -34,8 +32,6 @@ def write_explained(path: Path, result: ValidationResult, rerun: Rerun, validati
 
 def _divergence(result: ValidationResult, validation: Validation) -> Divergence | None:
     """What is wrong in the first bad stage; None for one that cannot be read, or that hangs."""
-    from pypto_tmpl.debug.bisect import StageSearch, explain
-
     first = result.bad[0]
     if first.failure is not None and first.failure.kind not in ("script", "undefined"):
         return None

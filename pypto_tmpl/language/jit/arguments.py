@@ -7,7 +7,7 @@ from typing import Any
 
 from pypto_tmpl.ir import ParamDirection
 from pypto_tmpl.language.jit.body import bound_dynamics
-from pypto_tmpl.language.jit.function import JITFunction
+from pypto_tmpl.language.jit.declared import Declared
 from pypto_tmpl.language.jit.metadata import (
     Info,
     ScalarInfo,
@@ -23,7 +23,7 @@ class ArgumentMismatchError(TypeError, ValueError):
     """A tensor whose shape is not the one that its parameter is declared with."""
 
 
-def bound_arguments(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def bound_arguments(function: Declared, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments by the names of their parameters; defaults are filled in.
 
     Outputs may be left out, and in signature mode anything may. Raises TypeError for arguments that the
@@ -47,7 +47,7 @@ def bound_arguments(function: JITFunction, args: Sequence[Any], kwargs: Mapping[
     return given
 
 
-def argument_infos(function: JITFunction, given: Mapping[str, Any]) -> list[Info]:
+def argument_infos(function: Declared, given: Mapping[str, Any]) -> list[Info]:
     """Metadata of every parameter, in order, from arguments or else from annotations."""
     dynamic = dynamic_axes(function)
     found: list[Info] = []
@@ -65,7 +65,7 @@ def argument_infos(function: JITFunction, given: Mapping[str, Any]) -> list[Info
     return found
 
 
-def dynamic_axes(function: JITFunction) -> dict[tuple[str, int], str]:
+def dynamic_axes(function: Declared) -> dict[tuple[str, int], str]:
     """The dimensions that ``bind_dynamic`` makes dynamic: by tensor and axis."""
     source = function.source
     found = {}
@@ -120,7 +120,7 @@ def fits(parameter: Parameter, info: TensorInfo) -> bool:
     return len(info.shape) == len(parameter.shape) and all(given == wanted for given, wanted in numbers)
 
 
-def baked_values(function: JITFunction, infos: Sequence[Info]) -> dict[str, Any]:
+def baked_values(function: Declared, infos: Sequence[Info]) -> dict[str, Any]:
     """The values of scalars that are baked into the body."""
     pairs = zip(function.parameters(), infos, strict=True)
     return {

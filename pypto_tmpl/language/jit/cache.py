@@ -9,7 +9,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.language.jit.arguments import argument_infos, bound_arguments
-from pypto_tmpl.language.jit.function import JITFunction
+from pypto_tmpl.language.jit.declared import Declared
 from pypto_tmpl.language.jit.identity import identity_of
 from pypto_tmpl.language.jit.metadata import Info, ScalarInfo
 from pypto_tmpl.language.jit.program import Specialiser
@@ -34,10 +34,10 @@ class Specialisation:
     made: dict[Any, Any] = field(default_factory=dict)
 
 
-_KNOWN: OrderedDict[tuple[JITFunction, Hashable], Specialisation] = OrderedDict()
+_KNOWN: OrderedDict[tuple[Declared, Hashable], Specialisation] = OrderedDict()
 
 
-def specialised(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Specialisation:
+def specialised(function: Declared, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Specialisation:
     """The specialisation of an entry for these arguments.
 
     It is made anew where shapes (but for dynamic dimensions), dtypes or scalar values differ, and where a
@@ -60,7 +60,7 @@ def _key(info: Info) -> Hashable:
     return (info.dtype, identity_of(info.value)) if isinstance(info, ScalarInfo) else info
 
 
-def _specialise(function: JITFunction, infos: tuple[Info, ...]) -> Specialisation:
+def _specialise(function: Declared, infos: tuple[Info, ...]) -> Specialisation:
     reads = Reads()
     text = Specialiser(function, reads).text(infos)
     program = parse(text.text, text.filename, text.source_map, text.closure, text.unreached)

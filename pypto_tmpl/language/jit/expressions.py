@@ -14,7 +14,7 @@ from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language.annotations import DynVar
 from pypto_tmpl.language.diagnostics import ParserTypeError, UnsupportedFeatureError
 from pypto_tmpl.language.jit.bindings import Bindings, Constant, Local
-from pypto_tmpl.language.jit.function import JITFunction
+from pypto_tmpl.language.jit.declared import Declared
 from pypto_tmpl.language.jit.literals import literal, placed, prefix_of
 from pypto_tmpl.language.jit.local_info import LocalInfo
 from pypto_tmpl.language.jit.metadata import Info, TensorInfo
@@ -44,7 +44,7 @@ class Program(Protocol):
     """The program that a body becomes part of."""
 
     def callee(
-        self, function: JITFunction, arguments: list[Argument], node: ast.AST, source: UserSource
+        self, function: Declared, arguments: list[Argument], node: ast.AST, source: UserSource
     ) -> Callee:
         """The specialisation of a callee, made where there is none yet."""
 
@@ -152,12 +152,12 @@ class ExpressionRewriter(ast.NodeTransformer):
     def callee_result(self, node: ast.Call) -> Info:
         """What a call of a JIT function gives; None for a call of anything else."""
         function = self.outside(node.func)
-        if not isinstance(function, JITFunction):
+        if not isinstance(function, Declared):
             return None
         arguments = self._arguments(function, node.args, node.keywords, node)[0]
         return self._callee(function, arguments, node).result([self.infos.info(a) for a in arguments])
 
-    def _callee(self, function: JITFunction, arguments: list[ast.expr], node: ast.Call) -> Callee:
+    def _callee(self, function: Declared, arguments: list[ast.expr], node: ast.Call) -> Callee:
         given = [Argument(argument, self.infos.info(argument)) for argument in arguments]
         return self._program.callee(function, given, node, self._source)
 
@@ -208,7 +208,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         while isinstance(root, ast.Attribute):
             root = root.value
         is_language = isinstance(root, ast.Name) and self._prefix(root) is not None
-        if value is not MISSING and not is_language and not isinstance(value, JITFunction):
+        if value is not MISSING and not is_language and not isinstance(value, Declared):
             if isinstance(value, DynVar):
                 return self._dimension(node, value)
             found = self.value_node(value, node)
@@ -256,7 +256,7 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         function = self.outside(node.func)
-        if isinstance(function, JITFunction):
+        if isinstance(function, Declared):
             return self._kernel_call(node, function)
         if isinstance(function, FunctionType) and self.language_call(node) is None:
             message = f"{ast.unparse(node.func)!r} is a Python function, which a kernel cannot call"
@@ -264,11 +264,11 @@ class ExpressionRewriter(ast.NodeTransformer):
             raise self._source.error(UnsupportedFeatureError, node, message, hint)
         if self.language_call(node) in _SUBMITS and node.args:
             submitted = self.outside(node.args[0])
-            if isinstance(submitted, JITFunction):
+            if isinstance(submitted, Declared):
                 return self._submit(node, submitted)
         return self.generic_visit(node)  # type: ignore[return-value]
 
-    def _kernel_call(self, node: ast.Call, function: JITFunction) -> ast.expr:
+    def _kernel_call(self, node: ast.Call, function: Declared) -> ast.expr:
         """``self.f(x, y)`` for ``f(x, b=y)``."""
         arguments, others = self._arguments(function, node.args, node.keywords, node)
         callee = self._callee(function, arguments, node)
@@ -276,7 +276,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         keywords = [self.visit(keyword) for keyword in others]
         return placed(ast.Call(_method(callee.name, node.func), args, keywords), node)
 
-    def _submit(self, node: ast.Call, function: JITFunction) -> ast.expr:
+    def _submit(self, node: ast.Call, function: Declared) -> ast.expr:
         """``pl.submit(self.f, x, y, deps=...)``; trailing outputs may be left out."""
         arguments, others = self._arguments(function, node.args[1:], node.keywords, node, may_lack=True)
         callee = self._callee(function, arguments, node)
@@ -286,7 +286,7 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def _arguments(
         self,
-        function: JITFunction,
+        function: Declared,
         positional: list[ast.expr],
         keywords: list[ast.keyword],
         node: ast.Call,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pypto_tmpl.ir import ParamDirection
-from pypto_tmpl.language.jit.function import JITFunction
+from pypto_tmpl.language.jit.declared import Declared
 from pypto_tmpl.language.jit.kinds import Options
 from pypto_tmpl.language.jit.metadata import Info
 from pypto_tmpl.language.jit.spelling import annotation_node, definition, parameter_text, type_text
@@ -34,7 +34,7 @@ def checked_external(options: Options) -> Options:
     return options
 
 
-def external_functions(function: JITFunction, name: str, infos: Sequence[Info]) -> list[Method]:
+def external_functions(function: Declared, name: str, infos: Sequence[Info]) -> list[Method]:
     """The functions of an external kernel: one, or for "mixed" one a core and their group.
 
     Raises ValueError where a source does not exist.
@@ -70,7 +70,7 @@ def _attributes(keywords: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _source(function: JITFunction, given: Any) -> Path:
+def _source(function: Declared, given: Any) -> Path:
     path = Path(function.source.filename).resolve().parent / Path(given)
     if not path.is_file():
         raise ValueError(f"the kernel source of {function.__name__!r} does not exist: {path}")
@@ -78,7 +78,7 @@ def _source(function: JITFunction, given: Any) -> Path:
 
 
 def _method(
-    function: JITFunction, name: str, decorator: str, infos: Sequence[Info], body: Sequence[str]
+    function: Declared, name: str, decorator: str, infos: Sequence[Info], body: Sequence[str]
 ) -> Method:
     tree = function.source.tree
     params = []

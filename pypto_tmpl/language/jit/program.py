@@ -14,9 +14,9 @@ from pypto_tmpl.language.diagnostics import ParserError, ParserTypeError
 from pypto_tmpl.language.jit.arguments import baked_values, declared_info, dynamic_axes, fits, with_dynamic
 from pypto_tmpl.language.jit.bindings import Bindings
 from pypto_tmpl.language.jit.body import BodyRewriter
+from pypto_tmpl.language.jit.declared import Declared
 from pypto_tmpl.language.jit.expressions import Argument
 from pypto_tmpl.language.jit.external import external_functions
-from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.language.jit.kinds import Kind
 from pypto_tmpl.language.jit.metadata import (
     Extent,
@@ -42,7 +42,7 @@ class Callee:
     """A specialised function, as its callers see it."""
 
     name: str
-    function: JITFunction
+    function: Declared
     infos: tuple[Info, ...]
     returned: Info
     is_reached: bool = True  # by a call that a run may reach
@@ -62,12 +62,12 @@ class Callee:
 class Specialiser:
     """Specialises one entry and, leaves first, what it calls."""
 
-    def __init__(self, entry: JITFunction, reads: Reads) -> None:
+    def __init__(self, entry: Declared, reads: Reads) -> None:
         self._entry = entry
         self._reads = reads
         self._methods: list[Method] = []
         self._callees: dict[tuple[int, tuple[Info, ...]], Callee] = {}
-        self._open: list[JITFunction] = []
+        self._open: list[Declared] = []
         self._names: set[str] = set()
         self._dimensions: dict[str, None] = {}
         self.closure: dict[str, Any] = {}
@@ -83,7 +83,7 @@ class Specialiser:
     # What bodies ask for
 
     def callee(
-        self, function: JITFunction, arguments: list[Argument], node: ast.AST, source: UserSource
+        self, function: Declared, arguments: list[Argument], node: ast.AST, source: UserSource
     ) -> Callee:
         """The specialisation of a callee for these arguments.
 
@@ -133,7 +133,7 @@ class Specialiser:
 
     # Functions
 
-    def _check_callable(self, function: JITFunction, node: ast.AST, source: UserSource) -> None:
+    def _check_callable(self, function: Declared, node: ast.AST, source: UserSource) -> None:
         caller = self._open[-1]
         if function in self._open:
             message = f"{function.__name__!r} calls itself, which kernels cannot"
@@ -144,7 +144,7 @@ class Specialiser:
             raise source.error(ParserTypeError, node, message, hint)
 
     def _callee_infos(
-        self, function: JITFunction, arguments: list[Argument], node: ast.AST, source: UserSource
+        self, function: Declared, arguments: list[Argument], node: ast.AST, source: UserSource
     ) -> list[Info]:
         dynamic = dynamic_axes(function)
         found: list[Info] = []
@@ -174,7 +174,7 @@ class Specialiser:
                 raise source.error(MissingMetadataError, node, message, hint)
         return found
 
-    def _specialise(self, function: JITFunction, infos: tuple[Info, ...], baked: Mapping[str, Any]) -> Callee:
+    def _specialise(self, function: Declared, infos: tuple[Info, ...], baked: Mapping[str, Any]) -> Callee:
         self._dimensions.update(dict.fromkeys(dimensions(infos)))
         name = self._method_name(function.__name__)
         if function.kind is Kind.EXTERN:
@@ -200,7 +200,7 @@ class Specialiser:
 
     def _definition(
         self,
-        function: JITFunction,
+        function: Declared,
         name: str,
         infos: Sequence[Info],
         body: list[ast.stmt],
@@ -224,7 +224,7 @@ class Specialiser:
 
 
 def _contradiction(
-    function: JITFunction, parameter: Parameter, argument: Argument, source: UserSource
+    function: Declared, parameter: Parameter, argument: Argument, source: UserSource
 ) -> ParserError:
     """The diagnostic for an argument that is not what the parameter is declared as."""
     assert isinstance(argument.info, TensorInfo)
@@ -236,14 +236,14 @@ def _contradiction(
     return source.error(ParserTypeError, argument.node, message)
 
 
-def _named_extents(function: JITFunction, parameter: Parameter, info: TensorInfo) -> TensorInfo:
+def _named_extents(function: Declared, parameter: Parameter, info: TensorInfo) -> TensorInfo:
     """``info`` with a dynamic dimension, such as ``rotate_x_0``, for each extent that is not known."""
     names = (f"{function.__name__}_{parameter.name}_{axis}" for axis in range(len(info.shape)))
     shape = tuple(name if extent is None else extent for name, extent in zip(names, info.shape, strict=True))
     return replace(info, shape=shape)
 
 
-def _first_output(function: JITFunction, infos: Sequence[Info]) -> Info:
+def _first_output(function: Declared, infos: Sequence[Info]) -> Info:
     """The metadata of the first output parameter."""
     for parameter, info in zip(function.parameters(), infos, strict=True):
         if parameter.direction is ir.ParamDirection.Out:
@@ -251,7 +251,7 @@ def _first_output(function: JITFunction, infos: Sequence[Info]) -> Info:
     return None
 
 
-def _warn_direction(function: JITFunction, parameter: Parameter) -> None:
+def _warn_direction(function: Declared, parameter: Parameter) -> None:
     message = (
         f"parameter {parameter.name!r} of {function.__name__!r} is pl.{parameter.direction.name}, "
         "which has no meaning in a @pl.jit.inline function and is left out"

@@ -1,4 +1,4 @@
-"""Running and compiling a specialised kernel: the one place where the language reaches what is above it."""
+"""Compiling and running JIT kernels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Runnable:
     program: ir.Program
 
 
-def run(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any], config: Any) -> Any:
+def run_kernel(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any], config: Any) -> Any:
     """Call a kernel with torch tensors and numbers; see ``JITFunction.__call__``."""
     config = _checked(config)
     require_simulated(find_platform(config.platform))
@@ -51,7 +51,7 @@ def run(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any], c
     values = [bound.arguments[name] for name in names if name in bound.arguments]
     keeps_build = config.save_kernels or config.save_kernels_dir or config.codegen_only
     if keeps_build or config.distributed_config is not None:
-        compiled = compile_for(specialisation.program, config)
+        compiled = compile_kernel(specialisation.program, config)
         return None if config.codegen_only else compiled(*values, config=config)
     runnable = _runnable(function, specialisation)
     call = complete_call(runnable.entry, runnable.has_return, values, f"{function.__name__}()")
@@ -80,7 +80,7 @@ def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable
     return found
 
 
-def compile_for(program: ir.Program, config: Any) -> CompiledProgram:
+def compile_kernel(program: ir.Program, config: Any) -> CompiledProgram:
     """Compile a program as a ``RunConfig`` says."""
     return compile_as(program, _checked(config))
 

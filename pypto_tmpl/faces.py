@@ -1,0 +1,45 @@
+"""Names that users find in one package though another, built on it, makes them; loaded when asked for.
+
+Nothing in the project takes them from there; these are the only references that point upwards.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+FACES: dict[str, dict[str, str]] = {
+    "pypto_tmpl": {
+        "backend": "pypto_tmpl",
+        "debug": "pypto_tmpl",
+        "ir": "pypto_tmpl",
+        "language": "pypto_tmpl",
+        "runtime": "pypto_tmpl",
+        "DataType": "pypto_tmpl.ir",
+    },
+    "pypto_tmpl.ir": {
+        "CompiledProgram": "pypto_tmpl.compile.compiled_program",
+        "IRMutator": "pypto_tmpl.rewrite.visitor",
+        "IRVisitor": "pypto_tmpl.rewrite.visitor",
+        "compile": "pypto_tmpl.compile.api",
+    },
+    "pypto_tmpl.runtime": {
+        "TensorSpec": "pypto_tmpl.golden.spec",
+        "run": "pypto_tmpl.compile.api",
+    },
+    # A kernel is an object of the language, and calling it runs it.
+    "pypto_tmpl.language.jit.function": {
+        "compile_kernel": "pypto_tmpl.compile.kernels",
+        "run_kernel": "pypto_tmpl.compile.kernels",
+    },
+}
+
+
+def find_face(package: str, name: str) -> Any:
+    """What ``package`` shows under ``name``. Raises AttributeError, as modules do, where that is nothing."""
+    home = FACES[package].get(name)
+    if home is None:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    if home == package:
+        return import_module(f"{home}.{name}")
+    return getattr(import_module(home), name)

@@ -1,0 +1,101 @@
+"""The folders: who may import whom, no circles, and nothing taken from a face."""
+
+import ast
+import re
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from pypto_tmpl.faces import FACES, find_face
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "pypto_tmpl"
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((ROOT / PACKAGE).rglob("*.py"))
+}
+# These are what users see of the whole: everything may ask for the version.
+PUBLIC = {PACKAGE, f"{PACKAGE}.__main__"}
+
+
+def imported(module: str) -> set[str]:
+    """The modules of the package that a module imports, at any depth of its code, but for types alone."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            found.add(node.module)
+    return {name for name in found if name in MODULES} - {module} - PUBLIC
+
+
+GRAPH = {module: imported(module) for module in MODULES if module not in PUBLIC}
+
+
+def folder(module: str) -> str:
+    return module.split(".")[1]
+
+
+def table() -> dict[str, set[str]]:
+    """The folders of docs/architecture.md with what they may import."""
+    rows = re.findall(
+        r"^\| `(\w+)` \| [^|]+ \| ([^|]*)\|$",
+        (ROOT / "docs/architecture.md").read_text(encoding="utf-8"),
+        re.M,
+    )
+    return {name: set(re.findall(r"`(\w+)`", arrows)) for name, arrows in rows if name in FOLDERS}
+
+
+FOLDERS = {folder(module) for module in GRAPH}
+
+
+def test_every_folder_stands_in_the_table_and_imports_what_its_row_names() -> None:
+    arrows: dict[str, set[str]] = defaultdict(set)
+    for module, others in GRAPH.items():
+        arrows[folder(module)] |= {folder(other) for other in others} - {folder(module)}
+    assert table() == {name: arrows[name] for name in FOLDERS}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {
+        module: {other for other in others if not module.startswith(f"{other}.")}
+        for module, others in GRAPH.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_no_folders_import_each_other_in_a_circle() -> None:
+    TopologicalSorter(table()).prepare()
+
+
+def test_nothing_is_taken_from_a_face() -> None:
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module in FACES and node.module != PACKAGE:
+                taken = {alias.name for alias in node.names} & FACES[node.module].keys()
+                assert not taken, f"{module} takes {taken} from {node.module}"
+
+
+@pytest.mark.parametrize(("package", "name"), [(p, name) for p, names in FACES.items() for name in names])
+def test_faces_show_what_they_say(package: str, name: str) -> None:
+    assert find_face(package, name) is not None
+
+
+def test_a_name_that_is_no_face() -> None:
+    with pytest.raises(AttributeError, match="module 'pypto_tmpl.ir' has no attribute 'nothing'"):
+        find_face("pypto_tmpl.ir", "nothing")
