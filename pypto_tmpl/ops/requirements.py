@@ -34,6 +34,7 @@ REQUIREMENTS: Mapping[str, str] = MappingProxyType(
         "columns_multiple": "the last extent is a positive multiple of the number",
         "index_per_axis": "the tuple has one integer for each axis of the operand",
         "not_more_than_axes": "the tuple has no more elements than the operand axes",
+        "row_per_index": "the first has a row for each element of the index, [b * s, ...] or [b, s, 1, ...]",
         "spread_columns": "the first has as many columns as the second times the step of the mask pattern",
         "turns_matrix": "where the flag is set, the operand has two axes at least",
         "axis_of": "the scalar is a constant axis of the operand",
@@ -41,6 +42,9 @@ REQUIREMENTS: Mapping[str, str] = MappingProxyType(
         "covers_contraction": "the second operand is valid wherever the first one is summed",
         "stores_into": "the dtypes are equal, or FP32 and a 16-bit float",
         "block_of": "the tuple gives the extents of a corner or a row-major block of the operand",
+        "address_or_auto": "the keyword is an address, which is not negative, or -1 for AUTO",
+        "axes_between": "as many elements as the second has axes, or more, up to those of the third",
+        "same_count": "the tuple is the shape of as many elements as the operand has",
         "not_smaller": "no extent of the tuple is less than the operand's",
     }
 )

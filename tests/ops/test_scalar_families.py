@@ -37,7 +37,7 @@ def test_an_array_in_a_program():
     body = [assign(a, created), assign(b, updated), assign(x, read), ret(x)]
     assert body_text(*body, params=[n]).splitlines() == [
         "a = [0] * 3",
-        "b = _array_set(a, 1, _as_dtype(n, torch.int32))",
+        "b = _array_set(a, 1, _as_cell(n, torch.int32))",
         "x = _array_at(b, 1)",
         "return x",
     ]

@@ -6,6 +6,7 @@ that is read from a dump is not held to them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -13,7 +14,14 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference, constant_value
 from pypto_tmpl.language.constants import type_text
 from pypto_tmpl.language.inference.operands import Extents, InferenceError, Operands
-from pypto_tmpl.language.inference.shapes import BLOCK_BYTES, MASK_STEPS, agree, contracted, product
+from pypto_tmpl.language.inference.shapes import (
+    BLOCK_BYTES,
+    MASK_STEPS,
+    agree,
+    contracted,
+    element_count,
+    product,
+)
 from pypto_tmpl.ops.blocks import may_have_block
 from pypto_tmpl.ops.requirements import REQUIREMENTS, parse_requirement
 from pypto_tmpl.ops.signatures import call_of
@@ -211,6 +219,17 @@ def _not_more_than_axes(given: Operands, words: Sequence[str]) -> None:
         raise InferenceError(f"{counts}: it is {type_text(given.needed(container).type)}")
 
 
+def _row_per_index(given: Operands, words: Sequence[str]) -> None:
+    """``[b * s, d]`` or ``[b, s, 1, d]`` for an index of ``[b, s]``, as far as the extents are constant."""
+    source, index = (given.shape_of(given.needed(word)) for word in words)
+    rows = [constant_value(extent) for extent in source[:-1]]
+    numbers = [constant_value(extent) for extent in index]
+    counts = [math.prod(one for one in extents if one is not None) for extents in (rows, numbers)]
+    if None not in (*rows, *numbers) and counts[0] != counts[1]:
+        rule = f"the index names {counts[1]} rows, of which {words[0]!r} has {counts[0]}"
+        raise InferenceError(f"{_both(given, *words)}: {rule}")
+
+
 def _spread_columns(given: Operands, words: Sequence[str]) -> None:
     """A row of the second fills those columns of the first that the mask pattern selects."""
     target, source = words
@@ -265,9 +284,40 @@ def _stores_into(given: Operands, words: Sequence[str]) -> None:
 def _block_of(given: Operands, words: Sequence[str]) -> None:
     block, tile = words
     extents = given.shape_of(given.needed(block))
+    if any((size := constant_value(extent)) is not None and size <= 0 for extent in extents):
+        raise InferenceError(f"the extents {block!r} are positive, and {_listed_extents(extents)} are given")
     if not may_have_block(given.shape_of(given.needed(tile)), extents):
-        shown = ", ".join(ir.python_print(extent, format=False) for extent in extents)
-        raise InferenceError(f"{_told(given, tile)}, which has no part of the extents [{shown}] of {block!r}")
+        shown = _listed_extents(extents)
+        raise InferenceError(f"{_told(given, tile)}, which has no part of the extents {shown} of {block!r}")
+
+
+def _listed_extents(extents: Extents) -> str:
+    return f"[{', '.join(ir.python_print(extent, format=False) for extent in extents)}]"
+
+
+def _address_or_auto(given: Operands, words: Sequence[str]) -> None:
+    value = given.keyword(words[0])
+    if isinstance(value, int) and value < -1:
+        raise InferenceError(
+            f"the keyword {words[0]!r} is {value}, and an address is not negative: -1 is AUTO"
+        )
+
+
+def _axes_between(given: Operands, words: Sequence[str]) -> None:
+    """No fewer elements than the tile has axes, no more than the tensor."""
+    block, tile, tensor = words
+    count, least, most = (len(given.shape_of(given.needed(word))) for word in words)
+    if not least <= count <= most:
+        rule = f"{tile!r} has {least} axes and {tensor!r} {most}"
+        raise InferenceError(f"the operand {block!r} has {count} elements, and {rule}")
+
+
+def _same_count(given: Operands, words: Sequence[str]) -> None:
+    shape, source = words
+    counts = [element_count(given.shape_of(given.needed(word))) for word in words]
+    if None not in counts and counts[0] != counts[1]:
+        told = f"{type_text(given.needed(source).type)} has {counts[1]}"
+        raise InferenceError(f"the operand {shape!r} spans {counts[0]} elements, and {told}")
 
 
 def _not_smaller(given: Operands, words: Sequence[str]) -> None:
@@ -302,6 +352,7 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
         "columns_multiple": _columns_multiple,
         "index_per_axis": _index_per_axis,
         "not_more_than_axes": _not_more_than_axes,
+        "row_per_index": _row_per_index,
         "spread_columns": _spread_columns,
         "turns_matrix": _turns_matrix,
         "axis_of": _axis_of,
@@ -309,6 +360,9 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
         "covers_contraction": _covers_contraction,
         "stores_into": _stores_into,
         "block_of": _block_of,
+        "address_or_auto": _address_or_auto,
+        "axes_between": _axes_between,
+        "same_count": _same_count,
         "not_smaller": _not_smaller,
     }
 )

@@ -73,12 +73,24 @@ def scalar_like(number: float, dtype: torch.dtype) -> torch.Tensor:
     return wrapped(torch.tensor(math.trunc(number)), dtype)
 
 
+def held(number: float, dtype: torch.dtype) -> torch.Tensor:
+    """A scalar that is stored, compared with or a bound: as scalar_like, but integers saturate."""
+    if dtype.is_floating_point:
+        return scalar_like(number, dtype)
+    info = torch.iinfo(dtype)
+    return torch.tensor(min(max(math.trunc(number), info.min), min(info.max, 2**63 - 1)))
+
+
+WRAPPING = ("add", "sub", "mul", "and", "or", "xor", "shl", "shr")
+
+
 def pairwise(
     lhs: Shaped, rhs: Shaped | float, result: torch.dtype, *, name: str, **ignored: object
 ) -> torch.Tensor:
     """Both operands in the result's dtype, then the operation; `tmp` is a workspace."""
     left = lhs.part
-    right = rhs.part if isinstance(rhs, Shaped) else scalar_like(rhs, result)
+    scalar = scalar_like if name in WRAPPING else held
+    right = rhs.part if isinstance(rhs, Shaped) else scalar(rhs, result)
     if result.is_floating_point:
         left, right = left.to(result).double(), right.to(result).double()
     if name == "expdif":
@@ -194,7 +206,7 @@ def vector_alone(
 @reference("tile.expands", "tensor.expands")
 def expands(target: Shaped, scalar: float, result: torch.dtype) -> torch.Tensor:
     """out[...] = scalar"""
-    return scalar_like(scalar, result).expand(target.valid)
+    return held(scalar, result).expand(target.valid)
 
 
 @reference("tensor.expand_clone")

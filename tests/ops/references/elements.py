@@ -1,7 +1,7 @@
 """Single elements, and gathers and scatters one element at a time."""
 
 import torch
-from ops.references.arithmetic import scalar_like
+from ops.references.arithmetic import held
 from ops.references.masks import compared
 from ops.references.movement import cells, holds, numbers_of
 from ops.references.registry import Shaped, reference
@@ -25,7 +25,7 @@ def write(
     target = tile or tensor
     assert target is not None
     out = numbers_of(target.data)
-    out[tuple(indices)] = scalar_like(value, result)
+    out[tuple(indices)] = held(value, result)
     return out[tuple(slice(0, extent) for extent in target.valid)]
 
 

@@ -3,7 +3,7 @@
 import operator
 
 import torch
-from ops.references.arithmetic import each, scalar_like
+from ops.references.arithmetic import each, held, scalar_like
 from ops.references.registry import Shaped, reference
 
 COMPARISONS = {
@@ -18,7 +18,7 @@ COMPARISONS = {
 
 def compared(lhs: Shaped, rhs: Shaped | float, cmp_type: str, dtype: torch.dtype) -> torch.Tensor:
     """1 where the numbers compare so; a scalar takes the dtype."""
-    right = rhs.part if isinstance(rhs, Shaped) else scalar_like(rhs, dtype)
+    right = rhs.part if isinstance(rhs, Shaped) else held(rhs, dtype)
     return each(lambda x, y: int(COMPARISONS[cmp_type](x, y)), lhs.part, right)
 
 

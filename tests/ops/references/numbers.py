@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from ops.references.arithmetic import scalar_like
+from ops.references.arithmetic import held
 from ops.references.registry import Shaped, reference, wrapped
 
 
@@ -15,13 +15,13 @@ def create(
     shape: list[int], result: torch.dtype, init_value: float | None = None, **ignored: object
 ) -> torch.Tensor:
     """Zeros, or the initial value."""
-    return torch.zeros(shape).double() + float(scalar_like(init_value or 0, result))
+    return torch.zeros(shape).double() + float(held(init_value or 0, result))
 
 
 @reference("tile.full", "tensor.full")
 def full(shape: list[int], value: float, dtype: str, result: torch.dtype) -> torch.Tensor:
     """One value everywhere, in the dtype."""
-    return torch.zeros(shape).double() + float(scalar_like(value, result))
+    return torch.zeros(shape).double() + float(held(value, result))
 
 
 @reference("tile.ci", "tensor.ci")

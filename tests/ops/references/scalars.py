@@ -3,7 +3,8 @@
 from typing import Any
 
 import torch
-from ops.references.registry import reference, wrapped
+from ops.references.arithmetic import held
+from ops.references.registry import reference
 
 INVALID_TASK = -1
 
@@ -22,8 +23,8 @@ def array_get_element(array: list[Any], index: int, **ignored: object) -> Any:
 
 @reference("array.update_element")
 def array_update_element(array: list[Any], index: int, value: int, result: torch.dtype) -> list[Any]:
-    """The array with another element at the index, reduced into the range of the dtype."""
-    number = int(wrapped(torch.tensor(value), result))
+    """The array with another element at the index, saturated in the range of the dtype."""
+    number = int(held(value, result))
     return [number if at == index else old for at, old in enumerate(array)]
 
 
