@@ -12,6 +12,7 @@ from pypto_tmpl.language.constants import SUBMITS, attribute_name, shown, type_t
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError, SSAViolationError
 from pypto_tmpl.language.expressions import as_constant, int_constant, operand
 from pypto_tmpl.language.kernels import callee
+from pypto_tmpl.language.reached import note_constant
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, ReassignedError, SecondDefinitionError
 from pypto_tmpl.language.statements import emit, reads
 from pypto_tmpl.language.subscripts import written
@@ -44,6 +45,7 @@ def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.
     note_lane(reader, name, value)
     reader.dump_tags.pop(variable, None)
     reader.names.note_value(variable, value)
+    note_constant(reader, name, variable, value)
     emit(reader, ir.AssignStmt(variable, value, span))
 
 

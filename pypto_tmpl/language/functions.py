@@ -25,7 +25,7 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.folding import boolean, compile_time
 from pypto_tmpl.language.limits import as_parser_error
-from pypto_tmpl.language.reached import reached
+from pypto_tmpl.language.reached import assigned_once, reached
 from pypto_tmpl.language.scopes import HOST_LEVELS, Module, Reader, Signature, Variables
 from pypto_tmpl.language.source import Comments
 from pypto_tmpl.language.statements import block
@@ -94,12 +94,11 @@ def _declared(reader: Reader, node: ast.FunctionDef, decorator: ast.expr) -> Dec
     reader.auto_scope = ("auto_scope", False) not in header.attrs
     params, directions = [], []
     reader.signature = node
-    arguments = [*node.args.posonlyargs, *node.args.args]
-    for index, arg in enumerate(arguments):
+    for index, arg in enumerate([*node.args.posonlyargs, *node.args.args]):
         if index == 0 and arg.arg == "self":
             continue
         type_, direction = parameter(reader, arg)
-        params.append(_parameter_variable(reader, arg, type_, arguments[:index]))
+        params.append(_parameter_variable(reader, arg, type_))
         directions.append(direction)
     reader.params = params
     returned = return_annotation(reader, node.returns)
@@ -116,7 +115,7 @@ def _role(header: _Header) -> ir.Role | None:
     return ir.Role.Orchestrator if orchestrates else header.role
 
 
-def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type, earlier: Sequence[ast.arg]) -> ir.Var:
+def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type) -> ir.Var:
     """A parameter; an INDEX scalar of a dimension's name is that dimension.
 
     In printed text only where the signature names it: a header lists the dimensions of all functions.
@@ -128,9 +127,6 @@ def _parameter_variable(reader: Reader, arg: ast.arg, type_: ir.Type, earlier: S
     if module.printed and is_dimension and not _is_in_signature(reader, arg.arg):
         is_dimension = False
     if is_dimension and type_ == _INDEX:
-        if not module.printed and _is_named(earlier, arg.arg):
-            message = f"the dimension {arg.arg!r} is used before the parameter of that name"
-            raise reader.error(ParserTypeError, arg, message, "put the scalar first")
         return reader.names.bind(arg.arg, module.dimension(arg.arg))
     return reader.names.define(arg.arg, type_, reader.span(arg))
 
@@ -141,11 +137,6 @@ def _is_in_signature(reader: Reader, name: str) -> bool:
     if function is None:
         return False
     return _spells([function.returns, *(arg.annotation for arg in function.args.args)], name)
-
-
-def _is_named(params: Sequence[ast.arg], name: str) -> bool:
-    """Whether the annotation of a parameter spells that name."""
-    return _spells([param.annotation for param in params], name)
 
 
 def _spells(annotations: Sequence[ast.expr | None], name: str) -> bool:
@@ -234,6 +225,7 @@ def read_function(declared: Declared) -> ir.Function:
     node, reader, header = declared.node, declared.reader, declared.header
     span = reader.span(node)
     reader.comments.skip_signature(node)
+    reader.assigned_once = assigned_once(node)
     try:
         attrs, rest = _prologue(reader, node.body, header.attrs)
         is_host = header.level in HOST_LEVELS and header.role is ir.Role.SubWorker

@@ -8,6 +8,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note, closest
+from pypto_tmpl.ir.arithmetic import constant_value
 from pypto_tmpl.language import inference
 from pypto_tmpl.language.attributes import attribute_dict, keyword_value, listed, stored, variables
 from pypto_tmpl.language.constants import shown, type_text, unsupported
@@ -97,6 +98,27 @@ def _check_arguments(
             message = f"{shown(node)} is {type_text(arg.type)}"
             wanted = f"the parameter {param.name_hint!r} of {signature.name!r} is {type_text(param.type)}"
             raise reader.error(ParserTypeError, node, f"{message}, and {wanted}")
+    _check_dimensions(reader, nodes, signature, args)
+
+
+def _check_dimensions(
+    reader: Reader, nodes: list[ast.expr], signature: Signature, args: list[ir.Expr]
+) -> None:
+    """Refuse two arguments that make one dimension of the parameters two different numbers."""
+    known: dict[ir.Var, tuple[int, ast.expr, str]] = {}
+    for param, arg, node in zip(signature.params, args, nodes, strict=False):
+        for variable, value in inference.extents_by_dimension(param, arg):
+            number = constant_value(value)
+            if number is None:
+                continue
+            told = f"for the parameter {param.name_hint!r}"
+            before, first, of_first = known.setdefault(variable, (number, node, told))
+            if before != number:
+                message = (
+                    f"the dimension {variable.name_hint!r} of {signature.name!r} is {before} in"
+                    f" {shown(first)}, {of_first}, and {number} in {shown(node)}, {told}"
+                )
+                raise reader.error(ParserTypeError, node, message)
 
 
 def _warn_of_lost_regions(reader: Reader, node: ast.Call, signature: Signature, args: list[ir.Expr]) -> None:

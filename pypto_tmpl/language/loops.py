@@ -15,7 +15,7 @@ from pypto_tmpl.language.constants import shown
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression, scalar
 from pypto_tmpl.language.folding import integer
-from pypto_tmpl.language.reached import has_rounds, reached, truth
+from pypto_tmpl.language.reached import has_rounds, reached, settled, truth
 from pypto_tmpl.language.regions import split_loop, spmd_loop
 from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, Results
 from pypto_tmpl.language.statements import block, emit, reads
@@ -82,7 +82,8 @@ def _counted(reader: Reader, node: ast.For, call: ast.Call, kind: str) -> None:
     with scope:
         loop_var = reader.names.define(loop_name, variable_type, reader.span(node.target))
         iter_args = _carry(reader, carried, initial)
-        with _loop(reader, kind, results), reached(reader, has_rounds(start, stop, step)):
+        bounds = (settled(reader, bound) for bound in (start, stop, step))
+        with _loop(reader, kind, results), reached(reader, has_rounds(*bounds)):
             body = block(reader, node.body, span)
     return_vars = _return_vars(reader, results, iter_args, span)
     attrs = stored(reader, call, header.attrs)
@@ -254,7 +255,7 @@ def _while(reader: Reader, node: ast.While) -> None:
     span = reader.span(node)
     condition = scalar(reader, node.test, "the condition of a while", ir.DataType.BOOL)
     results = Results()
-    with _loop(reader, "while", results), reached(reader, truth(condition) is not False):
+    with _loop(reader, "while", results), reached(reader, truth(settled(reader, condition)) is not False):
         body = block(reader, node.body, span)
     emit(reader, ir.WhileStmt(condition, (), body, _return_vars(reader, results, (), span), span))
 
@@ -273,7 +274,7 @@ def _carried_while(reader: Reader, node: ast.For, call: ast.Call) -> None:
     with reader.names.scope():
         iter_args = _carry(reader, names, initial)
         condition = _condition(reader, node)
-        with _loop(reader, "while", results), reached(reader, truth(condition) is not False):
+        with _loop(reader, "while", results), reached(reader, truth(settled(reader, condition)) is not False):
             body = block(reader, node.body[1:], span)
     return_vars = _return_vars(reader, results, iter_args, span)
     emit(reader, ir.WhileStmt(condition, iter_args, body, return_vars, span))

@@ -7,6 +7,8 @@ then is left out. Names that do not exist and what the language lacks are errors
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -15,6 +17,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference, constant_value
 from pypto_tmpl.language.diagnostics import ParserError
 from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.rewrite import substitute
 
 _COMPARISONS: Mapping[type[ir.Expr], Callable[[float], bool]] = MappingProxyType(
     {
@@ -56,25 +59,53 @@ def _difference(left: ir.Expr, right: ir.Expr) -> float | None:
     return constant_difference(left, right) if is_integer else None
 
 
+def assigned_once(function: ast.FunctionDef) -> frozenset[str]:
+    """The names that one statement of a function binds, and nothing else in it."""
+    bound: Counter[str] = Counter()
+    for node in ast.walk(function):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                bound[name] += 1
+    parameters = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    return frozenset(name for name, count in bound.items() if count == 1) - parameters
+
+
+def note_constant(reader: Reader, name: str, variable: ir.Var, value: ir.Expr) -> None:
+    """Remember what a variable is in every run: one that is assigned once, and from constants."""
+    if name not in reader.assigned_once or reader.expanding or reader.module.printed:
+        return
+    value = settled(reader, value)
+    found, number = truth(value), constant_value(value)
+    if found is not None:
+        reader.constants[variable] = ir.ConstBool(found, value.span)
+    elif number is not None or isinstance(value, ir.ConstFloat):
+        reader.constants[variable] = value
+
+
+def settled(reader: Reader, value: ir.Expr) -> ir.Expr:
+    """``value`` with the constants that variables in it are in every run."""
+    return substitute(value, reader.constants) if reader.constants else value
+
+
 def has_rounds(start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> bool:
     """Whether a counted loop may run its body."""
     length, by = constant_difference(stop, start), constant_value(step)
     return length is None or by is None or (length > 0 if by > 0 else length < 0)
 
 
-def leaves(statement: ir.Stmt) -> bool:
+def leaves(reader: Reader, statement: ir.Stmt) -> bool:
     """Whether nothing behind a statement is reached."""
     match statement:
         case ir.ReturnStmt() | ir.BreakStmt() | ir.ContinueStmt():
             return True
         case ir.SeqStmts(stmts=statements):
-            return any(leaves(inner) for inner in statements)
+            return any(leaves(reader, inner) for inner in statements)
         case ir.IfStmt(condition=condition, then_body=then_body, else_body=else_body):
-            taken = truth(condition)
-            then_leaves = taken is False or leaves(then_body)
-            return then_leaves and (taken is True or (else_body is not None and leaves(else_body)))
+            taken = truth(settled(reader, condition))
+            then_leaves = taken is False or leaves(reader, then_body)
+            return then_leaves and (taken is True or (else_body is not None and leaves(reader, else_body)))
         case ir.ScopeStmt(body=body):
-            return leaves(body)
+            return leaves(reader, body)
     return False
 
 

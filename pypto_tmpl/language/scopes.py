@@ -291,6 +291,8 @@ class Reader:
     params: list[ir.Var] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)  # kinds of the scopes around, the innermost last
     unreached: int = 0  # blocks around that no run reaches, see reached.py
+    assigned_once: frozenset[str] = frozenset()  # names that one statement of the function binds
+    constants: dict[ir.Var, ir.Expr] = field(default_factory=dict)  # what such variables are in every run
     left_out: set[str] = field(default_factory=set)  # names that statements there would have bound
     errors: list[ParserError] = field(default_factory=list)  # of statements that were passed over
     failed: set[str] = field(default_factory=set)  # names that such statements would have bound

@@ -9,7 +9,7 @@ from pypto_tmpl.language.calls import call
 from pypto_tmpl.language.constants import SUBMITS, attribute_name, shown
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, PythonSyntaxError
 from pypto_tmpl.language.expressions import as_constant, expression, scalar
-from pypto_tmpl.language.reached import reached, truth
+from pypto_tmpl.language.reached import reached, settled, truth
 from pypto_tmpl.language.scopes import Reader, Results
 from pypto_tmpl.language.statements import block, emit, reads
 from pypto_tmpl.language.static_statements import STATIC_STATEMENTS
@@ -83,7 +83,7 @@ def _if(reader: Reader, node: ast.If) -> None:
     span = reader.span(node)
     condition = scalar(reader, node.test, "the condition of an if", ir.DataType.BOOL)
     outer, results = reader.results, Results()
-    reader.results, taken = results, truth(condition)
+    reader.results, taken = results, truth(settled(reader, condition))
     try:
         if yields(node.body) or yields(node.orelse):
             with reader.names.scope(), reached(reader, taken is not False):

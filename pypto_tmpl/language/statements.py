@@ -69,7 +69,9 @@ def block(reader: Reader, body: Sequence[ast.stmt], span: ir.Span, first: ir.Stm
                     elif yields([node]):
                         raise  # so that the loop or branch around is left out, which needs the yield
                     _pass_over(reader, node)
-            is_left |= not reader.module.printed and any(map(leaves, reader.statements[count:]))
+            is_left |= not reader.module.printed and any(
+                leaves(reader, made) for made in reader.statements[count:]
+            )
         found = reader.statements
     finally:
         reader.statements = outer

@@ -233,7 +233,6 @@ CASES: dict[str, list[Case]] = {
         Case('y = pl.incore(x)', pl.InvalidOperationError, (1, 5), "unknown op 'pl.incore'", 'write `with pl.at(level=pl.Level.CORE_GROUP):`'),
         Case('@pl.function\ndef f(x: pl.Tensor): pass\n', pl.ParserTypeError, (2, 10), "'pl.Tensor' is no type", 'write what it holds: pl.Tensor[[extents], dtype]', module=True),
         Case('@pl.function\ndef f(x: pl.Tensor[[-1], pl.FP32]): pass\n', pl.ParserTypeError, (2, 21), "an extent is not negative, as '-1' is", module=True),
-        Case('N = pl.dynamic("N")\n@pl.function\ndef f(x: pl.Tensor[[N], pl.FP32], N: pl.Scalar[pl.INDEX]): pass\n', pl.ParserTypeError, (3, 35), "the dimension 'N' is used before the parameter of that name", 'put the scalar first', module=True),
         Case('@pl.function(**KEYWORDS)\ndef f(): pass\n', pl.ParserSyntaxError, (1, 16), 'keywords are written out, not unpacked with **', module=True),
         Case('@pl.function(level=pl.Level.HOST)\ndef f():\n    w = pld.alloc_window_buffer(64, name="v")\n', pl.ParserSyntaxError, (3, 9), 'a window buffer is named by the variable it is bound to', 'leave out name=', module=True),
         Case("@pl.function(external_source='/a.cpp')\ndef f(): ...\n", pl.ParserTypeError, (1, 30), 'a function of type Opaque has no external_source', 'only those of type AIC and AIV have one', module=True),

@@ -40,13 +40,13 @@ def call_type(signature: Signature, args: Sequence[ir.Expr]) -> ir.Type:
     """Type of a function call: its return types, dynamic extents replaced by those of the arguments."""
     known: dict[ir.Var, ir.Expr] = {}
     for param, arg in zip(signature.params, args, strict=False):
-        for var, value in _bindings(param, arg):
+        for var, value in extents_by_dimension(param, arg):
             if var not in known and var is not value:
                 known[var] = value
     return substitute(signature.result_type, known)
 
 
-def _bindings(param: ir.Var, arg: ir.Expr) -> list[tuple[ir.Var, ir.Expr]]:
+def extents_by_dimension(param: ir.Var, arg: ir.Expr) -> list[tuple[ir.Var, ir.Expr]]:
     """What an argument says about the variables in the parameter's type, and about a scalar parameter."""
     if isinstance(param.type, ir.ScalarType):
         return [(param, arg)]

@@ -15,9 +15,10 @@ from pypto_tmpl.language.jit.bindings import Bindings, Local
 from pypto_tmpl.language.jit.expressions import ExpressionRewriter, Program
 from pypto_tmpl.language.jit.literals import literal, placed
 from pypto_tmpl.language.jit.liveness import targets
-from pypto_tmpl.language.jit.metadata import Info, ScalarInfo, TensorInfo, TupleInfo
+from pypto_tmpl.language.jit.metadata import Extent, Info, ScalarInfo, TensorInfo, TupleInfo
 from pypto_tmpl.language.jit.reached import Reached
 from pypto_tmpl.language.jit.user_source import MISSING, Reads, Surroundings, UserSource
+from pypto_tmpl.language.reached import assigned_once
 
 _BIND_DYNAMIC = ("dim", "var")
 
@@ -35,6 +36,7 @@ class BodyRewriter:
     ) -> None:
         self._program = program
         self._reached = Reached(program.closure)
+        self._assigned_once = assigned_once(source.tree)
         self._left_out: set[str] = set()  # names that statements would bind which no run reaches
         self._source = source
         self._bindings = bindings
@@ -114,7 +116,7 @@ class BodyRewriter:
                     return self._extent(statement, name, *element)
                 info, extent = self._expressions.infos.info(value), self._expressions.infos.extent(value)
                 written = self._expressions.rewrite(value)
-                variable = placed(ast.Name(self._bindings.assign(name, info, extent), ast.Store()), target)
+                variable = placed(ast.Name(self._assigned(name, info, extent, written), ast.Store()), target)
                 return [placed(ast.Assign([variable], written), statement)]
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 shape = self._shape_of(value)
@@ -126,6 +128,13 @@ class BodyRewriter:
                 return [placed(ast.Assign([bound], written), statement)]
         written = self._expressions.rewrite(value)
         return [placed(ast.Assign([self._written_target(target)], written), statement)]
+
+    def _assigned(self, name: str, info: Info, extent: Extent, value: ast.expr) -> str:
+        """The variable that an assignment of a rewritten value writes."""
+        chosen = self._bindings.assign(name, info, extent)
+        if name in self._assigned_once:
+            self._reached.note(chosen, value)
+        return chosen
 
     def _written_target(self, target: ast.expr) -> ast.expr:
         """``y[a:b]`` with the names as they stand."""
@@ -151,7 +160,8 @@ class BodyRewriter:
         info, extent = self._expressions.infos.info(value), self._expressions.infos.extent(value)
         written = self._expressions.rewrite(value)
         annotation = self._expressions.annotation(statement.annotation)
-        bound = placed(ast.Name(self._bindings.assign(name, info, extent), ast.Store()), statement.target)
+        variable = self._assigned(name, info, extent, written)
+        bound = placed(ast.Name(variable, ast.Store()), statement.target)
         return [placed(ast.AnnAssign(bound, annotation, written, 1), statement)]
 
     def _shape_of(self, node: ast.expr) -> Local | None:

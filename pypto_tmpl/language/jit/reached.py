@@ -17,6 +17,15 @@ class Reached:
 
     def __init__(self, outside: Mapping[str, Any]) -> None:
         self._outside = outside
+        self._constants: dict[str, Any] = {}  # what variables that are assigned once are in every run
+
+    def note(self, name: str, value: ast.expr) -> None:
+        """Remember a variable that no other statement assigns, where its value is known here."""
+        found = self.truth(value) if isinstance(value, ast.BoolOp | ast.UnaryOp) else None
+        try:
+            self._constants[name] = self._value(value) if found is None else found
+        except _UNKNOWN:
+            return
 
     def truth(self, condition: ast.expr) -> bool | None:
         """What a condition is in every run; None where that depends on the run."""
@@ -65,6 +74,8 @@ class Reached:
                 return fold(operation, self._value(left), self._value(right))
             case ast.Compare(left=left, ops=[comparison], comparators=[right]):
                 return COMPARE[type(comparison)](self._value(left), self._value(right))
+            case ast.Name(id=name) if name in self._constants:
+                return self._constants[name]
             case ast.Name(id=name) if name in self._outside:
                 return self._outside[name]
         raise TypeError("only a run has this value")
