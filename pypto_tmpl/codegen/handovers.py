@@ -9,6 +9,8 @@ in the program, where no transfer can order two accesses at all:
 * no push behind the one access belongs to a pipe that is popped before the other, in either direction. A
   transfer in a loop around an access counts as before and behind it. (Events and ``syncall`` order nothing
   in a script, whose lanes do not wait for them.)
+
+Parameters to which some call gives one tensor are one tensor: the same name, or what an op wrote and yielded.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Literal
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, code_nodes
 from pypto_tmpl.codegen.kernels import KernelMap
+from pypto_tmpl.codegen.shared_arguments import Naming, namings
 from pypto_tmpl.codegen.whole_tiles import POPS, PUSHES, pipe_id
 from pypto_tmpl.ir.arithmetic import constant_value
 from pypto_tmpl.ops import OpTable
@@ -75,9 +78,19 @@ def handover_warnings(kernels: KernelMap, table: OpTable) -> Iterator[str]:
                 aic, aiv = kernels.group_members(caller)
             if aic is None or aiv is None:
                 continue
-            sides = [_member(kernels, table, one, _given(kernels, one, calls, caller)) for one in (aic, aiv)]
-            for first, second in _unordered(*sides):
-                yield _text(group, first, second)
+            told: set[tuple[int, int]] = set()
+            for naming in namings(kernels, table, caller):
+                given = [_named(_given(kernels, one, calls, caller), naming) for one in (aic, aiv)]
+                sides = (_member(kernels, table, *one) for one in zip((aic, aiv), given, strict=True))
+                for first, second in _unordered(*sides):
+                    accesses = (id(first.stmt), id(second.stmt))
+                    if accesses not in told:
+                        told.add(accesses)
+                        yield _text(group, first, second, naming)
+
+
+def _named(given: dict[int, ir.Var], naming: Naming) -> dict[int, ir.Var]:
+    return {param: naming.get(tensor, tensor) for param, tensor in given.items()}
 
 
 def _group_bodies(kernels: KernelMap, caller: ir.Function) -> Iterator[tuple[str, ir.Stmt]]:
@@ -277,15 +290,17 @@ def _leads(sender: _Member, first: _Place, receiver: _Member, second: _Place) ->
     return any(what in behind and place.may_precede(second) for what, place in receiver.received)
 
 
-def _text(group: str, write: _Access, read: _Access) -> str:
+def _text(group: str, write: _Access, read: _Access, naming: Naming) -> str:
+    others = [other.name_hint for other, first in naming.items() if first is write.tensor]
+    also = f", to which a call gives the tensor of {', '.join(map(repr, others))} too," if others else ""
     where = [
         f"{access.function} {access.kind} it{_at(access.stmt)}:"
         f" {' '.join(ir.python_print(access.stmt, format=False).split())}"
         for access in (write, read)
     ]
     return (
-        f"group {group!r} hands {write.tensor.name_hint!r} over through memory, and no push and pop orders"
-        f" the two accesses, so that a script reads it before or after:\n  {where[0]}\n  {where[1]}\n"
+        f"group {group!r} hands {write.tensor.name_hint!r}{also} over through memory, and no push and pop"
+        f" orders the two accesses, so that a script reads it before or after:\n  {where[0]}\n  {where[1]}\n"
         "  run the script with race_check to see whether they touch the same cells"
     )
 

@@ -233,3 +233,44 @@ def test_no_word_on_recorded_programs(dump):
     with warnings.catch_warnings():
         warnings.simplefilter("error", HandoverWarning)
         torch_codegen(ir.deserialize_from_file(str(dump.path)))
+
+
+OTHER = at(20, assign(u, load(out, [0, 0], [4, 8])))
+
+
+def called(*statements, params=both, extra=()):
+    """A group whose cube core writes ``mid`` and whose vector core reads ``out``, and its callers."""
+    cube, vector, group, _ = pair([TAKE, WRITE], [OTHER])
+    return told(cube, vector, group, *extra, function("main", params, *statements))
+
+
+def test_one_tensor_for_two_parameters_of_the_group():
+    (warning,) = called(evaluate(call("k", [x, out, out])), params=[x, out])
+    assert warning.startswith(
+        "group 'k' hands 'mid', to which a call gives the tensor of 'out' too, over through"
+    )
+    assert "k_aic writes it at kernel.py:12:5" in warning and "k_aiv reads it at kernel.py:20:5" in warning
+
+
+def test_one_tensor_by_another_name_or_through_a_caller():
+    other = tensor("other", [4, 8])
+    renamed = [assign(other, out), evaluate(call("k", [x, out, other]))]
+    assert len(called(*renamed, params=[x, out])) == 1
+    y, z = tensor("y", [4, 8]), tensor("z", [4, 8])
+    step = function("step", [x, y, z], evaluate(call("k", [x, y, z])))
+    assert len(called(evaluate(call("step", [x, out, out])), params=[x, out], extra=[step])) == 1
+    assert called(evaluate(call("step", both)), extra=[step]) == []
+
+
+def test_two_calls_of_the_group_of_which_one_gives_a_tensor_twice():
+    calls = [
+        evaluate(call("k", both)),
+        evaluate(call("k", [x, out, out])),
+        evaluate(call("k", [x, mid, mid])),
+    ]
+    assert len(called(*calls)) == 1
+
+
+def test_different_tensors_for_the_parameters():
+    assert called(evaluate(call("k", both))) == []
+    assert called(evaluate(call("k", [x, x, out])), params=[x, out]) == []
