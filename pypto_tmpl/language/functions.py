@@ -25,8 +25,8 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.folding import boolean, compile_time
 from pypto_tmpl.language.limits import as_parser_error
-from pypto_tmpl.language.reached import assigned_once, reached
-from pypto_tmpl.language.scopes import HOST_LEVELS, Module, Reader, Signature, Variables
+from pypto_tmpl.language.reached import assigned_once, bound_by, reached
+from pypto_tmpl.language.scopes import HOST_LEVELS, InlineFunction, Module, Reader, Signature, Variables
 from pypto_tmpl.language.source import Comments
 from pypto_tmpl.language.statements import block
 from pypto_tmpl.language.types import parameter, return_annotation
@@ -225,7 +225,8 @@ def read_function(declared: Declared) -> ir.Function:
     node, reader, header = declared.node, declared.reader, declared.header
     span = reader.span(node)
     reader.comments.skip_signature(node)
-    reader.assigned_once = assigned_once(node)
+    inlined = (value.node for value in reader.module.closure.values() if isinstance(value, InlineFunction))
+    reader.assigned_once = assigned_once(node).difference(*map(bound_by, inlined))
     try:
         attrs, rest = _prologue(reader, node.body, header.attrs)
         is_host = header.level in HOST_LEVELS and header.role is ir.Role.SubWorker

@@ -61,18 +61,22 @@ def _difference(left: ir.Expr, right: ir.Expr) -> float | None:
 
 def assigned_once(function: ast.FunctionDef) -> frozenset[str]:
     """The names that one statement of a function binds, and nothing else in it."""
-    bound: Counter[str] = Counter()
-    for node in ast.walk(function):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                bound[name] += 1
+    bound = bound_by(function)
     parameters = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
     return frozenset(name for name, count in bound.items() if count == 1) - parameters
 
 
+def bound_by(function: ast.FunctionDef) -> Counter[str]:
+    """How many statements of a function bind each name; what an inline function binds its caller sees."""
+    names = (node for node in ast.walk(function) if isinstance(node, ast.Name))
+    return Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
+
+
 def note_constant(reader: Reader, name: str, variable: ir.Var, value: ir.Expr) -> None:
     """Remember what a variable is in every run: one that is assigned once, and from constants."""
-    if name not in reader.assigned_once or reader.expanding or reader.module.printed:
+    reader.constants.pop(variable, None)  # of an inline function's body that is read again
+    once = assigned_once(reader.expanding[-1].node) if reader.expanding else reader.assigned_once
+    if name not in once or reader.module.printed:
         return
     value = settled(reader, value)
     found, number = truth(value), constant_value(value)

@@ -62,6 +62,28 @@ def test_what_a_run_may_reach_is_judged(lines):
         parsed(*lines)
 
 
+def test_in_an_inline_function():
+    """It is read again for each call, with other constants."""
+    inline = """
+import pypto.language as pl
+@pl.inline
+def tail(x, out, low: int, high: int):
+    some = low < high
+    if some:
+        out[:, low:high] = x[:, low:high]
+    return out
+"""
+    text = inline + HEAD.replace("import pypto.language as pl\n", "")
+    lines = "        out = tail(x, out, 0, 8)\n        out = tail(x, out, 64, 64)\n        return out\n"
+    program = pl.parse(text + lines)
+    assert isinstance(program, ir.Program)
+    namespace: dict = {}
+    exec(torch_codegen(program), namespace)
+    x, out = torch.ones(16, 64), torch.zeros(16, 64)
+    namespace["main"](x, 3, True, out)
+    assert torch.equal(out, torch.cat([x[:, :8], x[:, 8:] * 2], dim=1))
+
+
 @pl.jit
 def by_flag(x: pl.Tensor, out: pl.Out[pl.Tensor]):
     with pl.at(level=pl.Level.CORE_GROUP):
