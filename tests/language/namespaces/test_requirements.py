@@ -160,6 +160,27 @@ REFUSED = {
         (T, [0, 0], X, [8, 100]),
         f"tile.store: the operand 'tile' is {T_TYPE}, which has no part of the extents [8, 100] of 'shapes'",
     ),
+    "axes_between": (
+        "pl.store",
+        (T, [0, 0], X, [16]),
+        "tile.store: the operand 'shapes' has 1 elements, and 'tile' has 2 axes and 'output_tensor' 2",
+    ),
+    "same_count": (
+        "pl.tensor.view",
+        (X, [7, 8]),
+        f"tensor.view: the operand 'shape' spans 56 elements, and {X_TYPE} has 1024",
+    ),
+    "row_per_index": (
+        "pl.tensor.scatter_update",
+        (X, -2, tensor(2, 6, dtype=D.INT32), X),
+        f"tensor.scatter_update: the operand 'src' is {X_TYPE} and 'index' is pl.Tensor[[2, 6], pl.INT32]: "
+        "the index names 12 rows, of which 'src' has 16",
+    ),
+    "address_or_auto": (
+        "pl.reserve_buffer",
+        ("q", 64, -2),
+        "system.reserve_buffer: the keyword 'base' is -2, and an address is not negative: -1 is AUTO",
+    ),
     "not_smaller": (
         "pl.fillpad_expand",
         (T, [8, 64]),
