@@ -266,7 +266,7 @@ INPUTS = {
     "kernel source": 1,
     "level and role": 1,
     "operands of ops": 3,
-    "rules of scopes, loops and launches": 57,
+    "rules of scopes, loops and launches": 56,
 }
 
 
