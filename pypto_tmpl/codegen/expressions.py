@@ -240,7 +240,12 @@ class ExpressionEmitter(VariableEmitter):
         return origin.is_whole and (origin.is_clean or call.op.name not in _CHECKED)
 
     def may_be_view(self, call: ir.Call) -> bool:
-        """Whether what ``call`` copies may be shown instead: nothing is written before it is used."""
+        """Whether what ``call`` copies may be shown instead: nothing is written before it is used.
+
+        A traced script copies: what it records of memory tells when cells were read.
+        """
+        if self.script.trace is not None:
+            return False
         if call.op.name not in COPIES or not self._views.may_be_view(call):
             return False
         is_checked = call.op.name in _CHECKED
