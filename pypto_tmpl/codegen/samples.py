@@ -12,7 +12,7 @@ from pypto_tmpl.codegen.filters import py_literal
 from pypto_tmpl.codegen.operands import Operand, bind_attributes, bind_operands
 from pypto_tmpl.ir.dtypes import DataType, common_dtype
 from pypto_tmpl.ops.model import DTypeName, OpEntry
-from pypto_tmpl.ops.rules import resolve_result
+from pypto_tmpl.ops.typing.words import resolve_result
 
 _TYPED = re.compile(r"(?P<dtype>[A-Z][A-Z0-9]+)\[(?P<shape>[^\]]*)\](?:\s+valid\s+(?P<valid>\[[^\]]*\]))?")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts
 from pypto_tmpl.ops import OpEntry, OpTable
-from pypto_tmpl.ops.rules import resolve_result
+from pypto_tmpl.ops.typing.words import resolve_result
 
 TRANSFERS = frozenset({"tile.tpush_to_aiv", "tile.tpush_to_aic", "tile.tpop_from_aic", "tile.tpop_from_aiv"})
 _SAME_STORAGE = "first_tile"  # the memory rule of ops whose result is, or may be a view of, an operand

@@ -7,8 +7,9 @@ import difflib
 from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.printer import type_text
 from pypto_tmpl.language.attributes import attribute_dict, stored
-from pypto_tmpl.language.constants import named_member, shown, type_text
+from pypto_tmpl.language.constants import named_member, shown
 from pypto_tmpl.language.dependencies import dependencies
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,

@@ -2,8 +2,8 @@
 
 from pypto_tmpl.ops.loader import OpTableError, forget_changed, load_table
 from pypto_tmpl.ops.model import FamilyFile, KwargSpec, OpEntry, OperandSpec, ResultSpec
-from pypto_tmpl.ops.rules import carries_region_of, resolve_result
 from pypto_tmpl.ops.table import OpTable, UnknownOpError
+from pypto_tmpl.ops.typing.words import carries_region_of, resolve_result
 
 __all__ = [
     "FamilyFile",

@@ -93,7 +93,7 @@ class KwargSpec(_Model, frozen=True):
 
 
 class ResultSpec(_Model, frozen=True):
-    """What the op yields, in the closed vocabulary of `pypto_tmpl/ops/rules.py`."""
+    """What the op yields, in the closed vocabulary of `pypto_tmpl/ops/typing/words.py`."""
 
     kind: Annotated[
         ResultKind | None, Meta(description="Kind of value; by default the op's namespace (tile, tensor).")

@@ -11,7 +11,7 @@ from ops.sampled import DTYPES, TABLE, emit, made_up, parse, run
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
-from pypto_tmpl.ops.rules import resolve_result
+from pypto_tmpl.ops.typing.words import resolve_result
 
 TOO_LARGE = {
     "FP16": ["-1e30", "65520.0", "100000"],

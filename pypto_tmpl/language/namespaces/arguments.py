@@ -10,7 +10,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
-from pypto_tmpl.language.constants import DATA_TYPES
+from pypto_tmpl.ir.dtypes import DATA_TYPES
 from pypto_tmpl.language.namespaces.context import Argument, OpCallError, shown_argument
 from pypto_tmpl.ops import KwargSpec
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import closest
-from pypto_tmpl.language.inference import InferenceError, MissingRuleError, built_type
 from pypto_tmpl.language.namespaces import scalars, special
 from pypto_tmpl.language.namespaces.arguments import keyword_of, kind_of, operand_of
 from pypto_tmpl.language.namespaces.context import (
@@ -22,6 +21,7 @@ from pypto_tmpl.language.namespaces.context import (
 from pypto_tmpl.language.namespaces.literals import signed_operand
 from pypto_tmpl.language.namespaces.overloads import Form, Misfit, Path, forms_of, spellings
 from pypto_tmpl.ops import KwargSpec, OpEntry, resolve_result
+from pypto_tmpl.ops.typing import InferenceError, MissingRuleError, built_type
 
 
 def build_call(

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.constants import type_text
+from pypto_tmpl.ir.printer import type_text
 
 Argument: TypeAlias = "ir.Expr | int | float | bool | str | None | ir.DataType | Enum | Sequence[Argument]"
 """An operand or keyword: a Python number is a literal of the text; an ``ir`` constant has its own dtype,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.constants import type_text
+from pypto_tmpl.ir.printer import type_text
 from pypto_tmpl.language.namespaces.arguments import operand_of
 from pypto_tmpl.language.namespaces.context import Argument, OpCallError, shown_argument
 

@@ -4,13 +4,13 @@ import pytest
 from language.namespaces.operands import D, Mem, S, built, scalar, tensor, text, tile, type_text
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.inference import MissingRuleError
 from pypto_tmpl.language.namespaces import (
     CallContext,
     NoRuleOpCallError,
     OpCallError,
     UnknownOpCallError,
 )
+from pypto_tmpl.ops.typing import MissingRuleError
 
 X, Y = tensor(16, 64), tensor(64, 32, name="y")
 INTS, H = tensor(16, 64, dtype=D.INT32, name="i"), tensor(16, 64, dtype=D.BF16, name="h")

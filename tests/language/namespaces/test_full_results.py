@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 from language.namespaces.operands import Mem, built, tensor, tile, type_text
-from language.namespaces.test_inference_samples import inferred
+from ops.typing.test_inference_samples import inferred
 from ops.sampled import TABLE
 
 import pypto_tmpl.language as pl

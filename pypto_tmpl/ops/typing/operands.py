@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from pypto_tmpl import ir
-from pypto_tmpl.ops import OpEntry
+from pypto_tmpl.ops.model import OpEntry
 
 Extents: TypeAlias = Sequence[ir.Expr]
 _ENUMERATIONS: Mapping[str, type[Enum]] = MappingProxyType(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pypto_tmpl import ir
 from pypto_tmpl.ir.extents import as_extents, constant_extent, same_extent
 from pypto_tmpl.ir.types import implicit_tile_view
-from pypto_tmpl.language.inference.operands import Extents, Operands
-from pypto_tmpl.ops import ResultSpec
+from pypto_tmpl.ops.model import ResultSpec
+from pypto_tmpl.ops.typing.operands import Extents, Operands
 
 _TURNED = {
     ir.TileLayout.row_major: ir.TileLayout.col_major,

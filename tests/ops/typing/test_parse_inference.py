@@ -4,12 +4,12 @@ import pytest
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
-from pypto_tmpl.language.inference import InferenceError, Operands
-from pypto_tmpl.language.inference.dtypes import DTYPES
-from pypto_tmpl.language.inference.regions import VALID_REGIONS
-from pypto_tmpl.language.inference.shapes import SHAPES
 from pypto_tmpl.ops import OpEntry, OperandSpec, ResultSpec
-from pypto_tmpl.ops.rules import DTYPE_RULES, SHAPE_RULES, VALID_RULES
+from pypto_tmpl.ops.typing import InferenceError, Operands
+from pypto_tmpl.ops.typing.dtypes import DTYPES
+from pypto_tmpl.ops.typing.regions import VALID_REGIONS
+from pypto_tmpl.ops.typing.shapes import SHAPES
+from pypto_tmpl.ops.typing.words import DTYPE_RULES, SHAPE_RULES, VALID_RULES
 
 S = ir.Span.unknown()
 D, Mem = ir.DataType, ir.MemorySpace

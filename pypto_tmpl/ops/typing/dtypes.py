@@ -1,4 +1,4 @@
-"""The dtypes of results, by the words of the op table (``pypto_tmpl/ops/rules.py``)."""
+"""The dtypes of results, by the words of the op table (``pypto_tmpl/ops/typing/words.py``)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.dtypes import common_dtype
-from pypto_tmpl.language.inference.operands import InferenceError, Operands
+from pypto_tmpl.ops.typing.operands import InferenceError, Operands
 
 DTypeRule = Callable[[Operands, Sequence[str]], ir.DataType]
 _SCALE_SPACES = (ir.MemorySpace.LeftScale, ir.MemorySpace.RightScale)

@@ -1,4 +1,4 @@
-"""The shapes of results, by the words of the op table (``pypto_tmpl/ops/rules.py``)."""
+"""The shapes of results, by the words of the op table (``pypto_tmpl/ops/typing/words.py``)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference, constant_value, simplify
 from pypto_tmpl.ir.extents import as_extent, constant_extent
-from pypto_tmpl.language.constants import type_text
-from pypto_tmpl.language.inference.operands import Extents, InferenceError, Operands
+from pypto_tmpl.ir.printer import type_text
+from pypto_tmpl.ops.typing.operands import Extents, InferenceError, Operands
 
 _FRACTAL_ROWS = 16
 BLOCK_BYTES = 32

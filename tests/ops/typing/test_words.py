@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from pypto_tmpl.ops import OpEntry, carries_region_of, resolve_result, rules
+from pypto_tmpl.ops import OpEntry, carries_region_of, resolve_result
+from pypto_tmpl.ops.typing import words
 
 
 def entry(result: object) -> OpEntry:
@@ -55,15 +56,15 @@ def test_a_named_result_is_written_out() -> None:
     ],
 )
 def test_terms_of_a_rule(part: str, rule: str, unknown: list[str]) -> None:
-    assert list(rules.unknown_terms(entry("none"), part, rule)) == unknown
+    assert list(words.unknown_terms(entry("none"), part, rule)) == unknown
 
 
-@pytest.mark.parametrize("name", rules.NAMED_RESULTS)
+@pytest.mark.parametrize("name", words.NAMED_RESULTS)
 def test_named_results_use_the_vocabulary(name: str) -> None:
     names = {"acc", "lhs", "rhs"}
-    for part in rules.VOCABULARY:
-        rule = getattr(rules.NAMED_RESULTS[name], part)
-        unknown = () if rule is None else rules.unknown_terms(entry("none"), part, rule)
+    for part in words.VOCABULARY:
+        rule = getattr(words.NAMED_RESULTS[name], part)
+        unknown = () if rule is None else words.unknown_terms(entry("none"), part, rule)
         assert not set(unknown) - names
 
 

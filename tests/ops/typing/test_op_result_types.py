@@ -5,8 +5,8 @@ from codegen.builders import U, as_expr, tensor, tile
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import DataType
-from pypto_tmpl.language.inference import infer_type
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.typing import infer_type
 
 TABLE = load_table()
 

@@ -11,12 +11,12 @@ from types import MappingProxyType
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference, constant_value
-from pypto_tmpl.language.constants import type_text
-from pypto_tmpl.language.inference.operands import Extents, InferenceError, Operands
-from pypto_tmpl.language.inference.shapes import BLOCK_BYTES, MASK_STEPS, agree, contracted, product
+from pypto_tmpl.ir.printer import type_text
 from pypto_tmpl.ops.blocks import may_have_block
-from pypto_tmpl.ops.requirements import REQUIREMENTS, parse_requirement
 from pypto_tmpl.ops.signatures import call_of
+from pypto_tmpl.ops.typing.operands import Extents, InferenceError, Operands
+from pypto_tmpl.ops.typing.shapes import BLOCK_BYTES, MASK_STEPS, agree, contracted, product
+from pypto_tmpl.ops.typing.words import REQUIREMENTS, parse_requirement
 
 Check = Callable[[Operands, Sequence[str]], None]
 _NARROWED = (ir.DataType.FP16, ir.DataType.BF16)

@@ -3,10 +3,10 @@
 import pytest
 from language.namespaces.operands import D, Mem, built, scalar, tensor, tile, type_text
 
-from pypto_tmpl.language.inference.requirements import _CHECKS
 from pypto_tmpl.language.namespaces import OpCallError
 from pypto_tmpl.ops import load_table
-from pypto_tmpl.ops.requirements import REQUIREMENTS, parse_requirement
+from pypto_tmpl.ops.typing.requirements import _CHECKS
+from pypto_tmpl.ops.typing.words import REQUIREMENTS, parse_requirement
 
 X, INTS, WORDS = tensor(16, 64), tensor(16, 64, dtype=D.INT32), tensor(16, 64, dtype=D.INT16)
 T, NARROW, BYTES = tile(16, 64), tile(16, 64, dtype=D.BF16), tile(16, 64, dtype=D.UINT8)

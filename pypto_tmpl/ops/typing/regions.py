@@ -1,4 +1,4 @@
-"""The valid regions of results, by the words of the op table (``pypto_tmpl/ops/rules.py``).
+"""The valid regions of results, by the words of the op table (``pypto_tmpl/ops/typing/words.py``).
 
 A region is a rectangle at the origin, given by its extents; None is the whole box.
 """
@@ -12,9 +12,9 @@ from types import MappingProxyType
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference, constant_value, provably_equal, simplify
 from pypto_tmpl.ir.extents import as_extent, constant_extent, same_extents
-from pypto_tmpl.language.constants import type_text
-from pypto_tmpl.language.inference.operands import Extents, InferenceError, Operands
-from pypto_tmpl.language.inference.shapes import (
+from pypto_tmpl.ir.printer import type_text
+from pypto_tmpl.ops.typing.operands import Extents, InferenceError, Operands
+from pypto_tmpl.ops.typing.shapes import (
     CHANGES,
     block_columns,
     broadcast,

@@ -7,8 +7,8 @@ from corpus_check import Dump, default_corpus, find_dumps
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.walking import walk
-from pypto_tmpl.language.inference import InferenceError, built_type, infer_type
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.typing import InferenceError, built_type, infer_type
 
 TABLE = load_table()
 DUMPS = find_dumps(default_corpus(), ".msgpack")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.inference.dtypes import DTYPES
-from pypto_tmpl.language.inference.operands import Extents, InferenceError, MissingRuleError, Operands
-from pypto_tmpl.language.inference.regions import VALID_REGIONS
-from pypto_tmpl.language.inference.requirements import check_requirements
-from pypto_tmpl.language.inference.shapes import SHAPES
-from pypto_tmpl.language.inference.views import tensor_view, tile_view
-from pypto_tmpl.ops import OpEntry, ResultSpec, resolve_result
+from pypto_tmpl.ops.model import OpEntry, ResultSpec
+from pypto_tmpl.ops.typing.dtypes import DTYPES
+from pypto_tmpl.ops.typing.operands import Extents, InferenceError, MissingRuleError, Operands
+from pypto_tmpl.ops.typing.regions import VALID_REGIONS
+from pypto_tmpl.ops.typing.requirements import check_requirements
+from pypto_tmpl.ops.typing.shapes import SHAPES
+from pypto_tmpl.ops.typing.views import tensor_view, tile_view
+from pypto_tmpl.ops.typing.words import Term, resolve_result, terms_of
 
 _HANDLES: Mapping[str, Callable[[], ir.Type]] = MappingProxyType(
     {
@@ -25,7 +24,6 @@ _HANDLES: Mapping[str, Callable[[], ir.Type]] = MappingProxyType(
         "AsyncSession": ir.AsyncSessionType,
     }
 )
-_TERM = re.compile(r"(?P<name>\w+)(?:\((?P<arguments>[^()]*)\))?")
 
 
 def infer_type(entry: OpEntry, args: Sequence[ir.Expr], kwargs: ir.AttrMap) -> ir.Type:
@@ -151,23 +149,14 @@ def _array(spec: ResultSpec, given: Operands) -> ir.Type:
     return ir.ArrayType(_dtype(spec, given), extent)
 
 
-@cache
-def _alternatives(rule: str | None, part: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The terms of ``A or B(x, y)`` as names with their arguments."""
+def _terms(rule: str | None, part: str) -> tuple[Term, ...]:
     if rule is None:
         raise MissingRuleError(f"the op table gives no {part}")
-    found = []
-    for text in rule.split(" or "):
-        term = _TERM.fullmatch(text.strip())
-        if term is None:
-            raise MissingRuleError(f"the op table says {rule!r} of its {part}")
-        words = (term["arguments"] or "").split(",")
-        found.append((term["name"], tuple(word.strip() for word in words if word.strip())))
-    return tuple(found)
+    return terms_of(rule)
 
 
 def _dtype(spec: ResultSpec, given: Operands) -> ir.DataType:
-    for name, words in _alternatives(spec.dtype, "dtype"):
+    for name, words in _terms(spec.dtype, "dtype"):
         value = given.operand(name)
         if value is not None:
             return given.dtype_of(value)
@@ -183,7 +172,7 @@ def _dtype(spec: ResultSpec, given: Operands) -> ir.DataType:
 
 
 def _shape(spec: ResultSpec, given: Operands) -> Extents:
-    terms = _alternatives(spec.shape, "shape")
+    terms = _terms(spec.shape, "shape")
     for name, words in terms:
         if name == "argument" and len(terms) > 1 and given.operand("shape") is None:
             continue
@@ -197,7 +186,7 @@ def _shape(spec: ResultSpec, given: Operands) -> Extents:
 
 def _valid(spec: ResultSpec, given: Operands) -> Extents | None:
     """The valid region, None for the whole box."""
-    terms = _alternatives(spec.valid, "valid region")
+    terms = _terms(spec.valid, "valid region")
     for index, (name, words) in enumerate(terms):
         value = given.operand(name)
         if value is not None:
@@ -211,7 +200,7 @@ def _valid(spec: ResultSpec, given: Operands) -> Extents | None:
 
 
 def _memory(spec: ResultSpec, given: Operands) -> ir.MemorySpace | None:
-    for name, _ in _alternatives(spec.memory, "memory space"):
+    for name, _ in _terms(spec.memory, "memory space"):
         value = given.operand(name)
         if value is not None and isinstance(value.type, ir.TileType):
             return value.type.memory_space

@@ -4,8 +4,8 @@ import pytest
 from codegen.builders import as_expr, scalar
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.inference import infer_type
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.typing import infer_type
 
 TABLE = load_table()
 FP32 = ir.DataType.FP32

@@ -10,9 +10,9 @@ from ops.sample_calls import SampleCall
 from ops.sampled import TABLE, Typed, parse
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.inference import infer_type
 from pypto_tmpl.language.namespaces import OpCallError
 from pypto_tmpl.language.namespaces.overloads import spelled_name
+from pypto_tmpl.ops.typing import infer_type
 
 SAMPLES = [
     pytest.param(op, sample, id=f"{op}-{number}")

@@ -1,14 +1,18 @@
-"""The closed vocabulary in which the op table says what type a result has.
+"""The closed vocabulary in which the op table says what type a result has, and what operands must be.
 
 A rule is a name, optionally with the operands it looks at: ``broadcast`` or ``broadcast(lhs, rhs)``.
 ``A or B`` means A where the call gives it (an optional keyword or operand), else B. The name of an
 operand or keyword of the op wins over a rule of the same name.
+
+A requirement is a word with the operands, keywords, dtypes or numbers that it is about:
+``dtype_in(tile, FP16, FP32)``. One that names an absent optional operand does not apply.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import get_args
 
@@ -120,7 +124,38 @@ VOCABULARY: Mapping[str, Mapping[str, str]] = MappingProxyType(
 LITERALS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"dtype": get_args(DTypeName), "memory": get_args(MemorySpace)}
 )
-_TERM = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\((?P<arguments>[^()]*)\))?")
+REQUIREMENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "same_dtype": "the operands have one dtype",
+        "other_dtype": "the operand's dtype is not the one that the keyword names",
+        "dtype_in": "the operand has one of these dtypes",
+        "integers": "the operands have integer dtypes",
+        "not_negative": "the scalar is not a negative constant",
+        "same_shape": "the two shapes are equal",
+        "same_region": "the two valid regions are equal",
+        "same_rows": "the two shapes are equal but for the last axis",
+        "one_column": "the first is [M, 1] where the second has M rows",
+        "column_or_block": "the first is [M, 1], or 32 bytes a row, where the second has M rows",
+        "one_row": "the first is [1, N] where the second has N columns",
+        "repeats_one_axis": "three axes each, equal but for one on which the first has one element",
+        "not_empty": "something of the operand is valid",
+        "rank": "the operand has that many axes",
+        "min_rank": "the operand has at least that many axes",
+        "columns_multiple": "the last extent is a positive multiple of the number",
+        "index_per_axis": "the tuple has one integer for each axis of the operand",
+        "not_more_than_axes": "the tuple has no more elements than the operand axes",
+        "spread_columns": "the first has as many columns as the second times the step of the mask pattern",
+        "turns_matrix": "where the flag is set, the operand has two axes at least",
+        "axis_of": "the scalar is a constant axis of the operand",
+        "accumulates": "the product of the second and third operand has the shape of the first",
+        "covers_contraction": "the second operand is valid wherever the first one is summed",
+        "stores_into": "the dtypes are equal, or FP32 and a 16-bit float",
+        "block_of": "the tuple gives the extents of a corner or a row-major block of the operand",
+        "not_smaller": "no extent of the tuple is less than the operand's",
+    }
+)
+Term = tuple[str, tuple[str, ...]]
+_TERM = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\((?P<words>[^()]*)\))?")
 
 
 def resolve_result(entry: OpEntry) -> ResultSpec:
@@ -134,16 +169,54 @@ def carries_region_of(entry: OpEntry) -> str | None:
     return valid if valid in entry.operand_names else None
 
 
+@cache
+def terms_of(rule: str) -> tuple[Term, ...]:
+    """The terms of ``A or B(x, y)``, words with what they are about; ValueError for another form."""
+    return tuple(map(_term, rule.split(" or ")))
+
+
+def _term(text: str) -> Term:
+    found = _TERM.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is no term, such as promote or same_dtype(lhs, rhs)")
+    return found["name"], tuple(word for item in (found["words"] or "").split(",") if (word := item.strip()))
+
+
 def unknown_terms(entry: OpEntry, part: str, rule: str) -> Iterator[str]:
     """What in ``rule`` is neither vocabulary of ``part`` nor an operand or keyword of the op."""
     names = {*entry.operand_names, *entry.kwarg_names}
     known = names.union(VOCABULARY[part], LITERALS.get(part, ()))
     for alternative in rule.split(" or "):
-        term = _TERM.fullmatch(alternative.strip())
-        if term is None:
+        try:
+            name, words = _term(alternative)
+        except ValueError:
             yield alternative
             continue
-        if term["name"] not in known:
-            yield term["name"]
-        arguments = (term["arguments"] or "").split(",")
-        yield from (word for text in arguments if (word := text.strip()) and word not in names)
+        if name not in known:
+            yield name
+        yield from (word for word in words if word not in names)
+
+
+@cache
+def parse_requirement(text: str) -> Term:
+    """The word and what it is about; ValueError for a text of another form."""
+    if not text.rstrip().endswith(")"):
+        raise ValueError(f"{text!r} is no requirement, such as same_dtype(lhs, rhs)")
+    return _term(text)
+
+
+def requirement_problems(entry: OpEntry) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """What the entry's requirements have wrong, the words that would be right, and the one given."""
+    names = (*entry.operand_names, *entry.kwarg_names)
+    known = (*names, *get_args(DTypeName))
+    for text in () if entry.call is None else entry.call.requires:
+        try:
+            name, words = parse_requirement(text)
+        except ValueError as error:
+            yield str(error), tuple(REQUIREMENTS), ""
+            continue
+        if name not in REQUIREMENTS:
+            yield f"no requirement is named {name!r}", tuple(REQUIREMENTS), name
+        for word in words:
+            if word not in known and not word.isdigit():
+                yield f"{text!r} names {word!r}, which is no operand or keyword", names, word
