@@ -25,11 +25,11 @@ from pypto_tmpl.language.folding import compile_time
 from pypto_tmpl.language.inlining import expand
 from pypto_tmpl.language.kernels import build_call, function_call, submit
 from pypto_tmpl.language.memrefs import memory_reference
-from pypto_tmpl.language.namespaces import NoRuleOpCallError, UnknownOpCallError
 from pypto_tmpl.language.op_calls import is_misspelt, source_call, unknown_op
 from pypto_tmpl.language.scalars import BUILTINS, SCALAR_CALLS
 from pypto_tmpl.language.scopes import InlineFunction, Reader
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.calls import NoRuleOpCallError, UnknownOpCallError
 from pypto_tmpl.ops.typing import InferenceError, infer_type
 
 _DISTRIBUTED = {

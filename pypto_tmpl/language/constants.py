@@ -9,6 +9,7 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.dtypes import DATA_TYPES
+from pypto_tmpl.ir.printer import spellings
 from pypto_tmpl.language.diagnostics import ParserTypeError, UnsupportedFeatureError
 from pypto_tmpl.language.mask_patterns import MaskPattern
 from pypto_tmpl.language.scopes import Reader
@@ -23,7 +24,7 @@ ENUMERATIONS: dict[str, type[Enum]] = {
 }  # fmt: skip
 ENUMERATIONS["Mem"] = ir.MemorySpace
 
-CAST_MODES = {"none": 0, "rint": 1, "round": 2, "floor": 3, "ceil": 4, "trunc": 5, "odd": 6}
+CAST_MODES = {mode: code for code, mode in enumerate(spellings.CAST_MODES)}
 DIRECTIONS = {
     "input": ir.ArgDirection.Input,
     "output": ir.ArgDirection.Output,

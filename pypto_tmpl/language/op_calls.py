@@ -19,9 +19,9 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.expressions import as_constant, operand
 from pypto_tmpl.language.former_names import REPLACEMENTS
-from pypto_tmpl.language.namespaces import CallContext, OpCallError, build_call
 from pypto_tmpl.language.scopes import HOST_LEVELS, Reader
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.calls import CallContext, OpCallError, build_call
 
 _ALL_BUT = 0.88  # of the letters, the namespace among them
 _WINDOW_BUFFER = "alloc_window_buffer"

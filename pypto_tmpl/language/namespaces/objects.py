@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from pypto_tmpl.errors import closest
-from pypto_tmpl.language.namespaces.overloads import Form, Path, forms_of, spellings
-from pypto_tmpl.language.namespaces.scalars import SCALAR_PARAMETERS
 from pypto_tmpl.ops import OpTable, load_table
+from pypto_tmpl.ops.calls.overloads import Form, Path, forms_of, spellings
+from pypto_tmpl.ops.calls.scalars import SCALAR_PARAMETERS
 from pypto_tmpl.ops.signatures import Parameter, SameAs
 
 OpFunction = Callable[..., NoReturn]

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 import torch
-from language.namespaces.operands import D, S, built, scalar, tensor, tile
+from ops.calls.operands import D, S, built, scalar, tensor, tile
 from ops.references import Shaped
 from ops.sample_calls import SampleCall
 from ops.sampled import TABLE, Typed, parse
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.namespaces import OpCallError
-from pypto_tmpl.language.namespaces.overloads import spelled_name
+from pypto_tmpl.ops.calls import OpCallError
+from pypto_tmpl.ops.calls.overloads import spelled_name
 from pypto_tmpl.ops.typing import infer_type
 
 SAMPLES = [

@@ -1,10 +1,10 @@
 """What ops refuse when the language builds them: the op, the operand and the types stand in the message."""
 
 import pytest
-from language.namespaces.operands import D, Mem, built, scalar, tensor, tile, type_text
+from ops.calls.operands import D, Mem, built, scalar, tensor, tile, type_text
 
-from pypto_tmpl.language.namespaces import OpCallError
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.calls import OpCallError
 from pypto_tmpl.ops.typing.requirements import _CHECKS
 from pypto_tmpl.ops.typing.words import REQUIREMENTS, parse_requirement
 

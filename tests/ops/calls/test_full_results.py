@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 import torch
-from language.namespaces.operands import Mem, built, tensor, tile, type_text
-from ops.typing.test_inference_samples import inferred
+from ops.calls.operands import Mem, built, tensor, tile, type_text
 from ops.sampled import TABLE
+from ops.typing.test_inference_samples import inferred
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir

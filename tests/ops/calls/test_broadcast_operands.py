@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 import torch
-from language.namespaces.operands import D, built, tensor, tile, type_text
+from ops.calls.operands import D, built, tensor, tile, type_text
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
 from pypto_tmpl.language.diagnostics import InvalidOperationError
-from pypto_tmpl.language.namespaces import OpCallError
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.calls import OpCallError
 
 FORMS = ("", "_add", "_sub", "_mul", "_div", "_max", "_min", "_expdif")
 ROWS = [f"row_expand{form}" for form in FORMS]

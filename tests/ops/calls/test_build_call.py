@@ -1,10 +1,10 @@
 """Calls of the language and the IR that they mean: the rows of the DSL's argument tables."""
 
 import pytest
-from language.namespaces.operands import D, Mem, S, built, scalar, tensor, text, tile, type_text
+from ops.calls.operands import D, Mem, S, built, scalar, tensor, text, tile, type_text
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.namespaces import (
+from pypto_tmpl.ops.calls import (
     CallContext,
     NoRuleOpCallError,
     OpCallError,
@@ -376,7 +376,7 @@ def test_a_statement_needs_no_type_where_no_rule_gives_one(monkeypatch):
     def no_rule(*given):
         raise MissingRuleError("its shape has no rule")
 
-    monkeypatch.setattr("pypto_tmpl.language.namespaces.build.built_type", no_rule)
+    monkeypatch.setattr("pypto_tmpl.ops.calls.build.built_type", no_rule)
     with pytest.raises(NoRuleOpCallError, match="tensor.exp: its shape has no rule"):
         built("pl.exp", X)
     call = built("pl.exp", X, context=CallContext(S, is_statement=True))

@@ -8,9 +8,9 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import closest
-from pypto_tmpl.language.namespaces import scalars, special
-from pypto_tmpl.language.namespaces.arguments import keyword_of, kind_of, operand_of
-from pypto_tmpl.language.namespaces.context import (
+from pypto_tmpl.ops.calls import scalars, special
+from pypto_tmpl.ops.calls.arguments import keyword_of, kind_of, operand_of
+from pypto_tmpl.ops.calls.context import (
     Argument,
     CallContext,
     NoRuleOpCallError,
@@ -18,10 +18,10 @@ from pypto_tmpl.language.namespaces.context import (
     UnknownOpCallError,
     shown_argument,
 )
-from pypto_tmpl.language.namespaces.literals import signed_operand
-from pypto_tmpl.language.namespaces.overloads import Form, Misfit, Path, forms_of, spellings
-from pypto_tmpl.ops import KwargSpec, OpEntry, resolve_result
-from pypto_tmpl.ops.typing import InferenceError, MissingRuleError, built_type
+from pypto_tmpl.ops.calls.literals import signed_operand
+from pypto_tmpl.ops.calls.overloads import Form, Misfit, Path, forms_of, spellings
+from pypto_tmpl.ops.model import KwargSpec, OpEntry
+from pypto_tmpl.ops.typing import InferenceError, MissingRuleError, built_type, resolve_result
 
 
 def build_call(

@@ -15,10 +15,10 @@ from types import MappingProxyType
 from typing import Any
 
 from pypto_tmpl.errors import closest
-from pypto_tmpl.language.namespaces.arguments import is_computed, kind_of
-from pypto_tmpl.language.namespaces.context import Argument, shown_argument
-from pypto_tmpl.ops import KwargSpec, OpEntry, OperandSpec, OpTable, load_table
-from pypto_tmpl.ops.model import CallSpec
+from pypto_tmpl.ops.calls.arguments import is_computed, kind_of
+from pypto_tmpl.ops.calls.context import Argument, shown_argument
+from pypto_tmpl.ops.loader import load_table
+from pypto_tmpl.ops.model import CallSpec, KwargSpec, OpEntry, OperandSpec
 from pypto_tmpl.ops.signatures import (
     SameAs,
     Signature,
@@ -28,6 +28,7 @@ from pypto_tmpl.ops.signatures import (
     operand_order,
     signatures_of,
 )
+from pypto_tmpl.ops.table import OpTable
 
 Path = tuple[str, ...]
 _MAIN_NAMESPACES = ("tensor", "tile", "system", "array", "prefetch")

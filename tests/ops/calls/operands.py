@@ -3,7 +3,7 @@
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.namespaces import CallContext, build_call
+from pypto_tmpl.ops.calls import CallContext, build_call
 
 S = ir.Span.unknown()
 D, Mem = ir.DataType, ir.MemorySpace

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from language.namespaces.operands import S, built, tensor, tile
+from ops.calls.operands import S, built, tensor, tile
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir

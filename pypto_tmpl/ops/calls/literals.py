@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.printer import type_text
-from pypto_tmpl.language.namespaces.arguments import operand_of
-from pypto_tmpl.language.namespaces.context import Argument, OpCallError, shown_argument
+from pypto_tmpl.ops.calls.arguments import operand_of
+from pypto_tmpl.ops.calls.context import Argument, OpCallError, shown_argument
 
 _SIGNED = {8: ir.DataType.INT8, 16: ir.DataType.INT16, 32: ir.DataType.INT32, 64: ir.DataType.INT64}
 

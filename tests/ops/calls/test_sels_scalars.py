@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 import torch
-from language.namespaces.operands import D, built, scalar, tile
+from ops.calls.operands import D, built, scalar, tile
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
-from pypto_tmpl.language.namespaces import OpCallError
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.calls import OpCallError
 
 INTEGERS = {
     "INT8": "INT8", "UINT8": "INT8", "INT16": "INT16", "UINT16": "INT16",

@@ -11,8 +11,8 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.dtypes import DATA_TYPES
-from pypto_tmpl.language.namespaces.context import Argument, OpCallError, shown_argument
-from pypto_tmpl.ops import KwargSpec
+from pypto_tmpl.ops.calls.context import Argument, OpCallError, shown_argument
+from pypto_tmpl.ops.model import KwargSpec
 
 _HANDLES = (ir.CommCtxType, ir.PrefetchAsyncContextType, ir.AsyncEventType, ir.AsyncSessionType)
 _KINDS: Mapping[type[ir.Type], str] = MappingProxyType(

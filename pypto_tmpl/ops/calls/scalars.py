@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.constants import CAST_MODES
-from pypto_tmpl.language.namespaces.arguments import kind_of, operand_of
-from pypto_tmpl.language.namespaces.context import Argument, OpCallError
+from pypto_tmpl.ir.printer.spellings import CAST_MODES
+from pypto_tmpl.ops.calls.arguments import kind_of, operand_of
+from pypto_tmpl.ops.calls.context import Argument, OpCallError
 
 _BINARY: Mapping[str, Callable[..., ir.Expr]] = MappingProxyType(
     {"add": ir.add, "sub": ir.sub, "mul": ir.mul, "div": ir.truediv, "min": ir.min_, "max": ir.max_}
@@ -50,6 +50,6 @@ def _cast(given: Mapping[str, Argument], span: ir.Span) -> ir.Expr:
     dtype, mode = given["target_type"], given.get("mode", "round")
     if not isinstance(dtype, ir.DataType):
         raise OpCallError("the keyword 'target_type' is a data type")
-    if mode not in ("round", CAST_MODES["round"]):
+    if mode not in ("round", CAST_MODES.index("round")):
         raise OpCallError("a scalar is cast in the default mode", "casts of tensors and tiles have modes")
     return ir.cast(operand_of(given["input"], span), dtype, span)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.namespaces.context import Argument, CallContext, OpCallError, shown_argument
+from pypto_tmpl.ops.calls.context import Argument, CallContext, OpCallError, shown_argument
 
 _TASK_DUMMY = "system.task_dummy"
 
