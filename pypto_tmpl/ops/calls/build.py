@@ -63,7 +63,7 @@ def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallCont
             bound[call.counted] = special.byte_count(bound[call.counted], stated.get("dtype"))
         operands = _operands(form, bound, context.span)
         attrs = special.attributes(entry.name, stated)
-        stored = _keywords(form, bound)
+        stored = stored_keywords(form, bound)
         if call.target is not None:
             stored.insert(0, (call.target, special.target_name(context)))
         kwarg_map = ir.AttrMap(stored, of_op=True)
@@ -74,7 +74,7 @@ def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallCont
         hint = getattr(error, "hint", None)
         order = _order_of_lists(form) if isinstance(error, InferenceError) else None
         raise OpCallError(f"{entry.name}: {error}", hint, order) from None
-    return ir.Call(_op(entry.name), operands, kwarg_map, attrs, type_, context.span)
+    return ir.Call(operator(entry.name), operands, kwarg_map, attrs, type_, context.span)
 
 
 def _type(
@@ -99,7 +99,8 @@ _SHAPED = frozenset({"tensor", "tile"})
 _OPS: dict[str, ir.Op] = {}
 
 
-def _op(name: str) -> ir.Op:
+def operator(name: str) -> ir.Op:
+    """The one Op of that name."""
     return _OPS.setdefault(name, ir.Op(name))
 
 
@@ -120,11 +121,14 @@ def _operands(form: Form, bound: Mapping[str, Argument], span: ir.Span) -> list[
         pending.clear()
         if name in call.wraps and kind_of(value) == "scalar":
             value = [value]
-        found.append(_operand(form, name, value, bound, span))
+        found.append(literal_operand(form, name, value, bound, span))
     return found
 
 
-def _operand(form: Form, name: str, value: Argument, bound: Mapping[str, Argument], span: ir.Span) -> ir.Expr:
+def literal_operand(
+    form: Form, name: str, value: Argument, bound: Mapping[str, Argument], span: ir.Span
+) -> ir.Expr:
+    """The operand that an argument is; a number is of the dtype that the op gives it."""
     source = form.call.literals.get(name)
     if source is None:
         return operand_of(value, span)
@@ -177,7 +181,7 @@ def _is_constant(value: Argument) -> bool:
     return not isinstance(value, ir.Expr) or isinstance(value, ir.ConstInt)
 
 
-def _keywords(form: Form, bound: Mapping[str, Argument]) -> list[tuple[str, Any]]:
+def stored_keywords(form: Form, bound: Mapping[str, Argument]) -> list[tuple[str, Any]]:
     """The keywords that the call stores, in order; what is left over must be what the op drops."""
     call, found = form.call, list[tuple[str, Any]]()
     for name in form.keywords:

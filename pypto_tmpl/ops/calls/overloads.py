@@ -57,7 +57,11 @@ class Form:
         self.signature = signature
         self.is_user_form = is_user_form
         facts = call_of(entry)
-        self.call = facts if is_user_form else CallSpec(literals=facts.literals, signed=facts.signed)
+        self.call = (
+            facts
+            if is_user_form
+            else CallSpec(literals=facts.literals, signed=facts.signed, fills=facts.fills)
+        )
         self.operands = operand_order(entry) if is_user_form else entry.operand_names
         self.keywords = keyword_order(entry, signature) if is_user_form else entry.kwarg_names
         self._by_name: dict[str, OperandSpec] = dict(zip(self.operands, entry.operands, strict=False))
@@ -132,6 +136,17 @@ class Form:
 def forms_of(path: Path) -> tuple[Form, ...]:
     """The forms that a spelling may mean, best first; none where nothing is spelled so."""
     return _index(load_table()).get(path, ())
+
+
+def stored_form(op: str) -> Form:
+    """The form in which the IR has the calls of an op; UnknownOpError for another name."""
+    return _stored_form(op, load_table())
+
+
+@lru_cache(maxsize=2048)
+def _stored_form(op: str, table: OpTable) -> Form:
+    entry = table[op]
+    return Form(entry, ir_signature(entry), False)
 
 
 def spellings() -> Mapping[Path, tuple[Form, ...]]:
