@@ -132,6 +132,10 @@ class CallSpec(_Model, frozen=True):
             "is a constant, a member's name, or another parameter, whose value is then taken."
         ),
     ] = ()
+    builder: Annotated[
+        tuple[NonEmpty, ...],
+        Meta(description="Parameters of the function of `ir.op`, where they are not those of `signature`."),
+    ] = ()
     operands: Annotated[
         tuple[str, ...],
         Meta(description="Parameters that become operands, in operand order, where the names differ."),

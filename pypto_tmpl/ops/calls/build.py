@@ -41,18 +41,29 @@ def build_call(
         raise OpCallError(f"{'.'.join(path)}: its operands are scalars", hint)
     if not forms:
         raise _unknown(path)
+    return first_that_fits(".".join(path), forms, args, kwargs, context)
+
+
+def first_that_fits(
+    shown: str,
+    forms: Sequence[Form],
+    args: Sequence[Argument],
+    kwargs: Mapping[str, Argument],
+    context: CallContext,
+) -> ir.Call:
+    """The call in the first form that takes the arguments; OpCallError where none does."""
     best: Misfit | None = None
     for form in forms:
         bound = form.bind(args, kwargs)
         if not isinstance(bound, Misfit):
-            return _build(path, form, bound, context)
+            return _build(form, bound, context)
         if form.is_user_form and (best is None or bound.rank > best.rank):
             best = bound
     assert best is not None
-    raise OpCallError(f"{'.'.join(path)}: {best.message()}", _hint(args))
+    raise OpCallError(f"{shown}: {best.message()}", _hint(args))
 
 
-def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallContext) -> ir.Expr:
+def _build(form: Form, bound: dict[str, Argument], context: CallContext) -> ir.Call:
     entry, call = form.entry, form.call
     try:
         _check_together(call.together, bound)
@@ -64,7 +75,7 @@ def _build(path: Path, form: Form, bound: dict[str, Argument], context: CallCont
         operands = _operands(form, bound, context.span)
         attrs = special.attributes(entry.name, stated)
         stored = stored_keywords(form, bound)
-        if call.target is not None:
+        if call.target is not None and bound.get(call.target) is None:
             stored.insert(0, (call.target, special.target_name(context)))
         kwarg_map = ir.AttrMap(stored, of_op=True)
         type_ = _type(entry, operands, kwarg_map, stated, context)

@@ -22,6 +22,7 @@ from pypto_tmpl.ops.model import CallSpec, KwargSpec, OpEntry, OperandSpec
 from pypto_tmpl.ops.signatures import (
     SameAs,
     Signature,
+    builder_signatures,
     call_of,
     ir_signature,
     keyword_order,
@@ -165,20 +166,41 @@ def _index(table: OpTable) -> Mapping[Path, tuple[Form, ...]]:
     for entry in table.values():
         for path in _paths(entry):
             ops.setdefault(path, []).append(entry)
-    stored = {e.name: Form(e, ir_signature(e), False) for e in table.values()}
     return {
-        path: (*_user_forms(entries), *(stored[entry.name] for entry in entries))
+        path: (*_user_forms(entries, signatures_of), *(_stored_form(entry.name, table) for entry in entries))
         for path, entries in ops.items()
     }
 
 
-def _user_forms(entries: Sequence[OpEntry]) -> Iterator[Form]:
+def builder_forms(path: Path) -> tuple[Form, ...]:
+    """The forms of the function of ``ir.op`` that has the name of a spelling, best first.
+
+    What the unified name means is among them: ``ir.op.tensor.add`` of a number is ``tensor.adds``.
+    """
+    return _builder_forms(path, load_table())
+
+
+@lru_cache(maxsize=2048)
+def _builder_forms(path: Path, table: OpTable) -> tuple[Form, ...]:
+    index = _index(table)
+    own = [form.entry for form in index.get(path, ()) if not form.is_user_form]
+    unified = [form.entry for form in index.get(("pl", path[-1]), ()) if not form.is_user_form]
+    own += [entry for entry in unified if entry not in own and entry.namespace == own[0].namespace]
+
+    def read(entry: OpEntry) -> Sequence[Signature]:
+        is_named_so = spelled_name(entry.name.rpartition(".")[2]) == path[-1]
+        return builder_signatures(entry) if is_named_so else signatures_of(entry)
+
+    return tuple(_user_forms(own, read))
+
+
+def _user_forms(entries: Sequence[OpEntry], read: Callable[[OpEntry], Sequence[Signature]]) -> Iterator[Form]:
     """The forms of the ops that one spelling may mean.
 
     A parameter that another op calls otherwise in the same place is known by that name too: the first of
     ``pl.cast`` is ``input`` of a tensor and ``tile`` of a tile.
     """
-    pairs = [(entry, signature) for entry in entries for signature in signatures_of(entry)]
+    pairs = [(entry, signature) for entry in entries for signature in read(entry)]
     places = [[p.name for p in signature.parameters if not p.keyword_only] for _, signature in pairs]
     for (entry, signature), own in zip(pairs, places, strict=True):
         aliases = {

@@ -62,8 +62,10 @@ def built_type(
 
 
 def _stated_type(spec: ResultSpec, stated: Mapping[str, Any]) -> ir.Type:
-    """The tile that the call says it yields, unknown where it says nothing."""
-    shape, dtype = stated.get("shape"), stated.get("dtype")
+    """The type, or the tile, that the call says it yields; unknown where it says nothing."""
+    shape, dtype, type_ = (stated.get(name) for name in ("shape", "dtype", "result_type"))
+    if isinstance(type_, ir.Type):
+        return type_
     if shape is None and dtype is None:
         return ir.UnknownType()
     if not isinstance(dtype, ir.DataType) or shape is None:
