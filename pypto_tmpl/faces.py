@@ -27,6 +27,8 @@ FACES: dict[str, dict[str, str]] = {
         "is_op_registered": "pypto_tmpl.ops.registry",
         "op": "pypto_tmpl.ir",
     },
+    # What an op takes, the table of ops says.
+    "pypto_tmpl.ir.expr": {"keyword_names": "pypto_tmpl.ops.registry"},
     "pypto_tmpl.runtime": {
         "TensorSpec": "pypto_tmpl.golden.spec",
         "run": "pypto_tmpl.compile.api",

@@ -20,6 +20,12 @@ def get_op(op_name: str) -> ir.Op:
     return ir.Op(load_table()[op_name].name)
 
 
+def keyword_names(op_name: str) -> tuple[str, ...]:
+    """The keywords of an op, none for a name that the table does not have."""
+    entry = load_table().get(op_name)
+    return () if entry is None else entry.kwarg_names
+
+
 def create_op_call(
     op_name: str,
     args: Sequence[ir.Expr],

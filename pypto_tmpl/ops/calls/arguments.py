@@ -142,6 +142,8 @@ def _member(kind: type[Enum]) -> Callable[[KwargSpec, Any], Any]:
 def _data_type(spec: KwargSpec, value: Any) -> ir.DataType | None:
     if isinstance(value, str):
         return DATA_TYPES.get(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return next((dtype for dtype in DATA_TYPES.values() if dtype.code() == value), None)
     return value if isinstance(value, ir.DataType) else None
 
 
