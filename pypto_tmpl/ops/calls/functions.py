@@ -56,7 +56,9 @@ def _function(module: str, name: str, path: Path, table: OpTable) -> OpFunction:
         if args and isinstance(args[-1], ir.Span):  # upstream has it as the last positional parameter
             if span is not None:
                 raise OpCallError(f"{shown}: the span is given twice")
-            *args, span = args  # type: ignore[assignment]
+            args, span = args[:-1], args[-1]
+        while args and args[-1] is None:  # also in place of the span
+            args = args[:-1]
         given = {key: value for key, value in keywords.items() if not _is_left_out(forms, key, value)}
         context = CallContext(ir.Span.unknown() if span is None else span)
         return first_that_fits(shown, forms, args, given, context)

@@ -142,6 +142,8 @@ def test_the_last_argument_may_be_the_span() -> None:
     x = tensor(16, 64)
     found = ir.op.tensor.add(x, 2.0, HERE)
     assert (found.op.name, found.span, found.args[1].span) == ("tensor.adds", HERE, HERE)
+    assert ir.op.tensor.add(x, 2.0, None).op.name == "tensor.adds"
+    assert ir.op.tensor.slice(x, [4, 64], [0, 0], None, None, HERE).span == HERE
     with pytest.raises(ops.OpCallError, match="^ir.op.tensor_ops.add: the span is given twice$"):
         ir.op.tensor.add(x, x, HERE, span=HERE)
 
