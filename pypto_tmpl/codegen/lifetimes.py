@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
-from pypto_tmpl.codegen.storage import shared_operands, written_operand
+from pypto_tmpl.codegen.storage import WrittenTiles, shared_operands, written_operand
 from pypto_tmpl.ops import OpTable
 
 COPIES = frozenset({"tile.load", "tensor.slice", "tile.extract"})
@@ -30,7 +30,7 @@ _COMPUTES = frozenset(
 class Views:
     """The copies of one function that may be views."""
 
-    def __init__(self, function: ir.Function, facts: BodyFacts, table: OpTable, written: set[int]) -> None:
+    def __init__(self, function: ir.Function, facts: BodyFacts, table: OpTable, written: WrittenTiles) -> None:
         self._table, self._written = table, written
         self._mentions: dict[int, int] = {}
         self._assigned: dict[int, int] = {}
@@ -70,7 +70,7 @@ class Views:
         last = start
         while shown:
             begin, name = shown.pop()
-            if id(name) in self._written or self._assigned.get(id(name)) != 1:
+            if name in self._written or self._assigned.get(id(name)) != 1:
                 return None
             rest = self._mentions.get(id(name), 0) - 1  # its own assignment
             for at in range(begin + 1, len(block)):
