@@ -224,7 +224,7 @@ class ExpressionEmitter(VariableEmitter):
         return isinstance(node, ir.Call) and node.op.name == "tensor.slice" and not self.in_kernel
 
     def is_written(self, call: ir.Call) -> bool:
-        """True when the first operand of ``call`` or its target may be written in place; a move then copies."""
+        """True when the first operand of ``call`` or its target may be written in place."""
         if call.op.name == MOVE:
             return self._written.copies(call, self.current_variable)
         variables = [call.args[0] if call.args else None, self.current_variable]

@@ -65,7 +65,7 @@ def cell_count(extents: Sequence[str]) -> int | None:
 
 
 def bounded_in(literal: str, dtype_name: str | None) -> str:
-    """The text of what a number beyond the largest of a float dtype is there, that or infinite; else empty."""
+    """The text of what a number beyond the largest of a float dtype is rounded to; else empty."""
     dtype = getattr(DataType, dtype_name or "", None)
     try:
         value = float(literal)

@@ -47,7 +47,7 @@ class WrittenTiles:
         return id(value) in self._written
 
     def copies(self, move: ir.Call, target: ir.Expr | None) -> bool:
-        """Whether a move to ``target`` copies: one of both may be written, or what its operand is a view of."""
+        """Whether a move copies: its target may be written, or its operand or what that is a view of."""
         if target is not None and target in self:
             return True
         seen: set[int] = set()
