@@ -22,7 +22,13 @@ FACES: dict[str, dict[str, str]] = {
         "IRMutator": "pypto_tmpl.rewrite.visitor",
         "IRVisitor": "pypto_tmpl.rewrite.visitor",
         "compile": "pypto_tmpl.compile.api",
+        "create_op_call": "pypto_tmpl.ops.registry",
+        "get_op": "pypto_tmpl.ops.registry",
+        "is_op_registered": "pypto_tmpl.ops.registry",
+        "op": "pypto_tmpl.ir",
     },
+    # What an op takes, the table of ops says.
+    "pypto_tmpl.ir.expr": {"keyword_names": "pypto_tmpl.ops.registry"},
     "pypto_tmpl.runtime": {
         "TensorSpec": "pypto_tmpl.golden.spec",
         "run": "pypto_tmpl.compile.api",

@@ -211,7 +211,7 @@ def main(x, y, out):
     _check_tensor("y", y, [96, 64], torch.float32)
     _check_tensor("out", out, [96, 64], torch.float32)
     for r in range(0, 96, 32):
-        a = x[r : r + 32, 0:64].clone()
+        a = x[r : r + 32, 0:64]
         _check_tensor("a", a, [32, 64], torch.float32)
         b = y[r : r + 32, 0:64]
         _check_tensor("b", b, [32, 64], torch.float32)

@@ -335,12 +335,12 @@ def quantized_matmul(x, weight, weight_scale):
         product = _fresh(torch.zeros([32, 128], dtype=torch.int32, device=x.device))
         _check_tensor("product", product, [32, 128], torch.int32)
         product = _assemble(
-            product, torch.matmul(codes.int(), weight[0:128, n : n + 128].clone().int()), [0, 0]
+            product, torch.matmul(codes.int(), weight[0:128, n : n + 128].int()), [0, 0]
         )
         _check_tensor("product", product, [32, 128], torch.int32)
         y = _cast_int_to_float(product, torch.float32, "round") * scales
         _check_tensor("y", y, [32, 128], torch.float32)
-        out = _assemble(out, (y * weight_scale[0:1, n : n + 128].clone()), [0, n])
+        out = _assemble(out, (y * weight_scale[0:1, n : n + 128]), [0, n])
         _check_tensor("out", out, [32, 256], torch.float32)
     return out
 
@@ -375,11 +375,11 @@ def quantized_matmul_1(x, weight, weight_scale):
         product = _fresh(torch.zeros([32, 128], dtype=torch.int32, device=x.device))
         _check_tensor("product", product, [32, 128], torch.int32)
         product = _assemble(
-            product, torch.matmul(codes.int(), weight[0:256, n : n + 128].clone().int()), [0, 0]
+            product, torch.matmul(codes.int(), weight[0:256, n : n + 128].int()), [0, 0]
         )
         _check_tensor("product", product, [32, 128], torch.int32)
         y = _cast_int_to_float(product, torch.float32, "round") * scales
         _check_tensor("y", y, [32, 128], torch.float32)
-        out = _assemble(out, (y * weight_scale[0:1, n : n + 128].clone()), [0, n])
+        out = _assemble(out, (y * weight_scale[0:1, n : n + 128]), [0, n])
         _check_tensor("out", out, [32, 128], torch.float32)
     return out

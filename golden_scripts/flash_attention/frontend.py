@@ -242,11 +242,6 @@ def _assemble(target, source, offsets, valid_shape=None):
     return _tile_store(source, offsets, target, valid_shape)
 
 
-def _tensor_slice(tensor, shape, offsets, valid_shape=None):
-    """Copy a window of a tensor; cells beyond the tensor's edge or outside valid_shape are zero."""
-    return _tile_load(tensor, offsets, shape, valid_shape, may_be_padding=True)
-
-
 def _tile_slice(tile, shape, offsets):
     """View of a window of a tile or tensor, which shares its storage.
 
@@ -270,7 +265,7 @@ def accumulate(p, v, s0, alpha, acc):
     _check_tensor("v_blk", v_blk, [64, 64], torch.bfloat16)
     pv = torch.matmul(p.float(), v_blk.float())
     _check_tensor("pv", pv, [16, 64], torch.float32)
-    old = acc[0:16, 0:64].clone()
+    old = acc[0:16, 0:64]
     _check_tensor("old", old, [16, 64], torch.float32)
     acc = _assemble(acc, ((old * alpha) + pv), [0, 0])
     _check_tensor("acc", acc, [16, 64], torch.float32)
@@ -380,7 +375,7 @@ def scores(q, k, s0, s):
     _check_dtype("q", q, torch.bfloat16)
     _check_dtype("k", k, torch.bfloat16)
     _check_dtype("s", s, torch.float32)
-    k_blk = _tensor_slice(k, [64, 64], [s0, 0])
+    k_blk = _tile_slice(k, [64, 64], [s0, 0])
     _check_tensor("k_blk", k_blk, [64, 64], torch.bfloat16)
     s = _assemble(s, torch.matmul(q.float(), k_blk.float().mT), [0, 0])
     _check_tensor("s", s, [16, 64], torch.float32)

@@ -279,9 +279,13 @@ def _assemble(target, source, offsets, valid_shape=None):
     return _tile_store(source, offsets, target, valid_shape)
 
 
-def _tensor_slice(tensor, shape, offsets, valid_shape=None):
-    """Copy a window of a tensor; cells beyond the tensor's edge or outside valid_shape are zero."""
-    return _tile_load(tensor, offsets, shape, valid_shape, may_be_padding=True)
+def _tile_slice(tile, shape, offsets):
+    """View of a window of a tile or tensor, which shares its storage.
+
+    A window over the edge keeps its place: it is copied, with zeros beyond the edge.
+    """
+    window = _inside(tile, offsets, shape)
+    return _tile_load(tile, offsets, shape, may_be_padding=True) if window is None else window
 
 
 # Names of the run-time helpers, which stand above: what comes below is the program.
@@ -295,7 +299,7 @@ def gelu(x, y):
     for _ in _spmd_blocks(4):
         b = _get_block_idx()
         r = b * 32
-        t = _tensor_slice(x, [32, 192], [r, 0])
+        t = _tile_slice(x, [32, 192], [r, 0])
         _check_tensor("t", t, [32, 192], torch.float32)
         s = torch.reciprocal((torch.exp((t * -1.702)) + 1.0))
         _check_tensor("s", s, [32, 192], torch.float32)

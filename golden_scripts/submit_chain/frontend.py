@@ -248,7 +248,7 @@ def double(a, o):
     """InCore function."""
     _check_dtype("a", a, torch.float32)
     _check_dtype("o", o, torch.float32)
-    t = a[0:32, 0:64].clone()
+    t = a[0:32, 0:64]
     _check_tensor("t", t, [32, 64], torch.float32)
     o = _tile_store((t + t), [0, 0], o)
     _check_tensor("o", o, [32, 64], torch.float32)

@@ -237,7 +237,7 @@ def scope(attn, hidden, wo, gamma, w_gate, w_up, w_down, out):
             _check_tensor("w_k", w_k, [128, 64], torch.bfloat16)
             acc = acc + torch.matmul(a_k.float(), w_k.float())
             _check_tensor("acc", acc, [16, 64], torch.float32)
-        h_n = hidden[0:16, n : n + 64].clone().to(torch.float32)
+        h_n = hidden[0:16, n : n + 64].to(torch.float32)
         _check_tensor("h_n", h_n, [16, 64], torch.float32)
         resid = _assemble(resid, (acc + h_n), [0, n])
         _check_tensor("resid", resid, [16, 256], torch.float32)

@@ -51,7 +51,7 @@ dump or tensor file that cannot be read.
 @click.pass_context
 def bisect(context: click.Context, /, **given: Any) -> None:
     """Find the first stage of the pass dump DIR that is wrong, and the first statement in it that is."""
-    from pypto_tmpl.debug.bisect import explain, find_first_bad
+    from pypto_tmpl.debug.bisect import explain, find_first_bad, is_neither
     from pypto_tmpl.debug.report.writing import check_report
     from pypto_tmpl.debug.tensors_io import load_tensors
 
@@ -69,11 +69,17 @@ def bisect(context: click.Context, /, **given: Any) -> None:
     found = None if search.first_bad is None else explain(search, inputs, expected, options)
     if report is not None:
         _write_report(report, search, found, settings, given)
+    unread = [result for result in search.results.values() if is_neither(result)]
+    for result in unread:
+        assert result.failure is not None
+        click.echo(f"{result.stage.name} is neither right nor wrong: {result.failure.text}", err=True)
     if not is_text:
         click.echo(json.dumps(None if found is None else found.as_dict(), indent=1))
+    elif found is not None:
+        click.echo("\n".join(found.lines()))
     else:
-        click.echo("\n".join(found.lines()) if found is not None else "every stage is as expected")
-    context.exit(0 if found is None else 1)
+        click.echo("every other stage is as expected" if unread else "every stage is as expected")
+    context.exit(1 if found is not None else 2 if unread else 0)
 
 
 def _write_report(
@@ -92,5 +98,4 @@ def _write_report(
 
 
 def _told(result: StageResult) -> None:
-    verdict = "ok" if result.passed else "wrong" if result.failure is None else "failed"
-    click.echo(f"{colours.verdict(f'{verdict:<6}', result.passed)} {result.stage.name}")
+    click.echo(f"{colours.verdict(f'{result.verdict:<6}', result.passed)} {result.stage.name}")

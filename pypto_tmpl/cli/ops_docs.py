@@ -16,8 +16,8 @@ _HEAD = """\
 # Ops
 
 Every registered op: what it takes, for which element dtypes its text is right, which valid region its
-result has, and the text emitted for its samples (operands stand under their own names; what only type
-inference knows of a result is in angle brackets). A *no-op* leaves no text in a script; a *refused* op
+result has, and the text emitted for its samples (operands stand under their own names; what they do
+not tell of the result is in angle brackets). A *no-op* leaves no text in a script; a *refused* op
 stops generation with the reason.
 """
 

@@ -31,7 +31,7 @@ def signature(entry: OpEntry) -> str:
 
 def region(entry: OpEntry) -> str | None:
     """The rule for the result's valid region, with its meaning."""
-    from pypto_tmpl.ops.rules import VALID_RULES, carries_region_of, resolve_result
+    from pypto_tmpl.ops.typing.words import VALID_RULES, carries_region_of, resolve_result
 
     rule = resolve_result(entry).valid
     if carries_region_of(entry) is not None:

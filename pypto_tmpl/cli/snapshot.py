@@ -12,6 +12,7 @@ import click
 
 from pypto_tmpl.cli.colours import unified_diff, verdict
 from pypto_tmpl.cli.completion import case_names
+from pypto_tmpl.errors import closest
 
 if TYPE_CHECKING:
     from pypto_tmpl.debug.snapshots import SnapshotCase, SnapshotResult
@@ -63,13 +64,15 @@ def snapshot(
 
     if (action == "update" or prune) and in_ci():
         raise click.UsageError("golden scripts are not updated where CI is set")
+    if prune and action != "update":
+        raise click.UsageError("--prune goes with --update")
     if prune and case is not None:
         raise click.UsageError("--prune looks at all cases: leave CASE out")
     cases = list(find_cases(dumps, golden))
     cases += [] if no_examples else find_example_cases(examples, golden)
     chosen = [c for c in cases if case in (None, c.name, c.name.partition("/")[0])]
     if not chosen:
-        raise click.UsageError(f"no case is named {case!r}" if case else f"no dumps in {dumps}, no examples")
+        raise click.UsageError(_no_case(case, cases) if case else f"no dumps in {dumps}, no examples")
     changed = broken = 0
     for result in _results(chosen, action):
         if isinstance(result, str):
@@ -85,6 +88,12 @@ def snapshot(
         click.echo(f"{len(stale)} without a case; remove them: pypto-tmpl snapshot --update --prune")
     differs = action != "update" and (changed or (stale and not prune))
     context.exit(2 if broken else 1 if differs else 0)
+
+
+def _no_case(case: str, cases: list[SnapshotCase]) -> str:
+    names = {name for c in cases for name in (c.name, c.name.partition("/")[0])}
+    guess = closest(case, sorted(names))
+    return f"no case is named {case!r}" + (f"; did you mean {guess!r}?" if guess else "")
 
 
 def _results(cases: list[SnapshotCase], action: str) -> Iterator[SnapshotResult | str]:

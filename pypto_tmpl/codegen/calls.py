@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.bounds import IntegerBounds
-from pypto_tmpl.codegen.edges import Edges
+from pypto_tmpl.codegen.edges import Edges, Starts
 from pypto_tmpl.codegen.environment import OpMacros
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
@@ -21,6 +21,7 @@ from pypto_tmpl.ops.blocks import may_have_block
 
 _READ_FIRST = frozenset({"matmul", "matmul_mx"})  # families whose ops compute before they write
 _LAID = frozenset({"tile.store", "tile.assemble", "tensor.assemble"})  # write the cells of a source
+_HEEDS_START = frozenset({"reduce", "arg_reduce", "padding", "matmul"})  # families, beside tile.fillpad
 _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
 
 # Scales of these layouts lie in memory in blocks; these ops know how, or look at the extents only.
@@ -71,6 +72,10 @@ class OpEmitter:
             return str(source.macros.nothing())
         if entry.writes and self.table.family_of(entry.name) not in _READ_FIRST:
             self._read_before(source, call, entry, operands)
+        if self.table.family_of(entry.name) in _HEEDS_START or entry.name == "tile.fillpad":
+            for arg, operand in zip(call.args, operands, strict=True):
+                starts = source.edges.starts(arg)
+                operand.edge = None if starts is None else _edge(source, starts)
         result = self._facts(source, "", call, is_result=True)
         try:
             bound = bind_operands(entry, operands)
@@ -156,7 +161,7 @@ class OpEmitter:
                 operands[at] = operands[at].copied(str(text))
             starts = source.edges.starts(arg) if entry.name in _LAID else None
             if starts is not None and ("shapes" in named or not source.edges.is_loaded(arg)):
-                operands[at].edge = source.macros.list_of([source.expr(start) for start in starts])
+                operands[at].edge = _edge(source, starts)
 
     def _is_by_row_and_column(self, source: CallSource, call: ir.Call) -> bool:
         """Whether no operand lies packed in memory where the op expects rows; if one does, it is reported."""
@@ -204,6 +209,12 @@ class OpEmitter:
             lambda: None if is_popped else source.region(node),  # no region before the run
             layout=view.layout.name if view is not None else None,
         )
+
+
+def _edge(source: CallSource, starts: Starts) -> Operand:
+    """The cells before which nothing of a value's tensor lies, as a macro takes them."""
+    items = [source.expr(start) for start in starts]
+    return Operand(source.macros.list_of(items), items=items)
 
 
 def _may_be_negative(source: CallSource, entry: OpEntry, call: ir.Call) -> bool:

@@ -18,6 +18,7 @@ from pypto_tmpl.ops import OpEntry, OpTable, carries_region_of, resolve_result
 Starts = tuple[ir.Expr, ...]
 _LOADS = frozenset({"tile.load", "tensor.slice"})
 _WINDOWS = frozenset({"tile.slice", "tile.extract"})
+_FILLS = frozenset({"tile.fillpad_inplace"})  # write what does not count, and give a value in which all does
 _REDUCED = frozenset({"reduce_first", "reduce_last", "reduce_second_last", "reduce_axis"})
 
 
@@ -34,7 +35,7 @@ class Edges:
         for call in facts.calls:  # what is written into a tile counts
             entry = table.get(call.op.name)
             written = written_operand(entry, call) if entry is not None else None
-            if written is not None:
+            if written is not None and call.op.name not in _FILLS:
                 self._known[id(written)] = None
 
     def starts(self, value: ir.Expr) -> Starts | None:

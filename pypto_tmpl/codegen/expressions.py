@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from pypto_tmpl.codegen import scalars
 from pypto_tmpl.codegen.bounds import IntegerBounds
 from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.filters import py_literal
-from pypto_tmpl.codegen.float_literals import nearest
+from pypto_tmpl.codegen.float_literals import within
 from pypto_tmpl.codegen.known_attrs import unknown_attrs
 from pypto_tmpl.codegen.lane_regions import LaneRegions
 from pypto_tmpl.codegen.lifetimes import COPIES, Views
@@ -21,7 +20,7 @@ from pypto_tmpl.codegen.origins import WINDOWS, window_is_inside
 from pypto_tmpl.codegen.poison import Suspect, fresh_variables, suspects
 from pypto_tmpl.codegen.regions import POPS, RuntimeRegions, static_region
 from pypto_tmpl.codegen.sharing import SharedStorage
-from pypto_tmpl.codegen.storage import TRANSFERS, ChangingTiles, written_operand, written_tiles
+from pypto_tmpl.codegen.storage import MOVE, TRANSFERS, ChangingTiles, WrittenTiles, written_operand
 from pypto_tmpl.codegen.variables import VariableEmitter
 from pypto_tmpl.ops import OpEntry
 
@@ -67,7 +66,7 @@ class ExpressionEmitter(VariableEmitter):
         self.store_once: Callable[[ir.Call], bool] = (
             self.cube_side_store if script.kernels.runs_on_two_lanes(function) else lambda call: False
         )
-        self._written = written_tiles(self.facts, table)
+        self._written = WrittenTiles(self.facts, table)
         self._nesting = self._chain = self._parts = 0
         self._leaves: dict[type, Callable[[Any], str]] = {
             ir.ConstInt: _constant,
@@ -100,7 +99,8 @@ class ExpressionEmitter(VariableEmitter):
     @cached_property
     def _storage(self) -> SharedStorage:
         in_kernel = self.function.name in self.script.kernels.loading_functions
-        return SharedStorage(self.function, self.facts, self.script.generator.table, in_kernel=in_kernel)
+        table = self.script.generator.table
+        return SharedStorage(self.function, self.facts, table, self._written, in_kernel=in_kernel)
 
     @cached_property
     def _views(self) -> Views:
@@ -225,10 +225,12 @@ class ExpressionEmitter(VariableEmitter):
 
     def is_written(self, call: ir.Call) -> bool:
         """True when the first operand of ``call`` or its target may be written in place."""
+        if call.op.name == MOVE:
+            return self._written.copies(call, self.current_variable)
         variables = [call.args[0] if call.args else None, self.current_variable]
         if call.op.name in TRANSFERS:
             return any(var is not None and self._changing.may_change(var) for var in variables)
-        return any(var is not None and id(var) in self._written for var in variables)
+        return any(var is not None and var in self._written for var in variables)
 
     def is_plain_window(self, call: ir.Call) -> bool:
         """Whether the window that ``call`` reads lies inside of its operand, also when the script runs."""
@@ -240,7 +242,12 @@ class ExpressionEmitter(VariableEmitter):
         return origin.is_whole and (origin.is_clean or call.op.name not in _CHECKED)
 
     def may_be_view(self, call: ir.Call) -> bool:
-        """Whether what ``call`` copies may be shown instead: nothing is written before it is used."""
+        """Whether what ``call`` copies may be shown instead: nothing is written before it is used.
+
+        A traced script copies: what it records of memory tells when cells were read.
+        """
+        if self.script.trace is not None:
+            return False
         if call.op.name not in COPIES or not self._views.may_be_view(call):
             return False
         is_checked = call.op.name in _CHECKED
@@ -379,10 +386,8 @@ def _leading_ones(given: ir.Type, wanted: ir.Type) -> int:
 
 
 def _constant(node: ir.ConstInt | ir.ConstFloat | ir.ConstBool) -> str:
-    """A literal as it is written, but infinite where its dtype has no number so large."""
-    if isinstance(node, ir.ConstFloat) and math.isinf(number := nearest(node.value, node.dtype)):
-        return py_literal(number)
-    return py_literal(node.value)
+    """A literal as it is written; what its dtype makes of it where that has no number so large."""
+    return py_literal(within(node.value, node.dtype) if isinstance(node, ir.ConstFloat) else node.value)
 
 
 def without_outer_parentheses(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from pypto_tmpl.codegen.float_literals import nearest
+from pypto_tmpl.codegen.float_literals import within
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ir import DataType
 
@@ -64,14 +64,15 @@ def cell_count(extents: Sequence[str]) -> int | None:
     return math.prod(map(int, extents)) if all(extent.isdigit() for extent in extents) else None
 
 
-def infinite_in(literal: str, dtype_name: str | None) -> str:
-    """The text of the infinity that a number is in a float dtype whose range it leaves; else empty."""
+def bounded_in(literal: str, dtype_name: str | None) -> str:
+    """The text of what a number beyond the largest of a float dtype is rounded to; else empty."""
     dtype = getattr(DataType, dtype_name or "", None)
     try:
-        number = nearest(float(literal), dtype) if isinstance(dtype, DataType) else 0.0
+        value = float(literal)
     except ValueError:  # no number, or an infinity already
         return ""
-    return py_literal(number) if math.isinf(number) else ""
+    number = within(value, dtype) if isinstance(dtype, DataType) else value
+    return py_literal(number) if number != value else ""
 
 
 def is_sum(text: str) -> bool:
@@ -81,8 +82,8 @@ def is_sum(text: str) -> bool:
 
 FILTERS: Mapping[str, Callable[..., object]] = MappingProxyType(
     {
+        "bounded_in": bounded_in,
         "cell_count": cell_count,
-        "infinite_in": infinite_in,
         "is_sum": is_sum,
         "py_literal": py_literal,
         "torch_dtype": torch_dtype,

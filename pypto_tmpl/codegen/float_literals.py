@@ -8,6 +8,17 @@ import struct
 from pypto_tmpl import ir
 
 _FORMATS = {ir.DataType.FP32: "f", ir.DataType.FP16: "e"}
+_LARGEST_BF16 = 3.3895313892515355e38
+_LARGEST = {
+    ir.DataType.FP32: 3.4028234663852886e38,
+    ir.DataType.FP16: 65504.0,
+    ir.DataType.BF16: _LARGEST_BF16,
+}
+
+
+def within(value: float, dtype: ir.DataType) -> float:
+    """``value``, but beyond the largest number of the dtype what it is rounded to: that, or infinite."""
+    return nearest(value, dtype) if abs(value) > _LARGEST.get(dtype, math.inf) else value
 
 
 def nearest(value: float, dtype: ir.DataType) -> float:
@@ -35,4 +46,4 @@ def _nearest_bf16(value: float) -> float:
         return value
     exponent = max(math.frexp(value)[1] - 8, -133)
     number = math.ldexp(round(math.ldexp(value, -exponent)), exponent)
-    return math.copysign(math.inf, value) if abs(number) > 3.3895313892515355e38 else number
+    return math.copysign(math.inf, value) if abs(number) > _LARGEST_BF16 else number

@@ -17,7 +17,7 @@ from pypto_tmpl.codegen.regions import static_region
 from pypto_tmpl.ir.arithmetic import constant_value, simplify
 from pypto_tmpl.ir.extents import as_extent, same_extent
 from pypto_tmpl.ops import OpEntry, OpTable
-from pypto_tmpl.ops.rules import resolve_result
+from pypto_tmpl.ops.typing.words import resolve_result
 
 LANE_INDICES = frozenset({"tile.get_subblock_idx", "tensor.get_subblock_idx"})
 SHARDS = frozenset({"tile.aiv_shard", "tensor.aiv_shard"})

@@ -1,7 +1,8 @@
 """Which copies of windows nobody can tell from views: those that are read before anything may be written.
 
 A load copies, since a later store may change what it has read. Where every use of the copy, and of the views
-of it, follows in the same block before the first such statement, a view of the tensor has the same cells.
+of it, follows in the same block before the first such statement, or within it before it writes, a view of the
+tensor has the same cells.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
-from pypto_tmpl.codegen.storage import shared_operands, written_operand
+from pypto_tmpl.codegen.storage import WrittenTiles, shared_operands, written_operand
 from pypto_tmpl.ops import OpTable
 
 COPIES = frozenset({"tile.load", "tensor.slice", "tile.extract"})
@@ -30,7 +31,9 @@ _COMPUTES = frozenset(
 class Views:
     """The copies of one function that may be views."""
 
-    def __init__(self, function: ir.Function, facts: BodyFacts, table: OpTable, written: set[int]) -> None:
+    def __init__(
+        self, function: ir.Function, facts: BodyFacts, table: OpTable, written: WrittenTiles
+    ) -> None:
         self._table, self._written = table, written
         self._mentions: dict[int, int] = {}
         self._assigned: dict[int, int] = {}
@@ -50,9 +53,15 @@ class Views:
         if id(call) not in self._blocks:
             return False
         block, start = self._blocks[id(call)]
-        last = self._last_use(call, block, start)
+        shown = self._uses(call, block, start)
+        if shown is None:
+            return False
         is_tile = isinstance(call.args[0].type, ir.TileType)
-        return last is not None and all(self._is_quiet(stmt, is_tile) for stmt in block[start : last + 1])
+        last = max(shown, key=lambda use: use[0])[0]
+        if not all(self._is_quiet(stmt, is_tile) for stmt in block[start:last]):
+            return False
+        parts = [part for at, part in shown if at == last]
+        return self._is_quiet(block[last], is_tile) or self._reads_first(block[last], parts, is_tile)
 
     def _note(self, block: list[ir.Stmt]) -> None:
         for at, stmt in enumerate(block):
@@ -62,29 +71,40 @@ class Views:
                     if isinstance(node, ir.Call) and node.op.name in COPIES:
                         self._blocks.setdefault(id(node), (block, at))
 
-    def _last_use(self, call: ir.Call, block: list[ir.Stmt], start: int) -> int | None:
-        """Where in its block the cells of a copy are used last, None where they are handed on."""
+    def _uses(self, call: ir.Call, block: list[ir.Stmt], start: int) -> list[tuple[int, ir.Expr]] | None:
+        """Where in its block the cells of a copy are used and as what, None where they are handed on."""
         first = block[start]
         assert isinstance(first, ir.AssignStmt)
         shown = [(start, first.var)] if self._shows(first.value, call) else []
-        last = start
+        uses: list[tuple[int, ir.Expr]] = [(start, call)]
         while shown:
             begin, name = shown.pop()
-            if id(name) in self._written or self._assigned.get(id(name)) != 1:
+            if name in self._written or self._assigned.get(id(name)) != 1:
                 return None
             rest = self._mentions.get(id(name), 0) - 1  # its own assignment
             for at in range(begin + 1, len(block)):
                 count = _mentioned(block[at], name) if rest else 0
                 if not count:
                     continue
-                rest, last, user = rest - count, max(last, at), block[at]
+                uses.append((at, name))
+                rest, user = rest - count, block[at]
                 if not isinstance(user, ir.AssignStmt):
                     return None  # used in a block of its own, or handed on
                 if self._shows(user.value, name):
                     shown.append((at, user.var))
             if rest:
                 return None
-        return last
+        return uses
+
+    def _reads_first(self, stmt: ir.Stmt, parts: list[ir.Expr], is_tile: bool) -> bool:
+        """Whether an op writes at the end of a statement what was computed of the parts before."""
+        value = stmt.value if isinstance(stmt, ir.AssignStmt) else None
+        if not isinstance(value, ir.Call) or self._table.get(value.op.name) is None:
+            return False
+        values = [arg for arg in value.args if not _is_number(arg)]
+        return not any(self._shows(arg, part) for arg in values for part in parts) and all(
+            self._computes(node, is_tile) for node in code_nodes(value) if node is not value
+        )
 
     def _shows(self, value: ir.Expr, part: ir.Expr) -> bool:
         """Whether a value may show cells of a part of it."""
@@ -121,6 +141,13 @@ class Views:
     def _count(self, root: ir.IRNode) -> None:
         for var in _mentions(root):
             self._mentions[id(var)] = self._mentions.get(id(var), 0) + 1
+
+
+def _is_number(value: ir.Expr) -> bool:
+    """Whether a value is a scalar or a row of some."""
+    if isinstance(value, ir.MakeTuple):
+        return all(_is_number(element) for element in value.elements)
+    return isinstance(value.type, ir.ScalarType)
 
 
 def _mentioned(root: ir.IRNode, var: ir.Var) -> int:

@@ -47,7 +47,7 @@ def op_problems(table: OpTable, entry: OpEntry, macros: OpMacros, preamble: Prea
             yield Diagnostic(error.error_slug, f"{entry.name}: samples[{index}]: {error.what}", where)
             continue
         note = f"samples[{index}] gives: {' '.join(text.split())}"
-        if "<" in text and ">" in text:  # what only type inference knows stands in angle brackets
+        if "<" in text and ">" in text:  # what the operands do not tell stands in angle brackets
             continue
         try:
             tree = ast.parse(text.strip(), mode="eval")

@@ -63,7 +63,7 @@ class Operand(str):
     is_literal: bool
     items: list[str] | None
     layout: str | None
-    edge: str | None  # where the cells begin that the value's tensor had, if some precede them
+    edge: Operand | None  # where the cells begin that the value's tensor had, if some precede them
     memory: str | None
     name: str  # the text of the value itself, where the operand is a copy of it
     rank: int | None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts
-from pypto_tmpl.codegen.storage import shared_operands
+from pypto_tmpl.codegen.storage import MOVE, WrittenTiles, shared_operands
 from pypto_tmpl.ops import OpTable
 
 _VIEWS = frozenset({"tensor.reshape", "tensor.view", "tensor.reinterpret_view"})
@@ -17,15 +17,24 @@ _OUTSIDE = 0  # stands for the buffers of callers, which may be one
 class SharedStorage:
     """The buffers of one function: names that may stand for one have the same root."""
 
-    def __init__(self, function: ir.Function, facts: BodyFacts, table: OpTable, *, in_kernel: bool) -> None:
-        self._table = table
+    def __init__(
+        self,
+        function: ir.Function,
+        facts: BodyFacts,
+        table: OpTable,
+        written: WrittenTiles,
+        *,
+        in_kernel: bool,
+    ) -> None:
+        self._table, self._written = table, written
         self._views = _VIEWS if in_kernel else _VIEWS | _VIEWS_OUTSIDE_KERNELS
         self._parents: dict[int, int] = {}
         for var in function.params:
             self._join(id(var), _OUTSIDE)
         for target, value in facts.flows:
-            for root in self._roots(value):
-                self._join(id(target), root)
+            if not (_is_move(value) and target in written):  # which copies
+                for root in self._roots(value):
+                    self._join(id(target), root)
 
     def may_share(self, left: ir.Expr, right: ir.Expr) -> bool:
         """Whether two values may have cells of one buffer."""
@@ -52,6 +61,8 @@ class SharedStorage:
             return list(call.args)
         if call.op.name in self._views:
             return list(call.args[:1])
+        if isinstance(call, ir.Call) and _is_move(call):
+            return [] if self._written.copies(call, None) else list(call.args[:1])
         return shared_operands(call, self._table) if isinstance(call, ir.Call) else []
 
     def _find(self, root: int) -> int:
@@ -62,3 +73,7 @@ class SharedStorage:
     def _join(self, left: int, right: int) -> None:
         first, second = sorted((self._find(left), self._find(right)))
         self._parents[second] = first
+
+
+def _is_move(value: ir.Expr) -> bool:
+    return isinstance(value, ir.Call) and value.op.name == MOVE

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts
 from pypto_tmpl.ops import OpEntry, OpTable
-from pypto_tmpl.ops.rules import resolve_result
+from pypto_tmpl.ops.typing.words import resolve_result
 
+MOVE = "tile.move"
 TRANSFERS = frozenset({"tile.tpush_to_aiv", "tile.tpush_to_aic", "tile.tpop_from_aic", "tile.tpop_from_aiv"})
 _SAME_STORAGE = "first_tile"  # the memory rule of ops whose result is, or may be a view of, an operand
-_MAY_RETURN_OPERAND = frozenset({"tile.move", "tile.cast"})  # where there is nothing to do
+_MAY_RETURN_OPERAND = frozenset({MOVE, "tile.cast"})  # where there is nothing to do
 
 
 def written_operand(entry: OpEntry, call: ir.Call) -> ir.Expr | None:
@@ -21,29 +22,52 @@ def written_operand(entry: OpEntry, call: ir.Call) -> ir.Expr | None:
     return None
 
 
-def written_tiles(facts: BodyFacts, table: OpTable) -> set[int]:
-    """Identities of the tiles that an op of the function may write in place, under whatever name."""
-    written: set[int] = set()
-    for call in facts.calls:
-        entry = table.get(call.op.name)
-        target = written_operand(entry, call) if entry is not None and entry.writes else None
-        if target is not None and isinstance(target.type, ir.TileType):
-            written.add(id(target))
-    if not written:
-        return written
-    sources: dict[int, list[ir.Expr]] = {}
-    for target, value in facts.flows:
+class WrittenTiles:
+    """The tiles that an op of a function may write in place, under whatever name."""
+
+    def __init__(self, facts: BodyFacts, table: OpTable) -> None:
+        self._table = table
+        self._values: dict[int, list[ir.Expr]] = {}
+        for var, value in facts.flows:
+            self._values.setdefault(id(var), []).append(value)
+        self._written: set[int] = set()
+        pending: list[ir.Expr] = []
+        for call in facts.calls:
+            entry = table.get(call.op.name)
+            target = written_operand(entry, call) if entry is not None and entry.writes else None
+            if target is not None and isinstance(target.type, ir.TileType):
+                pending.append(target)
+        while pending:
+            tile = pending.pop()
+            if id(tile) not in self._written:
+                self._written.add(id(tile))
+                pending += self._sources(tile)
+
+    def __contains__(self, value: ir.Expr) -> bool:
+        return id(value) in self._written
+
+    def copies(self, move: ir.Call, target: ir.Expr | None) -> bool:
+        """Whether a move copies: its target may be written, or its operand or what that is a view of."""
+        if target is not None and target in self:
+            return True
+        seen: set[int] = set()
+        pending: list[ir.Expr] = list(move.args[:1]) if self._written else []
+        while pending:
+            value = pending.pop()
+            if value in self:
+                return True
+            if id(value) not in seen:
+                seen.add(id(value))
+                pending += self._sources(value)
+        return False
+
+    def _sources(self, value: ir.Expr) -> list[ir.Expr]:
+        """What a value may be, or be a view of."""
         if isinstance(value, ir.Call):
-            sources.setdefault(id(target), []).extend(shared_operands(value, table))
-        else:
-            sources.setdefault(id(target), []).append(value)
-    pending = list(written)
-    while pending:
-        for source in sources.get(pending.pop(), ()):
-            if id(source) not in written:
-                written.add(id(source))
-                pending.append(id(source))
-    return written
+            return shared_operands(value, self._table)
+        if isinstance(value, ir.TupleGetItemExpr):
+            return [value.tuple]
+        return list(value.elements) if isinstance(value, ir.MakeTuple) else self._values.get(id(value), [])
 
 
 def shared_operands(call: ir.Call, table: OpTable) -> list[ir.Expr]:

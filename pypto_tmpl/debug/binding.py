@@ -127,12 +127,17 @@ def _pairs(entry: Entry, keys: Collection[str]) -> dict[str, str]:
         names = {parameter.name: getattr(parameter, attribute) for parameter in entry.parameters}
         needed = [names[p.name] for p in entry.parameters if not p.is_pure_output]
         if all(name in keys for name in needed):
-            return {name: key for name, key in names.items() if key in keys}
-    found: dict[str, str] = {}
+            return _completed(entry, keys, {name: key for name, key in names.items() if key in keys})
+    return _completed(entry, keys, {p.name: p.exact for p in entry.parameters if p.exact in keys})
+
+
+def _completed(entry: Entry, keys: Collection[str], found: dict[str, str]) -> dict[str, str]:
+    """``found`` and, of the keys that are left, those that parameters without one may mean."""
     for parameter in entry.parameters:
-        key = _key_of(parameter, [key for key in keys if key not in found.values()])
-        if key is not None:
-            found[parameter.name] = key
+        if parameter.name not in found:
+            key = _key_of(parameter, [key for key in keys if key not in found.values()])
+            if key is not None:
+                found[parameter.name] = key
     return found
 
 

@@ -101,9 +101,13 @@ def find_first_bad(
     return StageSearch(verdict(first), good, method, results)
 
 
+def is_neither(result: StageResult) -> bool:
+    """True for a stage that is neither good nor bad, since it cannot be read."""
+    return result.failure is not None and result.failure.kind not in ("script", "undefined")
+
+
 def _is_bad(result: StageResult) -> bool:
-    """A stage that cannot be read is neither good nor bad."""
-    return not result.passed and (result.failure is None or result.failure.kind in ("script", "undefined"))
+    return not result.passed and not is_neither(result)
 
 
 def _boundary(verdict: Callable[[int], StageResult], count: int) -> int | None:

@@ -24,6 +24,7 @@ from pypto_tmpl.debug.trace import statement_text
 
 Tensors = Mapping[str, torch.Tensor]
 Places = Callable[[], Mapping[str, StatementPlace]]
+_WORD = 8
 _EXACT = Rules(Tolerance(0.0, 0.0), equal_nan=True)
 
 
@@ -42,8 +43,11 @@ def changed_inputs(
 
 
 def same_cells(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two tensors hold the same bytes."""
-    return torch.equal(_bytes(one), _bytes(other))
+    """Whether two tensors hold the same bytes; eight at a time where they come so, which is much faster."""
+    parts = _bytes(one), _bytes(other)
+    if all(not (part.numel() % _WORD or part.storage_offset() % _WORD) for part in parts):
+        parts = parts[0].view(torch.int64), parts[1].view(torch.int64)
+    return torch.equal(*parts)
 
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 
@@ -125,8 +127,11 @@ _INFO: dict[int, tuple[str, int, str, str]] = {
     0x50: ("TASK_ID", 64, "task_id", "unknown"),
 }
 
-for _code, (_name, *_rest) in _INFO.items():
-    setattr(DataType, _name, DataType(_code))
+DATA_TYPES: Mapping[str, DataType] = MappingProxyType(
+    {name: DataType(code) for code, (name, *_) in _INFO.items()}
+)
+for _name, _dtype in DATA_TYPES.items():
+    setattr(DataType, _name, _dtype)
 DataType.DEFAULT_CONST_INT = DataType.INT64
 DataType.DEFAULT_CONST_FLOAT = DataType.FP32
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, overload
 
+from pypto_tmpl.faces import find_face
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap, AttrSource
 from pypto_tmpl.ir.base import Expr, Type, check_kind, node_tuple, set_fields
 from pypto_tmpl.ir.enums import ArgDirection
@@ -19,6 +20,14 @@ class Op:
     """A registered operator, compared by name."""
 
     name: str
+
+    def has_attr(self, key: str) -> bool:
+        """Whether the registry declares that keyword of the op."""
+        return key in self.get_attr_keys()
+
+    def get_attr_keys(self) -> list[str]:
+        """The keywords that the registry declares of the op, none for a name that it does not have."""
+        return list(find_face(__name__, "keyword_names")(self.name))
 
 
 @dataclass(frozen=True)

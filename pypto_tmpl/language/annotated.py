@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.extents import constant_extent
-from pypto_tmpl.language.constants import shown, type_text
+from pypto_tmpl.ir.printer import type_text
+from pypto_tmpl.language.constants import shown
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.scopes import Reader
 from pypto_tmpl.language.type_agreement import may_agree

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.printer import type_text
 from pypto_tmpl.language.annotated import annotated_type, check_annotation, retyped
 from pypto_tmpl.language.annotations import DynVar
 from pypto_tmpl.language.calls import call
-from pypto_tmpl.language.constants import SUBMITS, attribute_name, shown, type_text
+from pypto_tmpl.language.constants import SUBMITS, attribute_name, shown
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError, SSAViolationError
 from pypto_tmpl.language.expressions import as_constant, int_constant, operand
 from pypto_tmpl.language.kernels import callee

@@ -8,7 +8,6 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.attrs import with_float_keywords
-from pypto_tmpl.language import inference
 from pypto_tmpl.language.attributes import attribute_dict, keyword_value, stored, variables
 from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError
@@ -26,10 +25,12 @@ from pypto_tmpl.language.folding import compile_time
 from pypto_tmpl.language.inlining import expand
 from pypto_tmpl.language.kernels import build_call, function_call, submit
 from pypto_tmpl.language.memrefs import memory_reference
-from pypto_tmpl.language.namespaces import NoRuleOpCallError, UnknownOpCallError
 from pypto_tmpl.language.op_calls import is_misspelt, source_call, unknown_op
 from pypto_tmpl.language.scalars import BUILTINS, SCALAR_CALLS
 from pypto_tmpl.language.scopes import InlineFunction, Reader
+from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.calls import NoRuleOpCallError, UnknownOpCallError
+from pypto_tmpl.ops.typing import InferenceError, infer_type
 
 _DISTRIBUTED = {
     "alloc_window_buffer": "pld.tensor.alloc_window_buffer",
@@ -240,8 +241,24 @@ def op_call(
     stored_kwargs = with_float_keywords(name, stored(reader, node, kwargs, of_op=True))
     stored_attrs = stored(reader, node, attrs, of_op=True)
     if type_ is None:
-        type_ = inference.op_type(reader, node, name, args, stored_kwargs, required=not is_statement)
+        type_ = _op_type(reader, node, name, args, stored_kwargs, required=not is_statement)
     return build_call(reader, node, ir.Op(name), args, stored_kwargs, stored_attrs, type_)
+
+
+def _op_type(
+    reader: Reader, node: ast.AST, name: str, args: list[ir.Expr], kwargs: ir.AttrMap, required: bool
+) -> ir.Type:
+    """Result type of an op call; without a rule an error, or no type where none is ``required``."""
+    entry = load_table().get(name)
+    try:
+        if entry is None:
+            raise InferenceError("no rule gives its result type, and the text prints none here")
+        return infer_type(entry, args, kwargs)
+    except (InferenceError, TypeError, ValueError) as error:
+        if not required:
+            return ir.UnknownType()
+        hint = "the annotation of a name that the call is bound to would give its type"
+        raise reader.error(InvalidOperationError, node, f"operation {name!r}: {error}", hint) from None
 
 
 def _late_operands(

@@ -1,4 +1,4 @@
-"""The members of the language's enumerations, and how messages show nodes and types."""
+"""The members of the language's enumerations, and how messages show nodes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.ir.dtypes import DATA_TYPES
+from pypto_tmpl.ir.printer import spellings
 from pypto_tmpl.language.diagnostics import ParserTypeError, UnsupportedFeatureError
 from pypto_tmpl.language.mask_patterns import MaskPattern
 from pypto_tmpl.language.scopes import Reader
@@ -22,7 +24,7 @@ ENUMERATIONS: dict[str, type[Enum]] = {
 }  # fmt: skip
 ENUMERATIONS["Mem"] = ir.MemorySpace
 
-CAST_MODES = {"none": 0, "rint": 1, "round": 2, "floor": 3, "ceil": 4, "trunc": 5, "odd": 6}
+CAST_MODES = {mode: code for code, mode in enumerate(spellings.CAST_MODES)}
 DIRECTIONS = {
     "input": ir.ArgDirection.Input,
     "output": ir.ArgDirection.Output,
@@ -30,11 +32,6 @@ DIRECTIONS = {
     "inout": ir.ArgDirection.InOut,
     "no_dep": ir.ArgDirection.NoDep,
     "scalar": ir.ArgDirection.Scalar,
-}
-DATA_TYPES: dict[str, ir.DataType] = {
-    name: value
-    for name, value in vars(ir.DataType).items()
-    if isinstance(value, ir.DataType) and not name.startswith("DEFAULT")
 }
 _MEMBERS: dict[tuple[str, str], Any] = {
     (owner, name): member for owner, cls in ENUMERATIONS.items() for name, member in cls.__members__.items()
@@ -123,15 +120,6 @@ def shown(node: ast.AST) -> str:
     if len(text) > 60:
         return repr(text[:57] + "...")
     return repr(text + " ..." if more else text)
-
-
-def type_text(type_: ir.Type) -> str:
-    """The text of a type for a message, cut where it is long."""
-    try:
-        text = ir.python_print(type_, format=False)
-    except (ValueError, RecursionError):
-        text = type(type_).__name__
-    return text if len(text) <= 100 else text[:97] + "..."
 
 
 def unsupported(reader: Reader, node: ast.AST, what: str, hint: str | None = None) -> UnsupportedFeatureError:

@@ -9,9 +9,9 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note, closest
 from pypto_tmpl.ir.arithmetic import constant_value
-from pypto_tmpl.language import inference
+from pypto_tmpl.ir.printer import type_text
 from pypto_tmpl.language.attributes import attribute_dict, keyword_value, listed, stored, variables
-from pypto_tmpl.language.constants import shown, type_text, unsupported
+from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.dependencies import dependencies, predicate
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
@@ -24,6 +24,7 @@ from pypto_tmpl.language.expressions import expression
 from pypto_tmpl.language.folding import boolean
 from pypto_tmpl.language.scopes import Reader, Signature
 from pypto_tmpl.language.type_agreement import may_be_given
+from pypto_tmpl.ops.typing import extents_by_dimension, returned_type
 
 _DISPATCH = frozenset({"deps", "dumps", "core_num", "sync_start", "allow_early_resolve", "predicate"})
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)
@@ -84,7 +85,11 @@ def function_call(reader: Reader, node: ast.Call, type_: ir.Type | None) -> ir.E
         _warn_of_lost_regions(reader, node, signature, args)
     _tag(reader, args, attrs)
     if type_ is None or (is_source and signature is not None and signature.return_types):
-        type_ = ir.UnknownType() if signature is None else inference.call_type(signature, args)
+        type_ = (
+            ir.UnknownType()
+            if signature is None
+            else returned_type(signature.params, args, signature.result_type)
+        )
     options = stored(reader, node, kwargs), stored(reader, node, attrs)
     return build_call(reader, node, ir.GlobalVar(name), args, *options, type_)
 
@@ -107,7 +112,7 @@ def _check_dimensions(
     """Refuse two arguments that make one dimension of the parameters two different numbers."""
     known: dict[ir.Var, tuple[int, ast.expr, str]] = {}
     for param, arg, node in zip(signature.params, args, nodes, strict=False):
-        for variable, value in inference.extents_by_dimension(param, arg):
+        for variable, value in extents_by_dimension(param, arg):
             number = constant_value(value)
             if number is None:
                 continue
@@ -289,7 +294,11 @@ def _check_submit(
 
 def _submit_type(signature: Signature | None, args: list[ir.Expr]) -> ir.Type:
     """The results of the function and the task id."""
-    result = inference.call_type(signature, args) if signature is not None else ir.UnknownType()
+    result = (
+        returned_type(signature.params, args, signature.result_type)
+        if signature is not None
+        else ir.UnknownType()
+    )
     match result:
         case ir.UnknownType():
             return _TASK

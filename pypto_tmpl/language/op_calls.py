@@ -7,8 +7,9 @@ import difflib
 from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.printer import type_text
 from pypto_tmpl.language.attributes import attribute_dict, stored
-from pypto_tmpl.language.constants import named_member, shown, type_text
+from pypto_tmpl.language.constants import named_member, shown
 from pypto_tmpl.language.dependencies import dependencies
 from pypto_tmpl.language.diagnostics import (
     InvalidOperationError,
@@ -18,9 +19,9 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.expressions import as_constant, operand
 from pypto_tmpl.language.former_names import REPLACEMENTS
-from pypto_tmpl.language.namespaces import CallContext, OpCallError, build_call
 from pypto_tmpl.language.scopes import HOST_LEVELS, Reader
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.calls import CallContext, OpCallError, build_call
 
 _ALL_BUT = 0.88  # of the letters, the namespace among them
 _WINDOW_BUFFER = "alloc_window_buffer"

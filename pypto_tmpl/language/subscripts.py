@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference, simplify
 from pypto_tmpl.ir.extents import constant_extent
-from pypto_tmpl.language.constants import shown, type_text, unsupported
+from pypto_tmpl.ir.printer import type_text
+from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserTypeError
 from pypto_tmpl.language.expressions import Operand, as_constant, expression, operand, reads
 from pypto_tmpl.language.folding import integer
-from pypto_tmpl.language.namespaces import CallContext, OpCallError, build_call
 from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.ops.calls import CallContext, OpCallError, build_call
 
 
 @dataclass(slots=True)

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.constants import shown, type_text
+from pypto_tmpl.ir.printer import type_text
+from pypto_tmpl.language.constants import shown
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression
 from pypto_tmpl.language.scopes import Reader, Results

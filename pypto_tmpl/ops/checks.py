@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from pypto_tmpl.errors import Diagnostic, allowed_note
-from pypto_tmpl.ops import model, requirements, rules, signatures
+from pypto_tmpl.ops import model, signatures
 from pypto_tmpl.ops.macros import Macro, MacroFile, reachable_macros
 from pypto_tmpl.ops.sample_checks import sample_problems
 from pypto_tmpl.ops.sources import identifiers
 from pypto_tmpl.ops.table import Declaration
+from pypto_tmpl.ops.typing import words
 
 KeyPath = tuple[str | int, ...]
 
@@ -228,12 +229,12 @@ def _default_problem(kwarg: model.KwargSpec) -> tuple[str, str]:
 
 def _result(declaration: Declaration) -> Iterator[Diagnostic]:
     entry = declaration.entry
-    if isinstance(entry.result, str) and entry.result not in rules.NAMED_RESULTS:
-        note = allowed_note("named results", tuple(rules.NAMED_RESULTS), entry.result)
+    if isinstance(entry.result, str) and entry.result not in words.NAMED_RESULTS:
+        note = allowed_note("named results", tuple(words.NAMED_RESULTS), entry.result)
         what = f"no result is named {entry.result!r}"
         yield _problem(declaration, "unknown-result", what, ("result",), note)
         return
-    spec = rules.resolve_result(entry)
+    spec = words.resolve_result(entry)
     yield from _result_part(declaration, spec, ("result",))
     for index, item in enumerate(spec.items):
         yield from _result_part(declaration, item, ("result", "items", index))
@@ -246,10 +247,10 @@ def _result_part(declaration: Declaration, spec: model.ResultSpec, path: KeyPath
         if not getattr(spec, part):
             note = f"a {kind} result has the keys {', '.join(_NEEDED_PARTS[kind])}"
             yield _problem(declaration, "missing-key", f"the result has no {part!r}", path, note)
-    for part, vocabulary in rules.VOCABULARY.items():
+    for part, vocabulary in words.VOCABULARY.items():
         rule = getattr(spec, part)
-        for word in rules.unknown_terms(entry, part, rule) if rule is not None else ():
-            names = (*entry.operand_names, *entry.kwarg_names, *vocabulary, *rules.LITERALS.get(part, ()))
+        for word in words.unknown_terms(entry, part, rule) if rule is not None else ():
+            names = (*entry.operand_names, *entry.kwarg_names, *vocabulary, *words.LITERALS.get(part, ()))
             what = f"{word!r} is no rule for the result's {part}"
             note = allowed_note("rules", names, word)
             yield _problem(declaration, "unknown-result", what, (*path, part), note)
@@ -259,7 +260,7 @@ def _call(declaration: Declaration) -> Iterator[Diagnostic]:
     for key, what, allowed in signatures.call_problems(declaration.entry):
         notes = [allowed_note("names", allowed)] if allowed else []
         yield _problem(declaration, "call", what, ("call", key), *notes)
-    for what, allowed, given in requirements.requirement_problems(declaration.entry):
+    for what, allowed, given in words.requirement_problems(declaration.entry):
         yield _problem(declaration, "call", what, ("call", "requires"), allowed_note("names", allowed, given))
 
 

@@ -10,12 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import jinja2
-
 from pypto_tmpl.errors import Diagnostic, Location
 from pypto_tmpl.ops.sources import identifiers, read_text
 
-_JINJA = jinja2.Environment()
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _BOUNDARY = re.compile(r"\{%[-+]?\s*(?:macro\s+(?P<name>\w+)\s*\(|(?P<end>endmacro)\b[^%]*%\})")
 _IMPORT = re.compile(
@@ -52,8 +49,10 @@ class MacroFile:
 
 def syntax_problem(path: Path, text: str) -> Diagnostic | None:
     """What Jinja has against a macro file."""
+    import jinja2  # commands that read no table do without it
+
     try:
-        _JINJA.parse(text)
+        jinja2.Environment().parse(text)
     except jinja2.TemplateSyntaxError as error:
         what = f"{path.name.partition('.')[0]}: not valid Jinja: {error.message}"
         return Diagnostic("template-syntax", what, str(Location(path, error.lineno)))

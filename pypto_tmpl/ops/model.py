@@ -93,7 +93,7 @@ class KwargSpec(_Model, frozen=True):
 
 
 class ResultSpec(_Model, frozen=True):
-    """What the op yields, in the closed vocabulary of `pypto_tmpl/ops/rules.py`."""
+    """What the op yields, in the closed vocabulary of `pypto_tmpl/ops/typing/words.py`."""
 
     kind: Annotated[
         ResultKind | None, Meta(description="Kind of value; by default the op's namespace (tile, tensor).")
@@ -131,6 +131,10 @@ class CallSpec(_Model, frozen=True):
             description="Parameters of each form, tried in order: `shape, dtype, *, layout=ND`. A default "
             "is a constant, a member's name, or another parameter, whose value is then taken."
         ),
+    ] = ()
+    builder: Annotated[
+        tuple[NonEmpty, ...],
+        Meta(description="Parameters of the function of `ir.op`, where they are not those of `signature`."),
     ] = ()
     operands: Annotated[
         tuple[str, ...],

@@ -17,6 +17,15 @@ _SHAPED = {"tile", "tensor", "array"}
 _FORM = "expected: DTYPE[extents], or with a smaller region, as in `FP32[16, 32] valid [8, 20]`"
 
 
+def typed_value(value: Any) -> tuple[str, list[int], list[int]] | None:
+    """Dtype, extents and valid region of a tile, tensor or array in a sample; None for another value."""
+    typed = _TYPED.fullmatch(value) if isinstance(value, str) else None
+    if typed is None:
+        return None
+    shape = _extents(typed["shape"]) or []
+    return typed["dtype"], shape, shape if typed["valid"] is None else _extents(typed["valid"]) or []
+
+
 def sample_problems(entry: model.OpEntry, members: Callable[[str], tuple[str, ...]]) -> Found:
     """Values that mean nothing, and what a sample lacks; ``members`` are those of a keyword's type."""
     for part in ("samples", "error_samples"):

@@ -71,6 +71,12 @@ def signatures_of(entry: OpEntry) -> tuple[Signature, ...]:
     return tuple(map(parse_signature, texts)) if texts else (_derived(entry),)
 
 
+def builder_signatures(entry: OpEntry) -> tuple[Signature, ...]:
+    """The forms of the op's function in ``ir.op``; by default those in which users call it."""
+    texts = call_of(entry).builder
+    return tuple(map(parse_signature, texts)) if texts else signatures_of(entry)
+
+
 def ir_signature(entry: OpEntry) -> Signature:
     """The form in which the IR has the call: all operands by position, then the keywords that it stores."""
     found = [Parameter(o.name, None if o.optional else REQUIRED, False) for o in entry.operands]
@@ -141,16 +147,19 @@ def call_problems(entry: OpEntry) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     call = entry.call
     if call is None:
         return
-    try:
-        forms = signatures_of(entry)
-    except SignatureError as error:
-        yield "signature", str(error), ()
-        return
+    forms: list[tuple[str, Signature]] = []
+    for key, read in (("signature", signatures_of), ("builder", builder_signatures)):
+        try:
+            forms += ((key, form) for form in read(entry))
+        except SignatureError as error:
+            yield key, str(error), ()
+            return
     own = {*entry.operand_names, *entry.kwarg_names}
-    parameters = {name for form in forms for name in form.names}
+    parameters = {name: key for key, form in reversed(forms) for name in form.names}
     known = {*own, *call.operands, *call.states, *call.drops, *call.either}
-    for name in sorted(parameters - known):
-        yield "signature", f"the parameter {name!r} becomes no operand and no keyword", tuple(sorted(own))
+    for name in sorted(parameters.keys() - known):
+        what = f"the parameter {name!r} becomes no operand and no keyword"
+        yield parameters[name], what, tuple(sorted(own))
     references: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("operands", call.operands),
         ("keywords", call.keywords),

@@ -11,6 +11,7 @@ import torch
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.debug.entry import base_name
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.runtime.dfx import warn_caller
 from pypto_tmpl.runtime.manifest import Entry, EntryParam
 
 _PACKED = "FP4"  # two elements in one of torch's
@@ -27,11 +28,12 @@ def bind_arguments(
 ) -> list[torch.Tensor | int | float | bool]:
     """The arguments as the entry takes them: tensors as they are, ctypes scalars as Python numbers.
 
-    Tensors that disagree about a dynamic dimension are refused if they ``must_agree``; else the script warns.
+    Tensors whose extents are not those of their parameters, or that disagree about a dynamic dimension, are
+    refused if they ``must_agree``; else a warning tells of the former, and the script of the latter.
 
     Raises TypeError for an argument of another kind, ArgumentError (a ValueError) for a wrong number of
-    arguments, and for a tensor that is not contiguous, not on the CPU, or whose dtype, rank or extents are
-    not those of its parameter.
+    arguments, and for a tensor that is not contiguous, not on the CPU, or whose dtype or rank is not that of
+    its parameter.
     """
     if len(args) != len(entry.params):
         names = ", ".join(param.name for param in entry.params)
@@ -41,6 +43,11 @@ def bind_arguments(
         )
     pairs = list(zip(entry.params, args, strict=True))
     values = [_argument(i, param, arg) for i, (param, arg) in enumerate(pairs)]
+    for param, value in zip(entry.params, values, strict=True):
+        if wrong := _wrong_extents(param, value):
+            if must_agree:
+                raise ArgumentError(wrong)
+            warn_caller(wrong, UserWarning)
     if must_agree:
         _check_agreement(entry, values)
     return values
@@ -108,9 +115,14 @@ def _check_tensor(param: EntryParam, arg: torch.Tensor) -> None:
     found = _extents(param, arg)
     if len(found) != len(shape):
         raise ArgumentError(f"tensor {param.name!r} has shape {list(found)}, {_wanted(shape)}")
-    for size, extent in zip(found, shape, strict=True):
-        if isinstance(extent, int) and size != extent:
-            raise ArgumentError(f"tensor {param.name!r} has shape {list(found)}, {_wanted(shape)}")
+
+
+def _wrong_extents(param: EntryParam, value: torch.Tensor | int | float | bool) -> str:
+    """How a tensor's extents are not the fixed ones of its parameter, "" where they are."""
+    found, shape = _extents(param, value), param.shape or ()
+    if all(not isinstance(extent, int) or size == extent for size, extent in zip(found, shape, strict=True)):
+        return ""
+    return f"tensor {param.name!r} has shape {list(found)}, {_wanted(shape)}"
 
 
 def _wanted(shape: Sequence[int | str | None]) -> str:

@@ -51,8 +51,10 @@ class ReadOnly:
                 self.copies[param.name] = value.detach().clone()
 
     def _pairs(self) -> list[tuple[EntryParam, Value]]:
-        pairs = zip(self.entry.params, self.values, strict=True)
-        return [(param, value) for param, value in pairs if not param.is_written]
+        pairs = list(zip(self.entry.params, self.values, strict=True))
+        written = {_storage(value) for param, value in pairs if param.is_written} - {None}
+        # What shares its storage with an output changes with it.
+        return [(p, v) for p, v in pairs if not p.is_written and _storage(v) not in written]
 
     def changed(self, program: Callable[[], ir.Program | None]) -> list[ChangedInput]:
         """The arguments that are not as they were; ``program`` is asked for the statement then."""
@@ -93,3 +95,7 @@ class ReadOnly:
             return changing_statements(program, self.entry.function, tensors, {}, names)
         except Exception:  # the change is told without it
             return {}
+
+
+def _storage(value: Value) -> int | None:
+    return value.untyped_storage().data_ptr() if isinstance(value, torch.Tensor) and value.numel() else None

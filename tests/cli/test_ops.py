@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -69,7 +70,8 @@ def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in files.items():
         (tmp_path / "T" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "T" / name).write_text(text)
-    (tmp_path / "empty").mkdir()
+    # What the macros of a user's ops are tried with is the project's.
+    shutil.copytree(ROOT / "templates" / "script", tmp_path / "empty" / "script")
     monkeypatch.setattr("pypto_tmpl.resources.template_root", lambda: tmp_path / "empty")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "T"

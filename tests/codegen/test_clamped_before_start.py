@@ -118,3 +118,127 @@ def test_an_offset_that_cannot_be_negative_needs_no_care():
         "            u = pl.add(t, 1.0)\n            out = pl.store(u, [0, 0], out)",
     )
     assert "_past_edge" not in torch_codegen(pl.parse(text))
+
+
+REDUCE = """\
+import pypto.language as pl
+
+@pl.program
+class Reduced:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(
+        self, x: pl.Tensor[[{extents}], pl.{dtype}], r: pl.Scalar[pl.INDEX],
+        out: pl.Out[pl.Tensor[[1, 1], pl.{result}]],
+    ) -> pl.Tensor[[1, 1], pl.{result}]:
+        {body}
+        return out
+"""
+NUMBERS = {"sum": [3.0, 1.0, 4.0], "prod": [3.0, 2.0, 4.0], "max": [-3.0, -1.0, -4.0], "min": [3.0, 1.0, 4.0]}
+REDUCED = {"sum": 8.0, "prod": 24.0, "max": -1.0, "min": 1.0}
+
+
+def reduced(extents, body, values, r, dtype="FP32", result=None):
+    text = REDUCE.format(
+        extents=extents, dtype=dtype, result=result or dtype, body="\n        ".join([*body, STORE])
+    )
+    namespace = {}
+    exec(torch_codegen(pl.parse(text)), namespace)
+    out = torch.full((1, 1), 9, dtype=torch.int32 if result == "INT32" else values.dtype)
+    return namespace["kernel"](values, r, out).item()
+
+
+@pytest.mark.parametrize("form", ["loaded", "computed"])
+@pytest.mark.parametrize("kind", sorted(NUMBERS))
+@pytest.mark.parametrize(("axis", "tmp"), [("row", True), ("col", True), ("col", False)])
+def test_cells_before_the_start_take_no_part_in_a_reduction(axis, kind, form, tmp):
+    shape, extents = ("[1, 8]", "1, 8") if axis == "row" else ("[8, 1]", "8, 1")
+    offset = "[0, r - 5]" if axis == "row" else "[r - 5, 0]"
+    workspace = f"pl.create_tile({shape}, dtype=pl.FP32)"
+    takes_one = axis == "row" or kind == "sum"
+    body = [f"t = pl.load(x, {offset}, {shape}, clamp=True)"]
+    body += ["t2 = pl.add(t, 1.0)", "t3 = pl.add(t2, -1.0)"] if form == "computed" else ["t3 = t"]
+    body += [f"u = pl.{axis}_{kind}(t3, {workspace})" if takes_one and tmp else f"u = pl.{axis}_{kind}(t3)"]
+    values = torch.full((8,), 50.0)  # beyond the window
+    values[:3] = torch.tensor(NUMBERS[kind])
+    got = reduced(extents, body, values.reshape([int(e) for e in extents.split(", ")]), 0)
+    assert got == REDUCED[kind]
+
+
+@pytest.mark.parametrize(("kind", "index"), [("max", 6), ("min", 7)])
+def test_the_place_of_the_greatest_is_not_before_the_start(kind, index):
+    numbers = [-3.0, -1.0, -4.0] if kind == "max" else [3.0, 4.0, 1.0]
+    body = ["t = pl.load(x, [0, r - 5], [1, 8], clamp=True)", "tmp = pl.create_tile([1, 8], dtype=pl.FP32)"]
+    body += [f"u = pl.tile.row_arg{kind}(t, tmp)"]
+    values = torch.tensor([[*numbers, 0.0, 0.0, 0.0, 0.0, 0.0]])
+    assert reduced("1, 8", body, values, 0, result="INT32") == index
+
+
+@pytest.mark.parametrize(("kind", "value"), [("sum", 11.0), ("max", 5.0), ("min", 2.0)])
+def test_a_reduction_of_a_tensor(kind, value):
+    text = REDUCE.format(
+        extents="1, 8",
+        dtype="FP32",
+        result="FP32",
+        body=f"""\
+t = pl.slice(x, [1, 8], [0, r - 5], clamp=True)
+        u = pl.row_{kind}(pl.add(t, 1.0))
+        out = pl.assemble(out, u, [0, 0])""",
+    )
+    namespace = {}
+    exec(torch_codegen(pl.parse(text)), namespace)
+    values = torch.tensor([[3.0, 1.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
+    assert namespace["kernel"](values, 0, torch.zeros(1, 1)).item() == value
+
+
+def test_a_reduction_of_a_window_that_no_edge_cuts():
+    body = ["t = pl.load(x, [0, r - 5], [1, 2], clamp=True)", "tmp = pl.create_tile([1, 2], dtype=pl.FP32)"]
+    values = torch.arange(8.0).reshape(1, 8)
+    assert reduced("1, 8", [*body, "u = pl.row_max(t, tmp)"], values, 8) == 4
+    assert torch.equal(values, torch.arange(8.0).reshape(1, 8))
+
+
+FILLS = {
+    "fillpad": "u = pl.fillpad(t, pad_value=pl.PadValue.{})",
+    "computed": "u = pl.fillpad(pl.add(t, 0.0), pad_value=pl.PadValue.{})",
+    "in place": "u = pl.tile.fillpad_inplace(t, pad_value=pl.PadValue.{})",
+    "expand": "u = pl.tile.fillpad_expand(t, [8, 8], pad_value=pl.PadValue.{})",
+}
+
+
+@pytest.mark.parametrize("form", sorted(FILLS))
+@pytest.mark.parametrize(("pad", "number"), [("min", -torch.inf), ("max", torch.inf), ("zero", 0.0)])
+@pytest.mark.parametrize("r", [0, 2, 3, 12])
+def test_cells_before_the_start_are_filled(form, pad, number, r):
+    given = data() + 1
+    body = ["t = pl.load(x, [r - 3, r - 3], [8, 8], clamp=True)", FILLS[form].format(pad), STORE]
+    before = given.clone()
+    out = kernel(body)(given, r, torch.full((8, 8), 9.0))
+    expected = torch.full((8, 8), number)
+    for row in range(8):
+        for column in range(8):
+            if 0 <= r - 3 + row < 16 and 0 <= r - 3 + column < 8:
+                expected[row, column] = before[r - 3 + row, r - 3 + column]
+    assert torch.equal(out, expected) and torch.equal(given, before)
+
+
+def test_products_leave_them_out():
+    text = """\
+import pypto.language as pl
+
+@pl.program
+class Product:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(
+        self, x: pl.Tensor[[16, 16], pl.FP32], r: pl.Scalar[pl.INDEX],
+        out: pl.Out[pl.Tensor[[16, 16], pl.FP32]],
+    ) -> pl.Tensor[[16, 16], pl.FP32]:
+        a = pl.add(pl.slice(x, [16, 16], [0, r - 13], clamp=True), 1.0)
+        b = pl.add(pl.slice(x, [16, 16], [r - 13, 0], clamp=True), 1.0)
+        out = pl.assemble(out, pl.matmul(a, b), [0, 0])
+        return out
+"""
+    namespace = {}
+    exec(torch_codegen(pl.parse(text)), namespace)
+    x = torch.arange(256.0).reshape(16, 16) % 7
+    got = namespace["kernel"](x, 0, torch.zeros(16, 16))
+    assert torch.equal(got, (x[:, :3] + 1) @ (x[:3] + 1))

@@ -24,7 +24,9 @@ from codegen.builders import (
     tile_type,
 )
 
+import pypto_tmpl.language as pl
 from pypto_tmpl import ir
+from pypto_tmpl.debug import torch_codegen
 from pypto_tmpl.ops import load_table
 
 SHIFTS = [[0, 0], [1, 0], [0, 1], [1, 1], [2, 3], [4, 0], [0, 4]]
@@ -137,6 +139,97 @@ def test_a_caller_may_pass_one_tensor_as_source_and_target():
     data = numbers(8, 4)
     got = script(callee, caller)["caller"](data.clone())
     assert torch.equal(got, shifted(data, [0, 0], [4, 4], [1, 0]))
+
+
+def test_a_move_that_changed_no_place_is_read_before_another_operand_of_the_caller_is_written():
+    a, b, moved = tile("a", [4, 4]), tile("b", [8, 4]), tile("moved", [4, 4])
+    body = [
+        assign(moved, op("tile.move", [a], moved.type, target_memory=ir.MemorySpace.Vec)),
+        ret(op("tile.assemble", [b, moved, [1, 0]], b.type)),
+    ]
+    data = numbers(8, 4)
+    got = evaluate_body(*body, args=[(b, data), (a, data[:4])])
+    assert torch.equal(got, shifted(numbers(8, 4), [0, 0], [4, 4], [1, 0]))
+
+
+MOVED = {
+    "columns": ("s = pl.tile.slice(t, [8, 7], [0, 0])", "pl.tile.assemble(t, v, [0, 1])"),
+    "rows": ("s = pl.tile.slice(t, [7, 8], [0, 0])", "pl.tile.assemble(t, v, [1, 0])"),
+    "turned": ("s = pl.tile.transpose_view(t)", "pl.tile.assemble(t, v, [0, 0])"),
+    "reshaped": (
+        "s = pl.tile.slice(t, [7, 8], [0, 0])",
+        "pl.tile.assemble(t, pl.tile.reshape(v, [7, 8]), [1, 0])",
+    ),
+    "scattered": (
+        "s = pl.tile.slice(t, [4, 8], [0, 0])",
+        "pl.tile.scatter_update(t, -2, pl.tile.ci(1, [1, 4], dtype=pl.INT32), v)",
+    ),
+}
+SHIFTED = {
+    "columns": lambda x: torch.cat([x[:, :1], x[:, :7]], 1),
+    "rows": lambda x: torch.cat([x[:1], x[:7]]),
+    "turned": lambda x: x.T,
+    "reshaped": lambda x: torch.cat([x[:1], x[:7]]),
+    "scattered": lambda x: torch.cat([x[:1], x[:4], x[5:]]),
+}
+MOVES = {
+    "once": "v = pl.move(s, target_memory=pl.MemorySpace.Vec)",
+    "twice": """m = pl.move(s, target_memory=pl.MemorySpace.Mat)
+        v = pl.move(m, target_memory=pl.MemorySpace.Vec)""",
+}
+PROGRAM = """\
+import pypto.language as pl
+
+@pl.program
+class Moved:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(
+        self, x: pl.Tensor[[8, 8], pl.FP32], out: pl.Out[pl.Tensor[[8, 8], pl.FP32]]
+    ) -> pl.Tensor[[8, 8], pl.FP32]:
+        t = pl.load(x, [0, 0], [8, 8])
+        {body}
+        return out
+"""
+
+
+def ran(*body):
+    namespace = {}
+    exec(torch_codegen(pl.parse(PROGRAM.format(body="\n        ".join(body)))), namespace)
+    return namespace["kernel"](numbers(8, 8), torch.zeros(8, 8))
+
+
+@pytest.mark.parametrize("moves", sorted(MOVES))
+@pytest.mark.parametrize("form", sorted(MOVED))
+def test_a_moved_view_of_a_tile_written_in_the_tile(form, moves):
+    view, write = MOVED[form]
+    got = ran(view, MOVES[moves], f"u = {write}", "out = pl.store(u, [0, 0], out)")
+    assert torch.equal(got, SHIFTED[form](numbers(8, 8)))
+
+
+def test_a_moved_view_within_the_expression_that_writes():
+    part = "pl.move(pl.tile.slice(t, [7, 8], [0, 0]), target_memory=pl.MemorySpace.Vec)"
+    got = ran(f"u = pl.tile.assemble(t, {part}, [1, 0])", "out = pl.store(u, [0, 0], out)")
+    assert torch.equal(got, SHIFTED["rows"](numbers(8, 8)))
+
+
+@pytest.mark.parametrize("target", ["t", "pl.tile.reshape(t, [8, 8])"])
+def test_a_moved_view_keeps_its_cells_when_the_tile_is_written_later(target):
+    got = ran(
+        "s = pl.tile.slice(t, [8, 8], [0, 0])",
+        MOVES["once"],
+        "z = pl.tile.full([8, 8], dtype=pl.FP32, value=5.0)",
+        f"u = pl.tile.assemble({target}, z, [0, 0])",
+        "out = pl.store(pl.add(u, v), [0, 0], out)",
+    )
+    assert torch.equal(got, numbers(8, 8) + 5)
+
+
+def test_a_move_of_what_nobody_writes_is_no_copy():
+    body = ["s = pl.tile.slice(t, [8, 8], [0, 0])", MOVES["once"]]
+    body += ["out = pl.store(pl.add(v, v), [0, 0], out)"]
+    script = torch_codegen(pl.parse(PROGRAM.format(body="\n        ".join(body))))
+    assert "clone()" not in script.split("def kernel")[1]
+    assert torch.equal(ran(*body), numbers(8, 8) * 2)
 
 
 def test_values_of_their_own_are_not_copied():

@@ -22,6 +22,16 @@ MACROS = OpMacros(TABLE, create_environment())
             {"mask": "UINT8[8, 32]", "lhs": "FP32[8, 40]", "rhs": "FP32[1, 40]", "tmp": "UINT8[1, 32]"},
             "torch.where(_unpack_mask(mask, 40), lhs, rhs)",
         ),
+        (
+            "tile.load",
+            {"tensor": "UINT16[8, 32]", "offsets": [0, 0], "shapes": [4, 32], "valid_shape": [4, 32]},
+            "_tile_load(tensor, [0, 0], [4, 32]).to(torch.uint16)",
+        ),
+        (  # bytes in a space of scales are scales
+            "tile.move",
+            {"tile": "UINT8[8, 32]", "target_memory": "LeftScale"},
+            "tile.view(torch.float8_e8m0fnu)",
+        ),
     ],
 )
 def test_operands_are_converted_to_what_the_rule_says(op, sample, text):

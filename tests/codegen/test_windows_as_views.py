@@ -120,3 +120,58 @@ def test_a_kernel_may_be_handed_less_than_its_parameter_says():
         type=Orchestration,
     )
     assert "x[0:8, 0:8]" not in torch_codegen(program(kernel, clipped))
+
+
+def total(a, b, c):
+    return binary("tile.add", binary("tile.add", a, b), c)
+
+
+def test_windows_that_an_expression_reads_before_it_writes_are_slices():
+    for target in ("out", "x"):
+        x, out = tensor("x", [8, 8]), tensor("out", [8, 8])
+        written = tensor("written", [8, 8])
+        a, b, c = (tile(name, [4, 8]) for name in "abc")
+        body = [
+            assign(a, load(x, [0, 0], [4, 8])),
+            assign(b, load(x, [2, 0], [4, 8])),
+            assign(c, load(x, [4, 0], [4, 8])),
+            assign(written, store(total(a, b, c), [1, 0], x if target == "x" else out)),
+            ret(written),
+        ]
+        text = body_text(*body, params=[x, out])
+        assert "a = x[0:4, 0:8]\n" in text and "b = x[2:6, 0:8]\n" in text and "clone" not in text
+        data = numbers(8, 8)
+        expected = data.clone() if target == "x" else torch.zeros(8, 8)
+        expected[1:5] = data[0:4] + data[2:6] + data[4:8]
+        got = evaluate_body(*body, args=[(x, data.clone()), (out, torch.zeros(8, 8))])
+        assert torch.equal(got, expected)
+
+
+def test_a_window_within_the_expression_that_writes_is_a_slice():
+    x, written = tensor("x", [8, 8]), tensor("written", [8, 8])
+    value = binary("tile.add", load(x, [0, 0], [4, 8]), 1.0)
+    body = [assign(written, store(value, [2, 0], x)), ret(written)]
+    assert "x[0:4, 0:8] + 1.0" in body_text(*body, params=[x])
+    data = numbers(8, 8)
+    expected = data.clone()
+    expected[2:6] = data[0:4] + 1
+    assert torch.equal(evaluate_body(*body, args=[(x, data.clone())]), expected)
+
+
+def test_a_window_that_is_written_itself_is_a_copy():
+    x, t, written = tensor("x", [8, 8]), tile("t", [4, 8]), tensor("written", [8, 8])
+    shown = op("tile.reshape", [t, [4, 8]], t.type)
+    body = [assign(t, load(x, [0, 0], [4, 8])), assign(written, store(shown, [2, 0], x)), ret(written)]
+    assert "x[0:4, 0:8].clone()" in body_text(*body, params=[x])
+    data = numbers(8, 8)
+    expected = data.clone()
+    expected[2:6] = data[0:4]
+    assert torch.equal(evaluate_body(*body, args=[(x, data.clone())]), expected)
+
+
+def test_a_window_beside_a_store_within_an_expression_is_a_copy():
+    x, t, written = tensor("x", [8, 8]), tile("t", [4, 8]), tensor("written", [8, 8])
+    inner = store(binary("tile.add", t, 1.0), [0, 0], x)
+    value = binary("tile.add", load(inner, [0, 0], [4, 8]), t)
+    body = [assign(t, load(x, [0, 0], [4, 8])), assign(written, store(value, [0, 0], inner)), ret(written)]
+    assert "t = x[0:4, 0:8].clone()" in body_text(*body, params=[x])

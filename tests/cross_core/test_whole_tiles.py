@@ -15,8 +15,6 @@ import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.debug import set_options, torch_codegen
 
-pytestmark = pytest.mark.timeout(60)
-
 ROWS, K, N = 16, 32, 24
 CHECKS = [
     {},

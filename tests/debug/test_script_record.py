@@ -10,12 +10,12 @@ from pypto_tmpl.debug.script_record import set_options_of_later_scripts
 
 NAMES = (
     "pipe_wait_timeout_sec, mixed_kernel_timeout_sec, bounded_pipes, strict_leftovers, schedule_seed,"
-    " race_check, poison"
+    " race_check, poison, packed_scales"
 )
 
 
 def test_the_options_are_those_that_scripts_declare():
-    record = Script(("mixed_kernel", "cross_core"))["_OPTIONS"]
+    record = Script(("mixed_kernel", "cross_core", "matmul"))["_OPTIONS"]
     options = script_options()
     assert list(options) == list(record.names) == NAMES.split(", ")
     assert {name: option.default for name, option in options.items()} == {

@@ -49,7 +49,7 @@ def test_a_wrong_argument_is_named():
     error, shown = failure(node, torch.zeros(4, 8, dtype=torch.float64), check_shapes=True)
     assert isinstance(error, TypeError)
     assert str(error) == "a: got a tensor of torch.float64, expected torch.float32"
-    assert '_check_dtype("a", a, torch.float32)' in shown
+    assert '_check_tensor("a", a, [4, 8], torch.float32)' in shown
     error, _ = failure(node, 3, check_shapes=True)
     assert str(error) == "a: got int, expected a tensor of torch.float32"
 
@@ -86,17 +86,18 @@ class Sample:
 """
 
 
-def loaded(name: str):
-    node = pl.parse(TEXT, "kernel.py")
+def loaded(name: str, text: str = TEXT):
+    node = pl.parse(text, "kernel.py")
     return load_script(torch_codegen(node, True), name, node)["main"]
 
 
 def test_python_tracebacks_and_inspect_name_the_line_of_the_source():
-    main = loaded(NAME)
+    dumped = TEXT.replace("as pl\n", "as pl", 1).replace("y: pl.Tensor[[4, 8]", "y: pl.Tensor[[4, 16]")
+    main = loaded(NAME, f"# pypto.program: Sample\n{dumped}")
     with pytest.raises(ValueError, match="got shape") as raised:
-        main(torch.zeros(4, 16))
+        main(torch.zeros(4, 8))
     shown = "".join(traceback.format_exception(raised.value))
-    assert '    _check_tensor("y", y, [4, 8], torch.float32)  # from kernel.py:7\n' in shown
+    assert '    _check_tensor("y", y, [4, 16], torch.float32)  # from kernel.py:7\n' in shown
     source = inspect.getsource(main)
     assert [line.rpartition("  # from ")[2] for line in source.splitlines() if "torch.exp" in line] == [
         "kernel.py:7"

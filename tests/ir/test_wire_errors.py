@@ -139,7 +139,7 @@ def test_kinds_in_a_node(key, value, what):
 def test_unknown_node_type():
     message = read_error(blobs.returns(0, blobs.with_value(blobs.const(1), "ConstInd", "type")))
     start = "error[wire-unknown-node]: there is no node type 'ConstInd'\n  --> value[0]\n   = types: "
-    assert message.startswith(start + "Var, IterArg, MemRef, WindowBuffer, ConstInt, ")
+    assert message.startswith(start + "Var, IterArg, ConstInt, ConstFloat, ConstBool, MemRef, ")
     assert message.endswith(", Function, Program; did you mean 'ConstInt'?")
     for abstract in ("Stmt", "Expr", "BinaryExpr", "ScopeStmt", "Type"):
         message = read_error(blobs.with_value(blobs.const(0), abstract, "type"))

@@ -7,7 +7,8 @@ from typing import get_args
 import pytest
 from msgspec.structs import fields
 
-from pypto_tmpl.ops import OpTableError, load_table, model, requirements, rules
+from pypto_tmpl.ops import OpTableError, load_table, model
+from pypto_tmpl.ops.typing import words
 
 ENTRY = """\
 family: reduce
@@ -42,9 +43,9 @@ ABBREVIATIONS = {
     ", ".join(get_args(model.DTypeName)): "<all dtypes>",
     ", ".join(get_args(model.MemorySpace)): "<all spaces>",
     ", ".join(get_args(model.ResultKind)): "<result kinds>",
-    ", ".join(rules.SHAPE_RULES): "<shape rules>",
-    ", ".join(rules.VALID_RULES): "<valid rules>",
-    ", ".join(requirements.REQUIREMENTS): "<requirements>",
+    ", ".join(words.SHAPE_RULES): "<shape rules>",
+    ", ".join(words.VALID_RULES): "<valid rules>",
+    ", ".join(words.REQUIREMENTS): "<requirements>",
 }
 FILES = {
     "ops/reduce.yaml": ENTRY,

@@ -18,7 +18,7 @@ from pypto_tmpl.codegen.environment import OpMacros, create_environment
 from pypto_tmpl.codegen.operands import Constants, Operand, bind_attributes, bind_operands
 from pypto_tmpl.codegen.preamble import load_preamble
 from pypto_tmpl.ops import OpEntry, load_table
-from pypto_tmpl.ops.rules import resolve_result
+from pypto_tmpl.ops.typing.words import resolve_result
 
 TABLE = load_table()
 ENVIRONMENT = create_environment()

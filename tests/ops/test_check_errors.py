@@ -176,8 +176,8 @@ error[call]: tile.row_sum: 'indices' is no parameter of the call
         """\
 error[unknown-key]: tile.row_sum: unknown key 'literal' in call
   --> T/ops/reduce.yaml:9
-   = keys: signature, operands, keywords, drops, literals, signed, together, fills, wraps, counted, states, either, \
-region, target, requires; did you mean 'literals'?""",
+   = keys: signature, builder, operands, keywords, drops, literals, signed, together, fills, wraps, counted, \
+states, either, region, target, requires; did you mean 'literals'?""",
     ),
     case(
         "unknown requirement",

@@ -11,7 +11,7 @@ from ops.sampled import DTYPES, TABLE, emit, made_up, parse, run
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
-from pypto_tmpl.ops.rules import resolve_result
+from pypto_tmpl.ops.typing.words import resolve_result
 
 TOO_LARGE = {
     "FP16": ["-1e30", "65520.0", "100000"],
@@ -111,6 +111,61 @@ class Infinite:
     exec(torch_codegen(pl.parse(text)), namespace)
     out = namespace["kernel"](torch.zeros(4, 8, dtype=DTYPES[dtype]), torch.zeros(4, 8, dtype=DTYPES[dtype]))
     assert (out.float() == math.copysign(math.inf, float(literal))).all()
+
+
+LARGEST = {"FP32": 2.0**128 - 2.0**104, "FP16": 65504.0, "BF16": 2.0**128 - 2.0**120}
+BETWEEN = [  # less than half an ulp beyond the largest number, which the literal is rounded to
+    ("FP32", "3.4028235e38"), ("FP32", "-3.4028235e38"), ("FP32", "-3.4028235677e38"),
+    ("FP16", "65505.0"), ("FP16", "65519"), ("FP16", "-65519.9"),
+    ("BF16", "3.39e38"), ("BF16", "-3.3959e38"),
+]  # fmt: skip
+BEYOND = [("FP32", "3.4028235678e38"), ("FP16", "-65520.0"), ("BF16", "3.3962e38")]
+
+
+def filled(dtype, literal):
+    """What fills, bounds and writes make of a literal, through the language."""
+    sign = "minimums" if literal.startswith("-") else "maximums"
+    text = f"""\
+import pypto.language as pl
+
+@pl.program
+class Between:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(
+        self, x: pl.Tensor[[1, 8], pl.{dtype}], y: pl.Out[pl.Tensor[[5, 8], pl.{dtype}]]
+    ) -> pl.Tensor[[5, 8], pl.{dtype}]:
+        t = pl.load(x, [0, 0], [1, 8])
+        y = pl.store(pl.tile.full([1, 8], dtype=pl.{dtype}, value={literal}), [0, 0], y)
+        y = pl.store(pl.expands(t, {literal}), [1, 0], y)
+        y = pl.store(pl.tile.{sign}(t, {literal}), [2, 0], y)
+        w = pl.write(pl.tile.full([1, 8], dtype=pl.{dtype}, value={literal}), [0, 0], {literal})
+        y = pl.store(w, [3, 0], y)
+        y = pl.assemble(y, pl.tensor.full([1, 8], dtype=pl.{dtype}, value={literal}), [4, 0])
+        return y
+"""
+    namespace = {}
+    exec(torch_codegen(pl.parse(text)), namespace)
+    return namespace["kernel"](torch.zeros(1, 8, dtype=DTYPES[dtype]), torch.zeros(5, 8, dtype=DTYPES[dtype]))
+
+
+@pytest.mark.parametrize(("dtype", "literal"), BETWEEN)
+def test_a_literal_is_rounded_before_it_is_judged(dtype, literal):
+    assert (filled(dtype, literal).double() == math.copysign(LARGEST[dtype], float(literal))).all()
+
+
+@pytest.mark.parametrize(("dtype", "literal"), BEYOND)
+def test_from_half_an_ulp_on_a_literal_is_infinite(dtype, literal):
+    assert (filled(dtype, literal).double() == math.copysign(math.inf, float(literal))).all()
+
+
+@pytest.mark.parametrize(("dtype", "literal"), BETWEEN)
+@pytest.mark.parametrize("name", ["tensor.create", "tile.full", "tensor.full"])
+def test_a_new_buffer_of_a_literal_that_is_rounded(name, dtype, literal):
+    sample = {"shape": [2, 2], "dtype": dtype, "init_value" if name == "tensor.create" else "value": literal}
+    if name == "tensor.create":
+        sample["init_value"] = float(literal)
+    value = run(emit(name, sample), {})
+    assert (value.double() == math.copysign(LARGEST[dtype], float(literal))).all()
 
 
 def test_a_number_of_the_run_that_fills_a_narrower_buffer():

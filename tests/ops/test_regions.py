@@ -9,7 +9,7 @@ from ops.sampled import DTYPES, TABLE, parse
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import DataType
-from pypto_tmpl.language.inference import infer_type
+from pypto_tmpl.ops.typing import infer_type
 
 SHAPE = [8, 32]
 FAMILIES = {"arg_reduce", "bitwise", "broadcast", "broadcast_columns", "cast", "compare", "division"}

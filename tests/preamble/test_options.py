@@ -3,7 +3,7 @@
 import pytest
 from preamble.rendered import Script, read_helpers
 
-TOPICS = ("cross_core", "mixed_kernel")
+TOPICS = ("cross_core", "mixed_kernel", "matmul")
 DEFAULTS = {
     "pipe_wait_timeout_sec": 10,
     "mixed_kernel_timeout_sec": 30,
@@ -12,6 +12,7 @@ DEFAULTS = {
     "schedule_seed": None,
     "race_check": False,
     "poison": False,
+    "packed_scales": False,
 }
 NAMES = ", ".join(DEFAULTS)
 

@@ -25,7 +25,7 @@ def scalar(dtype):
 
 def refusal(params, args, error=ValueError):
     with pytest.raises(error) as caught:
-        bind_arguments(entry(*params), args)
+        bind_arguments(entry(*params), args, must_agree=True)
     return str(caught.value).removeprefix("error[argument]: ")
 
 
@@ -67,12 +67,20 @@ def test_tensors_that_do_not_fit():
     assert refusal([X], [torch.zeros(4, 8, device="meta")]) == "tensor 'x' is on meta, not on the CPU"
 
 
+def test_a_call_with_other_extents_warns_and_goes_on():
+    x = torch.zeros(8, 4)
+    with pytest.warns(UserWarning, match=r"tensor 'x' has shape \[8, 4\], the parameter has \[4, 8\]"):
+        assert bind_arguments(entry(X), [x])[0] is x
+
+
 def test_dynamic_dimensions_agree():
     rows, out = torch.zeros(3, 2, dtype=torch.int32), torch.zeros(4, 1, dtype=torch.int32)
     entry = Entry("main", (ROWS, OUT))
     with pytest.raises(ArgumentError, match="dimension N is 3 in 'rows', and 4 in 'out'"):
         bind_arguments(entry, [rows, out], must_agree=True)
-    assert bind_arguments(entry, [rows, out])[1] is out  # a call goes on; the script warns
+    # A call goes on; the script warns of dimensions, this of fixed extents.
+    with pytest.warns(UserWarning, match="tensor 'rows' has shape"):
+        assert bind_arguments(Entry("main", (ROWS,)), [out])[0] is out
     number = EntryParam("N", "In", "INDEX", None)
     with pytest.raises(ArgumentError, match="dimension N is 3 in 'rows', and 5 in 'N'"):
         bind_arguments(Entry("main", (ROWS, number)), [rows, ctypes.c_int64(5)], must_agree=True)

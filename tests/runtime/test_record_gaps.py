@@ -222,7 +222,7 @@ class MarkedElsewhere:
 
 
 def test_a_mark_that_matches_nothing_is_told(recorded):
-    program = pl.parse("import pypto.language as pl\n" + MARKED_ELSEWHERE)
+    program = pl.parse("# pypto.program: Marked\nimport pypto.language as pl\n" + MARKED_ELSEWHERE)
     folder, told = recorded(program, [torch.ones(4), torch.ones(4), torch.zeros(4)], enable_dump_args=1)
     assert told == ["nothing is dumped: add (r1t0) marks 'z', which it does not take"]
     entries = json.loads((folder / "args_dump/args_dump.json").read_text())["args"]

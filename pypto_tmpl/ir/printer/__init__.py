@@ -1,6 +1,6 @@
 """IR as text of the language, byte for byte upstream's (spec: DSL, 12)."""
 
 from pypto_tmpl.ir.printer.pieces import PrintError
-from pypto_tmpl.ir.printer.program import python_print, python_print_type
+from pypto_tmpl.ir.printer.program import python_print, python_print_type, type_text
 
-__all__ = ["PrintError", "python_print", "python_print_type"]
+__all__ = ["PrintError", "python_print", "python_print_type", "type_text"]

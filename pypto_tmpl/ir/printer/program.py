@@ -216,6 +216,15 @@ def python_print_type(
     return python_print(node, prefix, format=format, explicit_layout=explicit_layout)
 
 
+def type_text(type_: Type) -> str:
+    """The text of a type for a message, cut where it is long."""
+    try:
+        text = python_print(type_)
+    except (ValueError, RecursionError):
+        text = type(type_).__name__
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
 _MAX_NESTING = 200  # what black writes grows with the square of it: one bracket a line, each indented further
 
 

@@ -14,7 +14,7 @@ from pypto_tmpl.ir.arithmetic import constant_difference
 from pypto_tmpl.language.annotations import DynVar
 from pypto_tmpl.language.jit.bindings import Bindings, Constant, Local
 from pypto_tmpl.language.jit.metadata import Extent, Info, OtherInfo, ScalarInfo, TensorInfo, TupleInfo
-from pypto_tmpl.language.namespaces import CallContext, build_call
+from pypto_tmpl.ops.calls import CallContext, build_call
 
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = MappingProxyType(
     {

@@ -10,10 +10,11 @@ from types import MappingProxyType
 
 from pypto_tmpl.generated import is_made_of_table, write_generated
 from pypto_tmpl.language.mask_patterns import MaskPattern
-from pypto_tmpl.language.namespaces.objects import default_text, names_in, user_forms
-from pypto_tmpl.language.namespaces.overloads import Form
-from pypto_tmpl.language.namespaces.scalars import SCALAR_PARAMETERS
+from pypto_tmpl.language.namespaces.objects import names_in, user_forms
 from pypto_tmpl.ops import KwargSpec, resolve_result
+from pypto_tmpl.ops.calls.describe import default_text
+from pypto_tmpl.ops.calls.overloads import Form
+from pypto_tmpl.ops.calls.scalars import SCALAR_PARAMETERS
 from pypto_tmpl.ops.signatures import Parameter, SameAs
 
 MODULES: Mapping[str, tuple[str, ...]] = MappingProxyType(

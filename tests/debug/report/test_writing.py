@@ -368,7 +368,7 @@ def test_the_first_divergence_stands_on_top(tmp_path):
     assert page.texts["h2"][0].startswith("First bad stage: 01_after_Pass1")
     facts = dict(zip(page.texts["dt"], page.in_order, strict=True))
     script = lines(page.data, page.data["stages"][1]["script"])
-    number = 1 + script.index("        b = _tensor_window(x, [8, 32], [r + 8, 0]) * 3.0")
+    number = 1 + script.index("        b = x[r + 8 : r + 8 + 8, 0:32] * 3.0")
     assert {key: facts[key] for key in list(facts)[:10]} == {
         "the first value that differs": "main, body/0/2",
         "statement": "b = pl.tensor.muls(t, 3.0)",
@@ -398,7 +398,7 @@ def test_a_divergence_that_cannot_be_found_is_told(tmp_path, monkeypatch):
     def fail(*_):
         raise RuntimeError("no trace")
 
-    monkeypatch.setattr("pypto_tmpl.debug.bisect.explain", fail)
+    monkeypatch.setattr("pypto_tmpl.debug.report.explaining.explain", fail)
     write_dump(tmp_path / "dump", GOOD, BAD)
     with pytest.raises(AssertionError):
         validate_pass_ir_codegen_results(
