@@ -13,6 +13,7 @@ from pypto_tmpl.ops.calls import (
 from pypto_tmpl.ops.typing import MissingRuleError
 
 X, Y = tensor(16, 64), tensor(64, 32, name="y")
+ROWS = tensor(4, 4, dtype=D.INT32, name="i")
 INTS, H = tensor(16, 64, dtype=D.INT32, name="i"), tensor(16, 64, dtype=D.BF16, name="h")
 T, TI, TH = tile(16, 64), tile(16, 64, dtype=D.INT16), tile(16, 64, dtype=D.BF16)
 N, PTR = scalar(), ir.Var("buf", ir.PtrType(), S)
@@ -147,8 +148,8 @@ WINDOW = ir.Var("w", ir.DistributedTensorType([16, 64], D.FP32), S)
             "pl.tensor.scatter_mask(x, z, mask_pattern=1)",
         ),
         ("pl.mrgsort", (X,), {"block_len": 64}, "pl.tensor.mrgsort_format1(x, pl.const(64, pl.INT32))"),
-        ("pl.scatter_update", (X, -2, INTS, X), {}, "pl.tensor.scatter_update(x, i, x, dim=-2)"),
-        ("pl.scatter_update", (X, INTS, X), {"dim": -2}, "pl.tensor.scatter_update(x, i, x, dim=-2)"),
+        ("pl.scatter_update", (X, -2, ROWS, X), {}, "pl.tensor.scatter_update(x, i, x, dim=-2)"),
+        ("pl.scatter_update", (X, ROWS, X), {"dim": -2}, "pl.tensor.scatter_update(x, i, x, dim=-2)"),
         # as the IR has them
         ("pl.tensor.gather", (X, INTS), {"dim": -1}, "pl.tensor.gather(x, i, dim=-1)"),
         ("pl.tensor.scatter", (X, INTS, X), {"dim": -1}, "pl.tensor.scatter(x, i, x, dim=-1)"),

@@ -106,7 +106,8 @@ def test_a_number_for_halves_is_one_of_theirs() -> None:
     assert computed("FP16", "pl.sels(m, t, m, 0.1)").unique().tolist() == [0.0999755859375]
 
 
-WRAPPING = {"adds": 1 - 3, "muls": -3, "maximums": 1, "minimums": -3, "expands": -3}
+WRAPPING = {"adds": 1 - 3, "muls": -3}
+SATURATING = ["maximums", "expands"]  # with what is 1: the largest number that the elements have
 
 
 @pytest.mark.parametrize("op", WRAPPING)
@@ -114,6 +115,12 @@ def test_other_ops_wrap_a_number_beyond_their_elements(op: str) -> None:
     """0xFFFFFFFD on signed and 0xFD on bytes are -3, as the device's registers hold them."""
     for dtype, number in {"INT32": 4294967293, "INT8": 253}.items():
         assert computed(dtype, f"pl.tile.{op}(t, {number})").unique().tolist() == [WRAPPING[op]]
+
+
+@pytest.mark.parametrize("op", SATURATING)
+def test_a_number_that_bounds_or_fills_is_the_nearest_of_the_elements(op: str) -> None:
+    for dtype, (number, largest) in {"INT32": (4294967293, 2**31 - 1), "INT8": (253, 127)}.items():
+        assert computed(dtype, f"pl.tile.{op}(t, {number})").unique().tolist() == [largest]
 
 
 INTEGER_SCALARS = ["ands", "ors", "shls", "shrs"]
