@@ -24,8 +24,9 @@ from pypto_tmpl.runtime import execute_compiled
 
 SAYS = "Emitted by pypto_tmpl: change the IR or a template, not this text."
 GOOD = ("in", "out", "dump", "kernel.py", "build")
-# Without shrinking: an example takes a run of the command.
-PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)  # without shrinking
+# An example takes a run of the command: where all is checked there are more.
+MANY = 20 if os.environ.get("CI") else 6
 SLOW = ("bisect", "validate, a page", "validate, data", "ops new")
 KERNEL = """
 import torch
@@ -188,7 +189,7 @@ def test_no_command_touches_files_of_users(made, writer, monkeypatch):
     monkeypatch.delenv("CI", raising=False)
     arguments, names = WRITERS[writer]
 
-    @settings(max_examples=6 if writer in SLOW else 20, phases=PHASES)
+    @settings(max_examples=MANY // 3 if writer in SLOW else MANY, phases=PHASES)
     @given(entries(*names), st.booleans())
     def check(found, was_there):
         with tempfile.TemporaryDirectory() as place:
@@ -295,7 +296,7 @@ FOLDERS = {
 def test_no_folder_of_a_run_costs_files_of_users(made, writer):
     write, names = FOLDERS[writer]
 
-    @settings(max_examples=12, phases=PHASES)
+    @settings(max_examples=MANY // 2, phases=PHASES)
     @given(entries(*names), st.booleans())
     def check(found, was_there):
         with tempfile.TemporaryDirectory() as place:

@@ -35,6 +35,7 @@ ALLOWED = {
     ("tracing.py", "FunctionTrace.site"): "names of places are data",
     ("tracing.py", "located_statements"): "names of places are data",
     ("unsupported.py", "Unsupported.__str__"): "a line of an error",
+    ("samples.py", "_shaped"): "the region of a sample is data: the list of its extents",
     ("handovers.py", "_text"): "a warning",
     ("handovers.py", "_at"): "a warning",
 }

@@ -165,7 +165,7 @@ def test_the_theme_follows_the_system_until_it_is_chosen(open_page, report, sche
     press(page, "t")
     page.wait_for_function(f"{brightness} < 128")
     assert page.locator("#theme").inner_text() == "theme: dark"
-    for _ in range(20):
+    for _ in range(300):
         page.reload()
         page.wait_for_selector("html[data-ready=yes]")
         if page.evaluate(brightness) < 128:
