@@ -7,7 +7,8 @@ tensor has the same cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
@@ -35,7 +36,8 @@ class Views:
         self, function: ir.Function, facts: BodyFacts, table: OpTable, written: WrittenTiles
     ) -> None:
         self._table, self._written = table, written
-        self._mentions: dict[int, int] = {}
+        self._mentions: Counter[int] = Counter()
+        self._mentions_in: dict[int, Counter[int]] = {}  # of statements that were asked about
         self._assigned: dict[int, int] = {}
         self._blocks: dict[int, tuple[list[ir.Stmt], int]] = {}  # call -> the block it stands in, and where
         self._quiet: dict[tuple[int, bool], bool] = {}
@@ -46,7 +48,7 @@ class Views:
                 self._note([node])  # which may be a block
                 self._assigned[id(node.var)] = self._assigned.get(id(node.var), 0) + 1
         if any(call.op.name in COPIES for call in facts.calls):
-            self._count(function.body)
+            self._mentions = _counted(function.body)
 
     def may_be_view(self, call: ir.Call) -> bool:
         """Whether what ``call`` copies may be shown instead."""
@@ -81,9 +83,11 @@ class Views:
             begin, name = shown.pop()
             if name in self._written or self._assigned.get(id(name)) != 1:
                 return None
-            rest = self._mentions.get(id(name), 0) - 1  # its own assignment
+            rest = self._mentions[id(name)] - 1  # its own assignment
             for at in range(begin + 1, len(block)):
-                count = _mentioned(block[at], name) if rest else 0
+                if not rest:
+                    break
+                count = self._mentioned(block[at])[id(name)]
                 if not count:
                     continue
                 uses.append((at, name))
@@ -138,9 +142,11 @@ class Views:
         others = ir.ArrayType if is_tile else ir.TileType | ir.ArrayType
         return target is None or isinstance(target.type, others)
 
-    def _count(self, root: ir.IRNode) -> None:
-        for var in _mentions(root):
-            self._mentions[id(var)] = self._mentions.get(id(var), 0) + 1
+    def _mentioned(self, stmt: ir.Stmt) -> Counter[int]:
+        found = self._mentions_in.get(id(stmt))
+        if found is None:
+            found = self._mentions_in[id(stmt)] = _counted(stmt)
+        return found
 
 
 def _is_number(value: ir.Expr) -> bool:
@@ -150,21 +156,19 @@ def _is_number(value: ir.Expr) -> bool:
     return isinstance(value.type, ir.ScalarType)
 
 
-def _mentioned(root: ir.IRNode, var: ir.Var) -> int:
-    return sum(found is var for found in _mentions(root))
-
-
-def _mentions(root: ir.IRNode) -> Iterator[ir.Var]:
-    """The variables that code names, once for each place; what blocks share counts once."""
+def _counted(root: ir.IRNode) -> Counter[int]:
+    """How often code names each variable; what blocks share counts once."""
+    counts: Counter[int] = Counter()
     seen: set[int] = set()
     pending: list[ir.IRNode] = [root]
     while pending:
         node = pending.pop()
         if isinstance(node, ir.Var):
-            yield node
+            counts[id(node)] += 1
         if id(node) not in seen:
             seen.add(id(node))
             pending += _code_children(node)
+    return counts
 
 
 def _code_children(node: ir.IRNode) -> Iterable[ir.IRNode]:
