@@ -64,3 +64,18 @@ def test_wrong_use_is_one_message(arguments, message):
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.output and "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("arguments", [(), ("--scan",), ("--format", "json")])
+def test_a_stage_that_cannot_be_read_is_told_and_is_no_success(tmp_path, arguments):
+    """The others are right, so that there is no first bad one; still not every stage is as expected."""
+    write_dump(tmp_path / "cut", scaled_text(), f"{scaled_text()}\n    (")
+    result = run("cut", *arguments)
+    assert result.exit_code == 2
+    assert "01_after_Pass1 is neither right nor wrong: " in result.stderr
+    assert "every stage is as expected" not in result.stdout
+    if "json" in arguments:
+        assert json.loads(result.stdout) is None
+    else:
+        assert "unreadable 01_after_Pass1" in result.stdout
+        assert result.stdout.splitlines()[-1] == "every other stage is as expected"

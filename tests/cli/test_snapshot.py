@@ -206,3 +206,12 @@ def test_the_last_stage_is_the_one_of_the_highest_number(tmp_path):
             "last": "101_after_ExpandMixedKernel",
         }.items()
     ]
+
+
+@pytest.mark.parametrize("action", ["--check", "--diff"])
+def test_prune_goes_with_update_only(project, action):
+    before = contents(project)
+    result = run(action, "--prune")
+    assert result.exit_code == 2
+    assert "--prune goes with --update" in result.stderr
+    assert contents(project) == before
