@@ -93,7 +93,7 @@ class Writer:
                 f"{self.fresh()}: pl.Scalar[pl.INT32] = 5",
                 f"{tensor}[0:4, :] = x[4:8, :]",
                 f"{tensor}[3, 0:8] = y[{self.pick('n', '2')}, 0:8]",
-                f"{self.fresh()} = y[n, {self.index(1)}]",
+                f"{self.fresh()} = y[n, ({self.index(1)}) % COLS]",
                 f"{tensor} = self.kernel(x, z)",
                 f"{self.fresh()}, {self.fresh()} = pl.submit(self.kernel, x, {tensor})",
                 f"z = pl.store({self.pick(*TILES)}, [0, 0], z)",
