@@ -24,7 +24,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import torch
 
 from pypto_tmpl.codegen.preamble import load_preamble
-from pypto_tmpl.debug.cores import on_one_core
+from pypto_tmpl.execution.cores import on_one_core
 
 torch.set_num_threads(1)
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -54,17 +55,30 @@ def folder(module: str) -> str:
     return module.split(".")[1]
 
 
-def table() -> dict[str, set[str]]:
-    """The folders of docs/architecture.md with what they may import."""
-    rows = re.findall(
-        r"^\| `(\w+)` \| [^|]+ \| ([^|]*)\|$",
+def rows(name: str) -> dict[str, set[str]]:
+    """The rows of docs/architecture.md whose first cell is like ``name``, with what their last cell names."""
+    found = re.findall(
+        rf"^\| `({name})` \| [^|]+ \| ([^|]*)\|$",
         (ROOT / "docs/architecture.md").read_text(encoding="utf-8"),
         re.M,
     )
-    return {name: set(re.findall(r"`(\w+)`", arrows)) for name, arrows in rows if name in FOLDERS}
+    return {row: set(re.findall(r"`(\w+)`", arrows)) for row, arrows in found}
+
+
+def table() -> dict[str, set[str]]:
+    """The folders of docs/architecture.md with what they may import."""
+    return {name: arrows for name, arrows in rows(r"\w+").items() if name in FOLDERS}
+
+
+def folders_in(parent: str, modules: Iterable[str]) -> set[str]:
+    """The folders right inside of a folder that some modules are from."""
+    inside = f"{PACKAGE}.{parent}."
+    parts = (module.removeprefix(inside).split(".")[0] for module in modules if module.startswith(inside))
+    return {part for part in parts if (ROOT / PACKAGE / parent / part).is_dir()}
 
 
 FOLDERS = {folder(module) for module in GRAPH}
+INNER = rows(r"\w+/\w+")
 
 
 def test_every_folder_stands_in_the_table_and_imports_what_its_row_names() -> None:
@@ -87,6 +101,18 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 def test_no_folders_import_each_other_in_a_circle() -> None:
     TopologicalSorter(table()).prepare()
+
+
+@pytest.mark.parametrize("parent", sorted({name.split("/")[0] for name in INNER}))
+def test_folders_in_a_folder_import_what_their_rows_name(parent: str) -> None:
+    arrows: dict[str, set[str]] = defaultdict(set)
+    for module, others in GRAPH.items():
+        for name in folders_in(parent, [module]):
+            arrows[f"{parent}/{name}"] |= folders_in(parent, others) - {name}
+    assert {name: row for name, row in INNER.items() if name.startswith(f"{parent}/")} == arrows
+    TopologicalSorter(
+        {f"{name}": {f"{parent}/{other}" for other in row} for name, row in arrows.items()}
+    ).prepare()
 
 
 def test_nothing_imports_the_paths_that_are_for_users() -> None:

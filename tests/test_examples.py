@@ -9,8 +9,8 @@ import torch
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
-from pypto_tmpl.debug.modules import load_module
 from pypto_tmpl.debug.snapshots import find_example_cases
+from pypto_tmpl.execution.modules import load_module
 from pypto_tmpl.golden import TensorSpec, run_jit
 
 ROOT = Path(__file__).resolve().parent.parent

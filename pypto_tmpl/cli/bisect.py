@@ -21,9 +21,9 @@ from pypto_tmpl.cli.validate import (
 )
 
 if TYPE_CHECKING:
-    from pypto_tmpl.debug.bisect import StageSearch
-    from pypto_tmpl.debug.divergence import Divergence
-    from pypto_tmpl.debug.schedule import StageResult
+    from pypto_tmpl.debug.search.bisect import StageSearch
+    from pypto_tmpl.debug.search.divergence import Divergence
+    from pypto_tmpl.debug.validate.schedule import StageResult
 
 
 @click.command(
@@ -51,9 +51,9 @@ dump or tensor file that cannot be read.
 @click.pass_context
 def bisect(context: click.Context, /, **given: Any) -> None:
     """Find the first stage of the pass dump DIR that is wrong, and the first statement in it that is."""
-    from pypto_tmpl.debug.bisect import explain, find_first_bad, is_neither
     from pypto_tmpl.debug.report.writing import check_report
-    from pypto_tmpl.debug.tensors_io import load_tensors
+    from pypto_tmpl.debug.search.bisect import explain, find_first_bad, is_neither
+    from pypto_tmpl.debug.validate.tensors_io import load_tensors
 
     report: Path | None = given["report"]
     for_page = report is not None and check_report(report)
@@ -87,8 +87,8 @@ def _write_report(
 ) -> None:
     """Write a report on the stages that the search ran, in the order of the passes."""
     from pypto_tmpl.debug.report import write_report
-    from pypto_tmpl.debug.results import ValidationResult
-    from pypto_tmpl.debug.stages import find_stages
+    from pypto_tmpl.debug.stages.dumps import find_stages
+    from pypto_tmpl.debug.validate.results import ValidationResult
 
     names = [stage.name for stage in find_stages(given["dumps"])]
     ran = [search.results[name] for name in names if name in search.results]

@@ -58,8 +58,8 @@ def gen(
     A kernel file that imports more than the language is run, up to its `if __name__ == "__main__"`.
     """
     from pypto_tmpl.codegen.tracing import TraceSelection
-    from pypto_tmpl.debug.origins import source_lines, source_map_path, write_source_map
     from pypto_tmpl.debug.torch_codegen import torch_codegen
+    from pypto_tmpl.execution.origins import source_lines, source_map_path, write_source_map
     from pypto_tmpl.generated import check_place, is_script, is_source_map, write_generated
 
     if source_map and output is None:

@@ -26,7 +26,7 @@ They do not change what is emitted.
 )
 def options() -> None:
     """List the debug options of emitted scripts: name, default, environment variable, meaning."""
-    from pypto_tmpl.debug.script_record import script_options
+    from pypto_tmpl.execution.options import script_options
 
     for option in script_options().values():
         click.echo(f"{option.name}  (default {option.default}; {option.variable})")

@@ -10,8 +10,8 @@ import click
 from pypto_tmpl.cli.group import Settings
 
 if TYPE_CHECKING:
-    from pypto_tmpl.debug.trace import Trace
-    from pypto_tmpl.debug.trace_diff import TraceDiff
+    from pypto_tmpl.debug.trace.diff import TraceDiff
+    from pypto_tmpl.debug.trace.records import Trace
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -89,9 +89,9 @@ def trace() -> None:
 def run(settings: Settings, /, **given: Any) -> None:
     """Run DUMP and write what its statements compute into a folder."""
     from pypto_tmpl.codegen.tracing import TraceSelection
-    from pypto_tmpl.debug.tensors_io import load_tensors
-    from pypto_tmpl.debug.trace_run import TraceError, trace_dump
-    from pypto_tmpl.debug.trace_store import check_trace_folder, save_trace
+    from pypto_tmpl.debug.trace.run import TraceError, trace_dump
+    from pypto_tmpl.debug.trace.store import check_trace_folder, save_trace
+    from pypto_tmpl.debug.validate.tensors_io import load_tensors
 
     check_trace_folder(given["out"])
     picked = {key: given[key] for key in ("names", "kernels", "statements", "first", "last", "limit")}
@@ -145,10 +145,10 @@ def diff(context: click.Context, first: Path, second: Path, rtol: float, atol: f
 
     Exit codes: 0 all values agree, 1 some differ, 2 a trace cannot be read.
     """
-    from pypto_tmpl.debug.comparison import Rules
-    from pypto_tmpl.debug.tolerance import Tolerance
-    from pypto_tmpl.debug.trace_diff import diff_traces
-    from pypto_tmpl.debug.trace_store import load_trace
+    from pypto_tmpl.compare.tensors import Rules
+    from pypto_tmpl.compare.tolerance import Tolerance
+    from pypto_tmpl.debug.trace.diff import diff_traces
+    from pypto_tmpl.debug.trace.store import load_trace
 
     rules = Rules(Tolerance(rtol, atol), equal_nan=True)
     found = diff_traces(load_trace(first), load_trace(second), rules)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     import torch
 
-    from pypto_tmpl.debug.results import ValidationResult
-    from pypto_tmpl.debug.stages import Stage
-    from pypto_tmpl.debug.validation import Options, Validation
+    from pypto_tmpl.debug.stages.dumps import Stage
+    from pypto_tmpl.debug.validate.results import ValidationResult
+    from pypto_tmpl.debug.validate.validation import Options, Validation
 
 INTERRUPTED = 130
 
@@ -75,7 +75,7 @@ def validate(context: click.Context, /, **given: Any) -> None:
     from pypto_tmpl.debug.checking import require_checkpoints
     from pypto_tmpl.debug.report.explaining import write_explained
     from pypto_tmpl.debug.report.writing import check_report, write_report
-    from pypto_tmpl.debug.results import ValidationResult
+    from pypto_tmpl.debug.validate.results import ValidationResult
 
     settings = context.obj if isinstance(context.obj, Settings) else Settings()
     report: Path | None = given["report"]
@@ -115,7 +115,7 @@ def validate(context: click.Context, /, **given: Any) -> None:
 
 def set_script_options(texts: tuple[str, ...]) -> None:
     """Set the options given as NAME=VALUE for all scripts that start from now on."""
-    from pypto_tmpl.debug.script_record import set_options_of_later_scripts
+    from pypto_tmpl.execution.options import set_options_of_later_scripts
 
     for text in texts:
         if "=" not in text:
@@ -137,7 +137,7 @@ def _exit_code(result: ValidationResult) -> int:
 
 
 def _validation(settings: Settings, given: dict[str, Any], for_page: bool) -> Validation:
-    from pypto_tmpl.debug.tensors_io import load_tensors
+    from pypto_tmpl.debug.validate.tensors_io import load_tensors
 
     inputs, expected, options = load_options(settings, given, load_tensors)
     return checked_validation(given["dumps"], inputs, expected, replace(options, keep_for_report=for_page))
@@ -147,7 +147,7 @@ def checked_validation(
     dumps: Path, inputs: dict[str, torch.Tensor], expected: dict[str, torch.Tensor], options: Options
 ) -> Validation:
     """The validation that a command line asks for; options that do not fit are wrong usage."""
-    from pypto_tmpl.debug.validation import Validation
+    from pypto_tmpl.debug.validate.validation import Validation
 
     try:
         return Validation(dumps, inputs, expected, options)
@@ -161,7 +161,7 @@ def load_options(
     settings: Settings, given: dict[str, Any], load_tensors: Callable[[Path], dict[str, torch.Tensor]]
 ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor], Options]:
     """The tensors and options that a command line names; ``given`` gets the names of its checkpoints."""
-    from pypto_tmpl.debug.validation import Options
+    from pypto_tmpl.debug.validate.validation import Options
 
     inputs, expected = load_tensors(given["inputs"]), load_tensors(given["expected"])
     for name in given["only"]:

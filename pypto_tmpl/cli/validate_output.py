@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from pypto_tmpl.cli import colours
-from pypto_tmpl.debug.comparison import worst_difference
-from pypto_tmpl.debug.results import Rerun, ValidationResult, stage_dict, stage_lines
-from pypto_tmpl.debug.schedule import StageResult
-from pypto_tmpl.debug.stages import Stage
+from pypto_tmpl.compare.tensors import worst_difference
+from pypto_tmpl.debug.stages.dumps import Stage
+from pypto_tmpl.debug.validate.results import Rerun, ValidationResult, stage_dict, stage_lines
+from pypto_tmpl.debug.validate.schedule import StageResult
 
 
 class Output(Protocol):

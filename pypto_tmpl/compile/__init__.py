@@ -6,7 +6,7 @@ from pypto_tmpl.compile.entry import find_entry
 from pypto_tmpl.compile.levels import PassDumpLevel
 from pypto_tmpl.compile.options import CompileOptions, compile_options
 from pypto_tmpl.compile.reuse import Finding, StaleBuildError, reuse_build
-from pypto_tmpl.debug.entry import EntryError
+from pypto_tmpl.execution.entry import EntryError
 
 __all__ = [
     "Build",

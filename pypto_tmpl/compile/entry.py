@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
-from pypto_tmpl.debug.entry import EntryError, base_name, select_entry
+from pypto_tmpl.execution.entry import EntryError, base_name, select_entry
 from pypto_tmpl.runtime.manifest import Entry, EntryParam
 
 

@@ -12,7 +12,7 @@ from pypto_tmpl.compile.api import compile_as
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.entry import find_entry
 from pypto_tmpl.compile.large_ops import functions_with_large_ops
-from pypto_tmpl.debug.execution import load_script
+from pypto_tmpl.execution.load import load_script
 from pypto_tmpl.language.jit.cache import Specialisation
 from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.language.jit.lowering import lowered

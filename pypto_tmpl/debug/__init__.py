@@ -10,70 +10,70 @@ from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.debug.torch_codegen import torch_codegen
 
 if TYPE_CHECKING:
-    from pypto_tmpl.debug.binding import MissingTensorError, TensorShapeError
-    from pypto_tmpl.debug.bisect import first_divergence
+    from pypto_tmpl.compare.shape import ErrorShape
+    from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_tensors
+    from pypto_tmpl.compare.tolerance import Tolerance
+    from pypto_tmpl.compare.verdicts import Comparator
     from pypto_tmpl.debug.checking import validate_pass_ir_codegen_results
-    from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors
-    from pypto_tmpl.debug.divergence import Divergence
-    from pypto_tmpl.debug.entry import EntryError, select_entry
-    from pypto_tmpl.debug.error_shape import ErrorShape
-    from pypto_tmpl.debug.execution import ScriptError, load_script
-    from pypto_tmpl.debug.origins import source_lines
-    from pypto_tmpl.debug.results import ValidationError, ValidationResult
-    from pypto_tmpl.debug.schedule import StageResult
-    from pypto_tmpl.debug.script_record import OptionError, script_options, set_options
-    from pypto_tmpl.debug.stages import Stage, StageNotFoundError, find_stages
-    from pypto_tmpl.debug.tolerance import Tolerance
-    from pypto_tmpl.debug.trace import Trace
-    from pypto_tmpl.debug.trace_diff import diff_traces
-    from pypto_tmpl.debug.trace_run import trace_dump
-    from pypto_tmpl.debug.trace_store import load_trace, save_trace
-    from pypto_tmpl.debug.validation import Options, Validation
-    from pypto_tmpl.debug.workers import WorkerDiedError, WorkerPool
-    from pypto_tmpl.verdicts import Comparator
+    from pypto_tmpl.debug.search.bisect import first_divergence
+    from pypto_tmpl.debug.search.divergence import Divergence
+    from pypto_tmpl.debug.stages.dumps import Stage, StageNotFoundError, find_stages
+    from pypto_tmpl.debug.trace.diff import diff_traces
+    from pypto_tmpl.debug.trace.records import Trace
+    from pypto_tmpl.debug.trace.run import trace_dump
+    from pypto_tmpl.debug.trace.store import load_trace, save_trace
+    from pypto_tmpl.debug.validate.results import ValidationError, ValidationResult
+    from pypto_tmpl.debug.validate.schedule import StageResult
+    from pypto_tmpl.debug.validate.validation import Options, Validation
+    from pypto_tmpl.debug.validate.workers import WorkerDiedError, WorkerPool
+    from pypto_tmpl.execution.binding import MissingTensorError, TensorShapeError
+    from pypto_tmpl.execution.entry import EntryError, select_entry
+    from pypto_tmpl.execution.load import ScriptError, load_script
+    from pypto_tmpl.execution.options import OptionError, script_options, set_options
+    from pypto_tmpl.execution.origins import source_lines
 
 _HOMES = {
-    "Comparator": "comparison",
-    "Divergence": "divergence",
-    "EntryError": "entry",
-    "ErrorShape": "error_shape",
-    "MissingTensorError": "binding",
-    "OptionError": "script_record",
-    "Options": "validation",
-    "Rules": "comparison",
-    "ScriptError": "execution",
-    "Stage": "stages",
-    "StageNotFoundError": "stages",
-    "StageResult": "schedule",
-    "TensorShapeError": "binding",
-    "TensorVerdict": "comparison",
-    "Tolerance": "tolerance",
-    "Trace": "trace",
-    "Validation": "validation",
-    "ValidationError": "results",
-    "ValidationResult": "results",
-    "WorkerDiedError": "workers",
-    "WorkerPool": "workers",
-    "compare_tensors": "comparison",
-    "diff_traces": "trace_diff",
-    "find_stages": "stages",
-    "first_divergence": "bisect",
-    "load_script": "execution",
-    "load_trace": "trace_store",
-    "save_trace": "trace_store",
-    "script_options": "script_record",
-    "select_entry": "entry",
-    "set_options": "script_record",
-    "source_lines": "origins",
-    "trace_dump": "trace_run",
-    "validate_pass_ir_codegen_results": "checking",
+    "Comparator": "compare.verdicts",
+    "Divergence": "debug.search.divergence",
+    "EntryError": "execution.entry",
+    "ErrorShape": "compare.shape",
+    "MissingTensorError": "execution.binding",
+    "OptionError": "execution.options",
+    "Options": "debug.validate.validation",
+    "Rules": "compare.tensors",
+    "ScriptError": "execution.load",
+    "Stage": "debug.stages.dumps",
+    "StageNotFoundError": "debug.stages.dumps",
+    "StageResult": "debug.validate.schedule",
+    "TensorShapeError": "execution.binding",
+    "TensorVerdict": "compare.tensors",
+    "Tolerance": "compare.tolerance",
+    "Trace": "debug.trace.records",
+    "Validation": "debug.validate.validation",
+    "ValidationError": "debug.validate.results",
+    "ValidationResult": "debug.validate.results",
+    "WorkerDiedError": "debug.validate.workers",
+    "WorkerPool": "debug.validate.workers",
+    "compare_tensors": "compare.tensors",
+    "diff_traces": "debug.trace.diff",
+    "find_stages": "debug.stages.dumps",
+    "first_divergence": "debug.search.bisect",
+    "load_script": "execution.load",
+    "load_trace": "debug.trace.store",
+    "save_trace": "debug.trace.store",
+    "script_options": "execution.options",
+    "select_entry": "execution.entry",
+    "set_options": "execution.options",
+    "source_lines": "execution.origins",
+    "trace_dump": "debug.trace.run",
+    "validate_pass_ir_codegen_results": "debug.checking",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f"pypto_tmpl.{_HOMES[name]}"), name)
 
 
 __all__ = [

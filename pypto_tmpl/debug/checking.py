@@ -11,13 +11,21 @@ from pathlib import Path
 
 import torch
 
-from pypto_tmpl.debug.checkpoints import CheckpointError
+from pypto_tmpl.compare.verdicts import Comparator
 from pypto_tmpl.debug.report.explaining import write_explained
 from pypto_tmpl.debug.report.writing import check_report, is_page, write_report
-from pypto_tmpl.debug.results import ValidationResult, stage_lines
-from pypto_tmpl.debug.stages import Stage
-from pypto_tmpl.debug.validation import ATOL, RTOL, Number, Options, ToleranceLike, Validation, as_tolerance
-from pypto_tmpl.verdicts import Comparator
+from pypto_tmpl.debug.stages.dumps import Stage
+from pypto_tmpl.debug.validate.checkpoints import CheckpointError
+from pypto_tmpl.debug.validate.results import ValidationResult, stage_lines
+from pypto_tmpl.debug.validate.validation import (
+    ATOL,
+    RTOL,
+    Number,
+    Options,
+    ToleranceLike,
+    Validation,
+    as_tolerance,
+)
 
 
 def validate_pass_ir_codegen_results(

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
-from pypto_tmpl.debug.modules import load_module
 from pypto_tmpl.debug.torch_codegen import torch_codegen
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.modules import load_module
 from pypto_tmpl.generated import check_place, is_script, write_generated
 
 BACKEND = "Ascend910B"

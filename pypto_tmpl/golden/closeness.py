@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from pypto_tmpl.compare.quantiles import nearest_quantiles
 from pypto_tmpl.golden.elements import (
     Element,
     NonFinite,
@@ -22,7 +23,6 @@ from pypto_tmpl.golden.elements import (
     parts,
     shape_difference,
 )
-from pypto_tmpl.quantiles import nearest_quantiles
 
 SHOWN = 20  # mismatches that are listed
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
@@ -120,7 +120,7 @@ def _describe(
     bad: Sequence[tuple[int, torch.Tensor]],
 ) -> None:
     """How large the differences are, and where the bad elements lie."""
-    from pypto_tmpl.debug.error_places import bad_places  # with the package the code generator comes
+    from pypto_tmpl.compare.places import bad_places  # with the package the code generator comes
 
     found.quantiles = nearest_quantiles(lambda: _differences(actual, expected), QUANTILES)
     mask = torch.zeros(found.numel, dtype=torch.bool)

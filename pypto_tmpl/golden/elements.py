@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from pypto_tmpl.threads import torch_threads
+from pypto_tmpl.execution.threads import torch_threads
 
 PART = 1 << 18  # elements a part
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
+from pypto_tmpl.compare.verdicts import Comparator, Verdict
 from pypto_tmpl.golden.elements import parts, shape_difference
 from pypto_tmpl.golden.ratio import ratio_allclose
-from pypto_tmpl.verdicts import Comparator, Verdict
 
 _MAPPING_DTYPES = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
 _NO_ROW = -1

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import torch
 
+from pypto_tmpl.compare.verdicts import Comparator, Verdict
 from pypto_tmpl.golden.elements import (
     Element,
     NonFinite,
@@ -18,7 +19,6 @@ from pypto_tmpl.golden.elements import (
     position,
     shape_difference,
 )
-from pypto_tmpl.verdicts import Comparator, Verdict
 
 # From both sides in float32: what each element is judged by, and which are bad.
 _Rule: TypeAlias = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pypto_tmpl.compare.tensors import Rules
+from pypto_tmpl.compare.tolerance import Tolerance
 from pypto_tmpl.compile.build import DATA, Build
-from pypto_tmpl.debug.comparison import Rules
 from pypto_tmpl.debug.report import run_stage, write_report
-from pypto_tmpl.debug.results import ValidationResult
-from pypto_tmpl.debug.tolerance import Tolerance
+from pypto_tmpl.debug.validate.results import ValidationResult
 from pypto_tmpl.golden.knobs import Knobs
 from pypto_tmpl.golden.result import RunResult
 from pypto_tmpl.golden.validation import Check

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import torch
 
-from pypto_tmpl.threads import torch_threads
+from pypto_tmpl.execution.threads import torch_threads
 
 VARIABLE = "PYPTO_GOLDEN_NUM_THREADS"
 DEFAULT_LIMIT = 16  # goldens are many small operations: more threads than this only cost

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import torch
 
 from pypto_tmpl.codegen.filters import TORCH_NAMES
-from pypto_tmpl.debug.entry import base_name
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.entry import base_name
 from pypto_tmpl.runtime.dfx import warn_caller
 from pypto_tmpl.runtime.manifest import Entry, EntryParam
 

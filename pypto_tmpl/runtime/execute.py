@@ -11,10 +11,10 @@ from typing import Any
 import torch
 
 from pypto_tmpl import ir
-from pypto_tmpl.debug.frames import failing_line
-from pypto_tmpl.debug.origins import source_lines
-from pypto_tmpl.debug.script_lines import without_source
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.frames import failing_line
+from pypto_tmpl.execution.lines import without_source
+from pypto_tmpl.execution.origins import source_lines
 from pypto_tmpl.runtime.arguments import bind_arguments
 from pypto_tmpl.runtime.dfx import warn_caller
 from pypto_tmpl.runtime.manifest import EntryParam, Manifest, file_record, read_manifest

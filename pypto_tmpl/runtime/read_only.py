@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import torch
 
 from pypto_tmpl import ir
-from pypto_tmpl.debug.changed_inputs import changing_statements, same_cells
-from pypto_tmpl.debug.divergence import StatementPlace
+from pypto_tmpl.debug.trace.changed_inputs import changing_statements, same_cells
+from pypto_tmpl.execution.statement_place import StatementPlace
 from pypto_tmpl.runtime.manifest import Entry, EntryParam
 
 KEPT = 1 << 30  # bytes of arguments that are copied, to tell afterwards which cells are not as they were

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.debug.execution import load_script
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.load import load_script
 
 
 class ScriptError(PyptoTmplError, ValueError):

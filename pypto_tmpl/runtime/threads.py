@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from pypto_tmpl.debug.cores import on_one_core
-from pypto_tmpl.threads import torch_threads
+from pypto_tmpl.execution.cores import on_one_core
+from pypto_tmpl.execution.threads import torch_threads
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from debug.faults.scoring import Score, is_exact, score, table
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.debug import find_stages, torch_codegen
-from pypto_tmpl.debug.divergence import Divergence, StatementPlace
+from pypto_tmpl.debug.search.divergence import Divergence
+from pypto_tmpl.execution.statement_place import StatementPlace
 
 SEED = 1
 

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pypto_tmpl.compare.quantiles import finite_quantiles
 from pypto_tmpl.golden import error_distribution
-from pypto_tmpl.quantiles import finite_quantiles
 
 
 def compare(actual, expected, **options):

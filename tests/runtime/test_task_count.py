@@ -10,7 +10,7 @@ from runtime import kernels
 
 import pypto_tmpl.language as pl
 from pypto_tmpl.compile import compile_options, compile_program
-from pypto_tmpl.debug.modules import load_module
+from pypto_tmpl.execution.modules import load_module
 from pypto_tmpl.golden.sources import JitFunction
 from pypto_tmpl.golden.values import generate
 from pypto_tmpl.runtime.execute import execute_build

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pypto_tmpl.debug.bisect import StageSearch, explain
-from pypto_tmpl.debug.divergence import Divergence
 from pypto_tmpl.debug.report.writing import is_page, write_report
-from pypto_tmpl.debug.results import Rerun, ValidationResult
-from pypto_tmpl.debug.validation import Validation
+from pypto_tmpl.debug.search.bisect import StageSearch, explain
+from pypto_tmpl.debug.search.divergence import Divergence
+from pypto_tmpl.debug.validate.results import Rerun, ValidationResult
+from pypto_tmpl.debug.validate.validation import Validation
 
 
 def write_explained(path: Path, result: ValidationResult, rerun: Rerun, validation: Validation) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pypto_tmpl.debug.divergence import Divergence
 from pypto_tmpl.debug.report.marks import Marks, divergence_marks, failure_marks
 from pypto_tmpl.debug.report.page_data import tensor_facts
-from pypto_tmpl.debug.results import Rerun, ValidationResult
-from pypto_tmpl.debug.schedule import StageResult
+from pypto_tmpl.debug.search.divergence import Divergence
+from pypto_tmpl.debug.validate.results import Rerun, ValidationResult
+from pypto_tmpl.debug.validate.schedule import StageResult
 
 SHOWN_TENSORS = 3
 SCRIPT, TRACED = "in the script", "in the traced script"

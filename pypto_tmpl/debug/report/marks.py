@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pypto_tmpl.debug.divergence import Divergence, StatementPlace
 from pypto_tmpl.debug.report.ir_sections import ir_sections
-from pypto_tmpl.debug.results import ValidationResult
-from pypto_tmpl.debug.schedule import StageResult
+from pypto_tmpl.debug.search.divergence import Divergence
+from pypto_tmpl.debug.validate.results import ValidationResult
+from pypto_tmpl.debug.validate.schedule import StageResult
+from pypto_tmpl.execution.statement_place import StatementPlace
 
 _SCRIPT_LINE = re.compile(r'^\s*(?:= )?File "<pypto_tmpl [^"]*>", line (\d+), in', re.MULTILINE)
 _SOURCE_LINE = re.compile(r"^\s*from (.+):(\d+)$", re.MULTILINE)

@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pypto_tmpl.debug.comparison import TensorVerdict
-from pypto_tmpl.debug.error_picture import ErrorPicture
+from pypto_tmpl.compare.picture import ErrorPicture
+from pypto_tmpl.compare.tensors import TensorVerdict
 from pypto_tmpl.debug.report.ir_diff import SectionChange, section_changes
 from pypto_tmpl.debug.report.ir_sections import Section, ir_sections
 from pypto_tmpl.debug.report.line_table import LineTable
 from pypto_tmpl.debug.report.marks import Marks, failure_marks
-from pypto_tmpl.debug.results import Rerun, ValidationResult
-from pypto_tmpl.debug.schedule import StageResult
+from pypto_tmpl.debug.validate.results import Rerun, ValidationResult
+from pypto_tmpl.debug.validate.schedule import StageResult
 
 _PROGRAM = re.compile(r"^def [A-Za-z]", re.MULTILINE)  # the names of helpers start with an underscore
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import torch
 
-from pypto_tmpl.debug.comparison import Rules, TensorVerdict, compare_tensors
-from pypto_tmpl.debug.results import ValidationResult
-from pypto_tmpl.debug.schedule import StageResult
-from pypto_tmpl.debug.stages import BINARY, Stage
-from pypto_tmpl.debug.tasks import Failure
+from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_tensors
+from pypto_tmpl.debug.stages.dumps import BINARY, Stage
+from pypto_tmpl.debug.validate.results import ValidationResult
+from pypto_tmpl.debug.validate.schedule import StageResult
+from pypto_tmpl.debug.validate.tasks import Failure
 
 
 def run_stage(

@@ -12,10 +12,10 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from pypto_tmpl.debug.divergence import Divergence
 from pypto_tmpl.debug.report.headline import Headline, headline
 from pypto_tmpl.debug.report.page_data import PageData, change_counts
-from pypto_tmpl.debug.results import Rerun, ValidationResult, jsonable
+from pypto_tmpl.debug.search.divergence import Divergence
+from pypto_tmpl.debug.validate.results import Rerun, ValidationResult, jsonable
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.generated import JSON_MARK, check_place, is_record, is_report_page, write_generated
 from pypto_tmpl.overlays import all_folders

@@ -12,12 +12,12 @@ from corpus_check import Tensors, default_corpus, load_program, prepared_inputs
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
+from pypto_tmpl.compare.tensors import Rules, compare_tensors
 from pypto_tmpl.debug import ScriptError, Stage, find_stages
-from pypto_tmpl.debug.comparison import Rules, compare_tensors
-from pypto_tmpl.debug.execution import run_entry
-from pypto_tmpl.debug.preparation import Request, prepare
-from pypto_tmpl.debug.script_record import find_option
-from pypto_tmpl.debug.stages import StageContent
+from pypto_tmpl.debug.stages.dumps import StageContent
+from pypto_tmpl.debug.stages.preparation import Request, prepare
+from pypto_tmpl.execution.load import run_entry
+from pypto_tmpl.execution.options import find_option
 
 BACKEND = "Ascend910B"
 

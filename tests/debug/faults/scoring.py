@@ -23,8 +23,8 @@ from debug.faults.programs import corpus_program, read_stage, script_options
 from debug.faults.statements import Place, header, places
 
 from pypto_tmpl import ir
-from pypto_tmpl.debug.divergence import Divergence
-from pypto_tmpl.debug.traced_stage import GLOBAL_WRITES
+from pypto_tmpl.debug.search.divergence import Divergence
+from pypto_tmpl.debug.trace.traced_stage import GLOBAL_WRITES
 
 RESULTS = Path(__file__).with_name("results.md")
 TEXT_LIMIT = 100

@@ -10,7 +10,7 @@ from scaled_dumps import expected, inputs, scaled_text, write_dump
 
 from pypto_tmpl.debug import Options, Rules, StageResult, Validation, ValidationResult, compare_tensors
 from pypto_tmpl.debug.report import run_stage, write_report
-from pypto_tmpl.debug.stages import Stage
+from pypto_tmpl.debug.stages.dumps import Stage
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra 'browser')")
 pytestmark = pytest.mark.usefixtures("browser")

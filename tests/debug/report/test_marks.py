@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from pypto_tmpl.debug import StageResult, ValidationResult
-from pypto_tmpl.debug.divergence import Divergence, StatementPlace
 from pypto_tmpl.debug.report.headline import headline
 from pypto_tmpl.debug.report.marks import Marks, divergence_marks, failure_marks
-from pypto_tmpl.debug.stages import Stage
-from pypto_tmpl.debug.tasks import Failure
+from pypto_tmpl.debug.search.divergence import Divergence
+from pypto_tmpl.debug.stages.dumps import Stage
+from pypto_tmpl.debug.validate.tasks import Failure
+from pypto_tmpl.execution.statement_place import StatementPlace
 
 IR = """@pl.program
 class P:

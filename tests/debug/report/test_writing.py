@@ -14,10 +14,11 @@ from scaled_dumps import expected, inputs, scaled_text, write_dump
 
 from pypto_tmpl import ir
 from pypto_tmpl.debug import Options, Validation, ValidationResult, validate_pass_ir_codegen_results
-from pypto_tmpl.debug.divergence import Divergence, StatementPlace, ValueSummary
 from pypto_tmpl.debug.report import run_stage, write_report
 from pypto_tmpl.debug.report.headline import headline
 from pypto_tmpl.debug.report.writing import SCRIPTS, STYLES, ReportError, is_page, json_in_html, page_text
+from pypto_tmpl.debug.search.divergence import Divergence, ValueSummary
+from pypto_tmpl.execution.statement_place import StatementPlace
 from pypto_tmpl.files import FileError
 from pypto_tmpl.language import parse
 

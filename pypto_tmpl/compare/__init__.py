@@ -1,0 +1,1 @@
+"""Comparing tensors: which elements are wrong, how wrong, and where."""

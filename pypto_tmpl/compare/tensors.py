@@ -1,0 +1,159 @@
+"""Comparing a computed tensor with an expected one: a verdict for any two tensors, never an exception."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from pypto_tmpl.compare.differences import cell_differences
+from pypto_tmpl.compare.picture import ErrorPicture, error_picture
+from pypto_tmpl.compare.shape import ErrorShape
+from pypto_tmpl.compare.tolerance import Tolerance, exponent_text
+from pypto_tmpl.compare.verdicts import Comparator
+
+Tensors = Mapping[str, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How tensors are compared.
+
+    ``default`` holds for floating-point tensors; bool and integer tensors are exact. A tensor named in
+    ``per_tensor`` has that tolerance, whatever its dtype. ``widen_dtypes`` compares tensors of different
+    dtypes by value instead of calling that a mismatch. With ``pictures`` verdicts on tensors that are not
+    the same hold what a report draws of their errors.
+    """
+
+    default: Tolerance = Tolerance(5e-2, 5e-2)
+    per_tensor: Mapping[str, Tolerance] = field(default_factory=dict)
+    equal_nan: bool = False
+    widen_dtypes: bool = False
+    pictures: bool = False
+
+    def tolerance(self, name: str, *dtypes: torch.dtype) -> Tolerance:
+        """The tolerance that holds for a tensor of these dtypes."""
+        if name in self.per_tensor:
+            return self.per_tensor[name]
+        inexact = any(dtype.is_floating_point or dtype.is_complex for dtype in dtypes)
+        return self.default if inexact else Tolerance(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorVerdict:
+    """Whether one tensor is as expected; ``details`` say why it is not.
+
+    ``is_input`` marks one that was only to be read: there is a verdict on it because it was changed.
+    """
+
+    name: str
+    passed: bool
+    max_abs_diff: float
+    tolerance: Tolerance
+    reason: str = ""
+    shape: ErrorShape | None = None
+    comparator: str = ""
+    picture: ErrorPicture | None = None
+    is_input: bool = False
+
+    @property
+    def rerun_name(self) -> str:
+        """What a command that repeats the check is to compare: "" for all outputs, as for an input."""
+        return "" if self.is_input else self.name
+
+    def line(self) -> str:
+        """The one-line verdict."""
+        text = (
+            f"validate tensor: {self.name!r}, max_abs_diff: {self.max_abs_diff:.6e}, pass: {self.passed}, "
+            f"rtol: {exponent_text(self.tolerance.rtol)}, atol: {exponent_text(self.tolerance.atol)}"
+        )
+        return f"{text}, comparator: {self.comparator}" if self.comparator else text
+
+    def details(self) -> Iterator[str]:
+        """What is wrong, line by line; nothing for a tensor that passed."""
+        if self.passed:
+            return
+        yield from self.reason.splitlines()
+        if self.shape is not None:
+            yield from self.shape.lines()
+
+
+def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rules: Rules) -> TensorVerdict:
+    """The verdict on one tensor."""
+    tolerance = rules.tolerance(name, actual.dtype, expected.dtype)
+    if actual.is_meta or expected.is_meta:
+        side = "the computed" if actual.is_meta else "the expected"
+        reason = f"{side} tensor {name!r} is on the meta device: it holds no values"
+        return TensorVerdict(name, False, float("nan"), tolerance, reason)
+    actual, expected = actual.detach().cpu(), expected.detach().cpu()
+    if actual.shape != expected.shape:
+        reason = f"shape {list(actual.shape)}, expected {list(expected.shape)}"
+        if _would_broadcast(actual, expected):
+            reason += ": they would broadcast, which is no match"
+        return TensorVerdict(name, False, float("nan"), tolerance, reason)
+    if actual.dtype == expected.dtype and _same_values(actual, expected):
+        return TensorVerdict(name, True, 0.0, tolerance)
+    try:
+        differences = cell_differences(actual, expected, tolerance, rules.equal_nan)
+    except (RuntimeError, NotImplementedError):  # packed and quantized dtypes
+        reason = f"torch cannot compare {actual.dtype} with {expected.dtype}"
+        return TensorVerdict(name, False, float("nan"), tolerance, reason)
+    bad = bool(differences.bad.any())
+    reason = ""
+    if actual.dtype != expected.dtype and not rules.widen_dtypes:
+        values = "the values differ too" if bad else "the values agree"
+        reason = f"dtype {actual.dtype}, expected {expected.dtype}: {values}"
+    elif bad and differences.only_nan_pairs():
+        reason = "every bad cell is NaN on both sides; with equal_nan these are right"
+    return TensorVerdict(
+        name,
+        passed=not bad and not reason,
+        max_abs_diff=differences.max_abs,
+        tolerance=tolerance,
+        reason=reason,
+        shape=differences.shape() if bad else None,
+        picture=error_picture(differences.absolute, differences.bad) if rules.pictures else None,
+    )
+
+
+def worst_difference(differences: Iterable[float]) -> float:
+    """The largest of several differences; one that is NaN is the worst, none are NaN."""
+    return max(differences, key=lambda difference: (math.isnan(difference), difference), default=math.nan)
+
+
+def _same_values(actual: torch.Tensor, expected: torch.Tensor) -> bool:
+    """The common case, at a fraction of the cost of a comparison cell by cell."""
+    try:
+        return torch.equal(actual, expected)
+    except RuntimeError:  # a dtype for which torch does not have it
+        return False
+
+
+def _would_broadcast(actual: torch.Tensor, expected: torch.Tensor) -> bool:
+    pairs = zip(reversed(actual.shape), reversed(expected.shape), strict=False)
+    return all(left == right or 1 in (left, right) for left, right in pairs)
+
+
+def compare_by(
+    comparator: Comparator, name: str, actual: Tensors, expected: Tensors, inputs: Tensors, rules: Rules
+) -> TensorVerdict:
+    """The verdict of a comparator; how far the cells are apart is told in any case."""
+    plain = compare_tensors(name, actual[name], expected[name], rules)
+    title = str(getattr(comparator, "__name__", type(comparator).__name__))
+    try:
+        answer: Any = comparator(
+            actual[name],
+            expected[name],
+            actual_outputs=actual,
+            expected_outputs=expected,
+            inputs=inputs,
+            rtol=plain.tolerance.rtol,
+            atol=plain.tolerance.atol,
+        )
+        passed, text = answer if isinstance(answer, tuple) else (answer, "")
+    except Exception as error:
+        passed, text = False, f"the comparator raised {type(error).__name__}: {error}"
+    return replace(plain, passed=bool(passed), reason=str(text).strip("\n"), comparator=title)

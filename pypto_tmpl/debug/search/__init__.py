@@ -1,0 +1,1 @@
+"""The search for the first stage, and the first statement, that is wrong."""

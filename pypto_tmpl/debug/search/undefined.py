@@ -1,0 +1,67 @@
+"""The first use of a variable that nothing binds, in a stage of which no script can be made for that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.tracing import located_statements
+from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
+from pypto_tmpl.debug.search.divergence import Divergence
+from pypto_tmpl.debug.stages.preparation import Node, read_program
+from pypto_tmpl.debug.trace.records import statement_text
+from pypto_tmpl.execution.entry import base_name, functions_of
+from pypto_tmpl.execution.statement_place import StatementPlace
+
+if TYPE_CHECKING:
+    from pypto_tmpl.debug.search.bisect import StageSearch
+
+
+def undefined_use(search: StageSearch, error: UnsupportedProgramError) -> Divergence:
+    """Where the first bad stage uses a variable that nothing binds, and where the variable is bound."""
+    assert search.first_bad is not None
+    first, stage = error.found[0], search.first_bad.stage
+    node = read_program(stage.read())
+    others = [place for place in _bindings(node, first.unbound) if place.function != first.function]
+    reasons = [first.what, *(f"{place.function} binds it: {place.text}" for place in others[:1])]
+    if len(error.found) > 1:
+        reasons.append(f"{len(error.found) - 1} more such uses follow")
+    good = None if search.last_good is None else read_program(search.last_good.read())
+    return Divergence(
+        first_bad=stage.name,
+        last_good="" if search.last_good is None else search.last_good.name,
+        search=search.method,
+        kind="rejected",
+        place=_use(node, first),
+        place_stage=stage.name,
+        good_place=None if good is None else next(_bindings(good, first.unbound), None),
+        evidence=tuple(reasons),
+    )
+
+
+def _use(node: Node, found: Unsupported) -> StatementPlace:
+    """The first statement of the function that uses the variable."""
+    function = next(function for function in functions_of(node) if function.name == found.function)
+    for path, stmt in located_statements(function.body):
+        is_head = isinstance(stmt, ir.ForStmt | ir.WhileStmt | ir.IfStmt | ir.ScopeStmt)
+        names = {var.name_hint for var in ir.walk(stmt) if isinstance(var, ir.Var)}
+        if found.unbound in names and not is_head:
+            return _place(function, path, stmt)
+    source = f"{found.span.filename}:{found.span.begin_line}" if found.span.is_valid() else ""
+    return StatementPlace(found.function, variable=found.unbound, source=source)
+
+
+def _bindings(node: Node, name: str) -> Iterator[StatementPlace]:
+    """The statements that bind a variable of the name, up to what passes add to it."""
+    for function in functions_of(node):
+        for path, stmt in located_statements(function.body):
+            if isinstance(stmt, ir.AssignStmt) and base_name(stmt.var.name_hint) == base_name(name):
+                yield _place(function, path, stmt)
+
+
+def _place(function: ir.Function, path: str, stmt: ir.Stmt) -> StatementPlace:
+    span = stmt.span
+    source = f"{span.filename}:{span.begin_line}" if span.is_valid() else ""
+    variable = stmt.var.name_hint if isinstance(stmt, ir.AssignStmt) else ""
+    return StatementPlace(function.name, path, statement_text(stmt), variable, source)

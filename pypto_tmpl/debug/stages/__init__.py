@@ -1,0 +1,1 @@
+"""The stages of a pass dump: found, read, and made scripts of."""

@@ -1,0 +1,233 @@
+"""From the files of a stage to a script: text first, its binary companion where the text will not do."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pypto_tmpl.language as pl
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.script import ScriptBuilder, generator
+from pypto_tmpl.codegen.tracing import TraceSelection
+from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
+from pypto_tmpl.debug.stages.dumps import StageContent
+from pypto_tmpl.debug.stages.fingerprint import fingerprint
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.entry import Entry, describe_entry, select_entry
+from pypto_tmpl.execution.load import script_name
+from pypto_tmpl.language.limits import decode
+from pypto_tmpl.overlays import using_templates
+
+Node = ir.Program | ir.Function
+
+
+class StageReadError(PyptoTmplError, ValueError):
+    """No script can be had from the files of a stage; the text holds the reasons, whole."""
+
+    slug = "stage"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of every stage: the entry if it is named, the names of the inputs, what to record.
+
+    With ``print_companions`` the IR of a stage that was read from its companion comes as text, too.
+    """
+
+    inputs: frozenset[str]
+    entry: str | None = None
+    template_dirs: tuple[Path, ...] = ()
+    print_companions: bool = False
+    trace: TraceSelection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A stage that can run; ``read_from`` is the file it was read from, ``note`` why not from the text.
+
+    ``printed`` is the text of a companion, where that was asked for.
+    """
+
+    script: str
+    program: str
+    name: str
+    entry: Entry
+    read_from: str
+    note: str
+    is_from_text: bool
+    identity: bytes
+    seconds: float
+    printed: str = ""
+
+    def runs_like(self, other: Prepared) -> str:
+        """Why the other need not run too: "IR" that is structurally equal, the same "script", or ""."""
+        if self.entry != other.entry:  # equality of structure does not look at the names of parameters
+            return ""
+        return "IR" if self.identity == other.identity else "script" if self.script == other.script else ""
+
+
+class Emitted(NamedTuple):
+    """A program with its script, and the names that its functions have there."""
+
+    node: Node
+    script: str
+    names: dict[str, str]
+
+
+def prepare(content: StageContent, request: Request) -> Prepared:
+    """Read a stage, choose its entry and emit its script.
+
+    Raises StageReadError, UnsupportedProgramError and EntryError.
+    """
+    began = time.perf_counter()
+    with _no_collection():
+        emitted, note = emit_from_best(content, request)
+        entry = select_entry(emitted.node, request.inputs, request.entry)
+        is_from_text = content.text is not None and not note
+        return Prepared(
+            script=emitted.script,
+            program=emitted.node.name,
+            name=script_name(emitted.node.name, content.name),
+            entry=describe_entry(entry, emitted.names[entry.name]),
+            read_from=content.text_name if is_from_text else content.binary_name,
+            note=note,
+            is_from_text=is_from_text,
+            identity=fingerprint(emitted.node),
+            seconds=time.perf_counter() - began,
+            printed=_printed(emitted.node) if request.print_companions and not is_from_text else "",
+        )
+
+
+def read_again(prepared: Prepared, content: StageContent) -> Node:
+    """The program that a script was emitted for, read once more from the file that it was read from."""
+    with _no_collection():
+        return _read_text(content) if prepared.is_from_text else _read_binary(content)
+
+
+def read_program(content: StageContent) -> Node:
+    """The program of a stage, from the text if that parses. Raises what reading the companion does."""
+    try:
+        return _read_binary(content) if content.text is None else _read_text(content)
+    except PyptoTmplError:
+        if content.binary is None:
+            raise
+        return _read_binary(content)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Trees of nodes hold no cycles worth a search, which takes a third of the time of reading."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def emit_from_best(content: StageContent, request: Request) -> tuple[Emitted, str]:
+    """The script, and why it was not made from the text; "" where it was, or where there is no text."""
+    with using_templates(request.template_dirs):
+        return _emit_from_best(content, request)
+
+
+def _emit_from_best(content: StageContent, request: Request) -> tuple[Emitted, str]:
+    if content.text is None:
+        return _emit(_read_binary(content), request), ""
+    try:
+        node = _read_text(content)
+    except Exception as error:
+        return _emit_unreadable(content, request, error)
+    try:
+        return _emit(node, request), ""
+    except PyptoTmplError as error:
+        if content.binary is None:
+            raise
+        return _emit_unsupported(content, request, error)
+
+
+def _emit_unreadable(content: StageContent, request: Request, error: Exception) -> tuple[Emitted, str]:
+    """Use the companion of a text that does not parse, unless the text was edited."""
+    problem = _text_of(error)
+    if content.binary is None:
+        raise StageReadError(f"{content.text_name} does not parse and has no companion\n{problem}") from None
+    try:
+        companion = _read_binary(content)
+    except StageReadError as damage:
+        raise StageReadError(f"{content.text_name} does not parse\n{problem}\n{damage.what}") from None
+    if not _is_printed_from(content, companion):
+        what = f"{content.text_name} was edited and does not parse; its companion was not run instead"
+        raise StageReadError(f"{what}\n{problem}") from None
+    note = f"the text does not parse ({_first_line(error)})"
+    return _emit(companion, request), note
+
+
+def _emit_unsupported(content: StageContent, request: Request, error: PyptoTmplError) -> tuple[Emitted, str]:
+    """Use the companion of a text that parses, but of which no script can be made."""
+    try:
+        companion = _read_binary(content)
+        emitted = _emit(companion, request)
+    except PyptoTmplError:
+        raise error from None  # the text is what the user sees and edits
+    note = f"the text cannot be emitted ({_first_line(error)})"
+    if not _is_printed_from(content, companion):
+        note += "; it differs from what the companion prints, and these edits do not count"
+    return emitted, note
+
+
+def _read_text(content: StageContent) -> Node:
+    assert content.text is not None
+    return pl.parse(decode(content.text, content.text_name), content.text_name)
+
+
+def _read_binary(content: StageContent) -> Node:
+    assert content.binary is not None
+    try:
+        node = ir.deserialize(content.binary)
+    except PyptoTmplError as error:
+        raise StageReadError(f"{content.binary_name} is damaged\n{error}") from None
+    if not isinstance(node, Node):
+        kind = type(node).__name__
+        raise StageReadError(f"{content.binary_name} holds a {kind}, not a program or function")
+    return node
+
+
+def _is_printed_from(content: StageContent, companion: Node) -> bool:
+    """True for a text that is what the printer writes for the companion, up to line ends."""
+    assert content.text is not None
+    text = content.text.decode("utf-8-sig", "replace")
+    # Without a printed form there is nothing to compare with: that is no sign of an edit.
+    printed = _printed(companion) or text
+    return text.rstrip().splitlines() == printed.rstrip().splitlines()
+
+
+def _printed(node: Node) -> str:
+    """The text of a program; "" where the printer has none for it."""
+    try:
+        return ir.python_print(node, format=False)
+    except PyptoTmplError:
+        return ""
+
+
+def _emit(node: Node, request: Request) -> Emitted:
+    builder = ScriptBuilder(generator(request.template_dirs), node, check_shapes=True, trace=request.trace)
+    return Emitted(node, builder.build("used"), builder.function_names)
+
+
+def _text_of(error: Exception) -> str:
+    return str(error) if isinstance(error, PyptoTmplError) else f"{type(error).__name__}: {error}"
+
+
+def _first_line(error: Exception) -> str:
+    if isinstance(error, UnsupportedProgramError) and error.found:
+        more = f", and {len(error.found) - 1} more" if len(error.found) > 1 else ""
+        return f"{error.found[0]}{more}"
+    if isinstance(error, PyptoTmplError):
+        return f"{error.what} at {error.where}" if error.where else error.what
+    return _text_of(error).splitlines()[0]

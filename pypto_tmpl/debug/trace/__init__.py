@@ -1,0 +1,1 @@
+"""What a stage computes, value by value: recorded, stored, matched with what another stage computes."""

@@ -1,0 +1,1 @@
+"""Running the stages of a pass dump and comparing what they compute."""

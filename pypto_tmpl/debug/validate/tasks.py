@@ -1,0 +1,145 @@
+"""The two tasks of a stage, prepare and run: plain functions of plain data, for any executor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from pypto_tmpl.codegen.tracing import TraceSelection
+from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
+from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_tensors
+from pypto_tmpl.debug.stages.dumps import StageContent
+from pypto_tmpl.debug.stages.preparation import Prepared, Request, prepare, read_again
+from pypto_tmpl.debug.trace.changed_inputs import changed_inputs, changing_statements, verdict_on
+from pypto_tmpl.debug.validate.checkpoints import checkpoint_verdicts
+from pypto_tmpl.debug.validate.tensor_set import Tensors, TensorSet
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.binding import Binding, MissingTensorError, TensorShapeError
+from pypto_tmpl.execution.entry import EntryError
+from pypto_tmpl.execution.load import ScriptError, run_entry
+from pypto_tmpl.execution.statement_place import StatementPlace
+from pypto_tmpl.overlays import using_templates
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a stage has no verdict: its files are no use, its script raised or hung, the request is wrong.
+
+    A stage that uses variables which nothing binds is "undefined": no script of it could run.
+    """
+
+    kind: Literal["unreadable", "undefined", "script", "time", "request"]
+    text: str
+    error: PyptoTmplError | None = None  # of a wrong request
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run gave: verdicts, and the computed tensors that were asked for."""
+
+    verdicts: tuple[TensorVerdict, ...]
+    tensors: Tensors = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+def prepare_task(content: StageContent, request: Request) -> Prepared | Failure:
+    """Read a stage and emit its script."""
+    try:
+        return prepare(content, request)
+    except EntryError as error:
+        return Failure("request", str(error), error)
+    except UnsupportedProgramError as error:
+        return Failure("undefined" if error.is_undefined else "unreadable", str(error))
+    except Exception as error:
+        return Failure("unreadable", _text(error))
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What is asked of every run, in the words of a ``Job``; tensors ``elsewhere`` are not compared here."""
+
+    rules: Rules
+    elsewhere: frozenset[str] = frozenset()
+    send_back: bool = False
+    template_dirs: tuple[Path, ...] = ()
+    trace: TraceSelection | None = None
+
+
+def run_task(
+    prepared: Prepared, content: StageContent, tensors: TensorSet, request: RunRequest
+) -> Outcome | Failure:
+    """Run a script and compare what it computed; errors name lines of the files it was made from."""
+    with using_templates(request.template_dirs):
+        return _run_task(prepared, content, tensors, request)
+
+
+def _run_task(
+    prepared: Prepared, content: StageContent, tensors: TensorSet, request: RunRequest
+) -> Outcome | Failure:
+    began = time.perf_counter()
+    inputs, expected = tensors.load()
+    verdicts: list[TensorVerdict] = []
+
+    def check(namespace: Mapping[str, Any]) -> None:
+        verdicts.extend(checkpoint_verdicts(namespace, tensors.checkpoints(), request.rules))
+
+    changed: dict[str, torch.Tensor] = {}
+
+    befores: dict[str, torch.Tensor] = {}
+
+    def compare_inputs(binding: Binding) -> None:
+        changed.update(changed_inputs(prepared.entry, binding, inputs, expected))
+        befores.update({name: inputs[binding.sources[name]] for name in changed})
+
+    try:
+        actual = run_entry(
+            prepared.script,
+            prepared.name,
+            prepared.entry,
+            inputs,
+            expected,
+            partial(read_again, prepared, content),
+            template_dirs=request.template_dirs,
+            trace=request.trace,
+            after=check if request.trace is not None else None,
+            check=compare_inputs,
+        )
+    except (MissingTensorError, TensorShapeError) as error:
+        return Failure("request", str(error), error)
+    except ScriptError as error:
+        return Failure("script", error.what)
+    compared = [name for name in expected if name not in request.elsewhere]
+    verdicts += [compare_tensors(name, actual[name], expected[name], request.rules) for name in compared]
+    if changed:
+        places = _places(prepared, content, tensors, sorted(changed), request)
+        verdicts += [verdict_on(name, now, befores[name], places.get(name)) for name, now in changed.items()]
+    return Outcome(tuple(verdicts), actual if request.send_back else {}, time.perf_counter() - began)
+
+
+def _places(
+    prepared: Prepared, content: StageContent, tensors: TensorSet, names: list[str], request: RunRequest
+) -> dict[str, StatementPlace]:
+    """The statements that changed inputs; none where the run that is to tell them fails."""
+    inputs, expected = tensors.load()
+    try:
+        node = read_again(prepared, content)
+        return changing_statements(node, prepared.entry.name, inputs, expected, names, request.template_dirs)
+    except Exception:  # what the verdict says does not depend on it
+        return {}
+
+
+def prepare_worker() -> None:
+    """Load what the first stage would otherwise wait for."""
+    from pypto_tmpl.codegen.script import generator
+
+    generator()
+
+
+def _text(error: Exception) -> str:
+    return str(error) if isinstance(error, PyptoTmplError) else f"{type(error).__name__}: {error}"

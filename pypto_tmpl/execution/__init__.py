@@ -1,0 +1,1 @@
+"""Running scripts: the entry and its arguments, the script under a readable name, threads and cores."""
