@@ -161,6 +161,7 @@ from pypto_tmpl.ir.types import (
     TileView,
 )
 from pypto_tmpl.ir.verifier import (
+    CHECKED_PROPERTIES,
     DEFAULT_PROPERTIES,
     STRUCTURAL_PROPERTIES,
     IRProperty,
@@ -194,6 +195,7 @@ __all__ = [
     "BitShiftRight",
     "BitXor",
     "BreakStmt",
+    "CHECKED_PROPERTIES",
     "Call",
     "Cast",
     "ClusterScopeStmt",

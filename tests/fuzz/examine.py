@@ -118,7 +118,7 @@ def print_node(node: ir.IRNode) -> None:
 def verify_node(node: ir.IRNode) -> None:
     if isinstance(node, (ir.Program, ir.Function)):
         try:
-            for found in ir.verify(node, list(ir.IRProperty)):
+            for found in ir.verify(node, list(ir.CHECKED_PROPERTIES)):
                 str(found)
         except TooLargeError as error:
             str(error)

@@ -82,7 +82,7 @@ def test_statements_that_cannot_all_be_visited_are_not_verified(kind: str, node:
         ):
             ir.verify(node)
     else:
-        assert ir.verify(node, list(ir.IRProperty)) == []
+        assert ir.verify(node, list(ir.CHECKED_PROPERTIES)) == []
 
 
 @pytest.mark.parametrize(("kind", "node"), HUGE, ids=[kind for kind, _ in HUGE])
@@ -115,7 +115,7 @@ def test_a_variable_is_a_name_but_where_it_is_defined() -> None:
     node = function("f", [X], sequence(*stmts, returns(value)), [X.type])
     assert unfolded_size(node) < 20 * LEVELS
     assert ir.python_print(node).count("pl.range") == LEVELS
-    assert ir.verify(node, list(ir.IRProperty)) == []
+    assert ir.verify(node, list(ir.CHECKED_PROPERTIES)) == []
 
 
 def test_text_that_is_mostly_indentation_is_refused() -> None:

@@ -238,6 +238,7 @@ def test_deep_expressions_and_types() -> None:
     body = sequence(
         assign(scalar("y"), total), assign(tensor("t", nested), A), assign(tensor("s", shared), A), returns(X)
     )
-    assert errors(function("f", [A, X, N, tensor("p", shared)], body, [nested, shared]), *ir.IRProperty) == []
+    large = function("f", [A, X, N, tensor("p", shared)], body, [nested, shared])
+    assert errors(large, *ir.CHECKED_PROPERTIES) == []
     assert mismatch(nested, ir.TupleType([nested])) == told(101, "TensorType and TupleType")
     assert mismatch(shared, ir.TupleType([*shared.types])) == []  # type: ignore[attr-defined]

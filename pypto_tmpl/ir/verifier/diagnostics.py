@@ -11,21 +11,48 @@ from pypto_tmpl.ir.span import Span
 
 
 class IRProperty(Enum):
-    """Named checks over a program; the values are upstream's bit positions (spec: IR, 13.2)."""
+    """What a program may be known to have; the values are upstream's bit positions (spec: IR, 13.2)."""
 
     SSAForm = 0
     TypeChecked = 1
     NoNestedCalls = 2
+    NormalizedStmtStructure = 3
     NoRedundantBlocks = 4
+    SplitIncoreOrch = 5
+    HasMemRefs = 6
+    IncoreTileOps = 7
+    AllocatedMemoryAddr = 8
+    MixedKernelExpanded = 9
+    ClusterOutlined = 10
+    TileOps2D = 11
+    TileMemoryInferred = 12
     BreakContinueValid = 13
     UseAfterDef = 14
+    HierarchyOutlined = 15
+    StructuredCtrlFlow = 16
+    VectorKernelSplit = 17
     OutParamNotShadowed = 18
     NoNestedInCore = 19
     InOutUseValid = 20
     PipelineLoopValid = 21
+    PipelineResolved = 22
+    CallDirectionsResolved = 23
     TileTypeCoherence = 24
+    InlineFunctionsEliminated = 25
+    OrchestrationReferencesResolved = 26
+    TensorViewCanonical = 27
     ArrayNotEscaped = 28
+    CommDomainScopesMaterialized = 29
+    DistTensorCtxMaterialized = 30
+    RuntimeScopesMaterialized = 31
+    AssignTypeSymmetry = 32
     ManualDepsOnSubmitOnly = 33
+    ReturnParamsExplicit = 34
+    UnrollResolved = 35
+    AivSplitValid = 36
+    HardSyncallOccupancyValid = 37
+    IterArgCarryClassified = 38
+    AccToGmStoreValid = 39
     AtomicAddDtypeValid = 40
 
 
