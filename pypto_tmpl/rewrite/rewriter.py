@@ -63,6 +63,13 @@ class Rewriter:
         """What an expression other than a variable becomes."""
         return expr
 
+    def part(self, owner: object, value: Any) -> Any:
+        """What stands in ``owner``, the node as it was, for a part of it that was rewritten to ``value``.
+
+        Parts come in the order in which they are evaluated, what is inside of one before it.
+        """
+        return value
+
     def type(self, type_: ir.Type) -> ir.Type:
         """What a type becomes."""
         return type_
@@ -181,15 +188,18 @@ class Rewriter:
             value = getattr(node, spec.name)
             if value is None:
                 continue
-            new = yield (self._each(value) if spec.many else value)
+            new = yield (self._each(node, value) if spec.many else self._part(node, value))
             if new is not value:
                 changes[spec.name] = new
         return build(node, **changes) if changes else node
 
-    def _each(self, values: tuple[object, ...]) -> Task:
+    def _part(self, owner: object, value: object) -> Task:
+        return self.part(owner, (yield value))
+
+    def _each(self, owner: object, values: tuple[object, ...]) -> Task:
         new = []
         for value in values:
-            new.append((yield value))
+            new.append(self.part(owner, (yield value)))
         return values if all(map(operator.is_, values, new)) else tuple(new)
 
     def _attrs(self, attrs: ir.AttrMap) -> Task:
@@ -257,7 +267,9 @@ class Rewriter:
             elif name in _BODIES:
                 changes[name] = yield self._body(value)
             else:
-                changes[name] = yield (self._each(value) if specs[name].many else value)
+                changes[name] = yield (
+                    self._each(stmt, value) if specs[name].many else self._part(stmt, value)
+                )
         result = _listed(self.statement(build(stmt, **changes) if changes else stmt))
         if self._emits:  # what was emitted is bound here only: the next statement asks again
             self._done.clear()
@@ -269,7 +281,7 @@ class Rewriter:
     def _function(self, function: ir.Function) -> Task:
         changes: dict[str, object] = {"params": (yield self._definitions(function.params))}
         changes["attrs"] = yield function.attrs
-        changes["return_types"] = yield self._each(function.return_types)
+        changes["return_types"] = yield self._each(function, function.return_types)
         changes["body"] = yield self._body(function.body)
         return self.function(build(function, **changes))
 

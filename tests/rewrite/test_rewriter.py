@@ -330,3 +330,19 @@ def test_a_long_function_and_a_deep_expression():
     while isinstance(left, ir.Add):
         left = left.left
     assert left.value == 5
+
+
+def test_parts_come_in_the_order_of_evaluation_with_what_holds_them():
+    a, b, c = scalar("a"), scalar("b"), scalar("c")
+    total = ir.Add(ir.Neg(a, a.type.dtype, U), b, a.type.dtype, U)
+    seen = []
+
+    class Looking(Rewriter):
+        def part(self, owner, value):
+            seen.append((type(owner).__name__, value))
+            return c if value is b else value
+
+    got = Looking().rewrite(evaluate(total))
+    assert [(owner, value) for owner, value in seen if isinstance(value, ir.Var)] == [("Neg", a), ("Add", b)]
+    assert seen[-1] == ("EvalStmt", got.expr)
+    assert got.expr.right is c
