@@ -20,7 +20,7 @@ MODULES = {
 # These are what users see of the whole: everything may ask for the version.
 PUBLIC = {PACKAGE, f"{PACKAGE}.__main__"}
 # Upstream's paths to what another folder makes: modules of their own, which only users import.
-FACE = f"{PACKAGE}.ir.op"
+FACE = (f"{PACKAGE}.ir.op.", f"{PACKAGE}.ir.pass_manager.")
 
 
 def imported(module: str) -> set[str]:
@@ -45,7 +45,7 @@ def imported(module: str) -> set[str]:
 
 
 def is_face(module: str) -> bool:
-    return f"{module}.".startswith(f"{FACE}.")
+    return f"{module}.".startswith(FACE)
 
 
 GRAPH = {module: imported(module) for module in MODULES if module not in PUBLIC and not is_face(module)}

@@ -10,8 +10,8 @@ from pypto_tmpl.backend import BackendType, get_backend_type, is_backend_configu
 from pypto_tmpl.compile.build import compile_program
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.directory import make_build_directory
-from pypto_tmpl.compile.levels import PassDumpLevel
 from pypto_tmpl.compile.options import compile_options
+from pypto_tmpl.passes.dumping import PassDumpLevel
 from pypto_tmpl.runtime.config import RunConfig
 
 

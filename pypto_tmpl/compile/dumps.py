@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 from pypto_tmpl import ir
-from pypto_tmpl.compile.levels import PassDumpLevel
 from pypto_tmpl.generated import has_no_mark, write_generated
+from pypto_tmpl.passes.dumping import FRONTEND, PassDumpLevel, dump_files, stage_stem
 
 FOLDER = "passes_dump"
-FRONTEND = "00_frontend"
 
 
 class PassObserver(Protocol):
@@ -41,17 +40,12 @@ class PassDumper:
 
     def after_pass(self, position: int, name: str, program: ir.Program) -> None:
         """Dump the program after a pass."""
-        self._dump(f"{position:02d}_after_{name}", program)
+        self._dump(stage_stem(position, name), program)
 
     def _dump(self, stem: str, program: ir.Program) -> None:
         if self._level is PassDumpLevel.NONE:
             return
-        explicit = self._level is PassDumpLevel.EXPLICIT
-        text = ir.python_print(program, format=False, explicit_layout=explicit)
-        files: dict[str, str | bytes] = {
-            f"{stem}.py": text if text.endswith("\n") else f"{text}\n",
-            f"{stem}.msgpack": ir.serialize(program),
-        }
+        files = dump_files(stem, program, self._level)
         for name, data in files.items():
             write_generated(self._build / FOLDER / name, data, has_no_mark, make_folders=True)
             self.written.append(f"{FOLDER}/{name}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from pypto_tmpl.compile.levels import PassDumpLevel, dump_level
+from pypto_tmpl.passes.dumping import PassDumpLevel, coerce_dump_level
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.dfx import OLD_DFX_FLAGS, current_name
 from pypto_tmpl.runtime.options import RUNTIME_KNOBS, KnobError, MultiCardError, refuse_unknown
@@ -89,7 +89,7 @@ def compile_options(
     return CompileOptions(
         platform=_platform(found, run_platform, is_jit),
         output_dir=None if output_dir is None else Path(output_dir),
-        dump_passes=dump_level(found.get("dump_passes", True)),
+        dump_passes=coerce_dump_level(found.get("dump_passes", True)),
         profiling=bool(found.get("profiling", False)),
         codegen_only=bool(found.get("codegen_only", False)),
         passes={name: found[name] for name in COMPILE_KNOBS if name in found},

@@ -57,8 +57,10 @@ def test_a_name_that_is_not_answered_says_so():
     assert str(caught.value) == (
         "pypto_tmpl does not answer the import of 'golden.debugging'; "
         "it answers: pypto, pypto.ir, pypto.ir.compiled_program, pypto.ir.distributed_compiled_program, "
+        "pypto.ir.instruments, pypto.ir.pass_manager, "
         "pypto.ir.printer, pypto.language, pypto.language.distributed, pypto.language.parser, "
-        "pypto.language.parser.diagnostics, pypto.backend, pypto.debug, "
+        "pypto.language.parser.diagnostics, pypto.backend, pypto.passes, pypto.pypto_core, "
+        "pypto.pypto_core.backend, pypto.pypto_core.ir, pypto.pypto_core.passes, pypto.debug, "
         "pypto.runtime, golden, golden.runner, golden.spec, golden.validation; did you mean 'golden.runner'?"
     )
     assert caught.value.name == "golden.debugging"
@@ -99,7 +101,12 @@ from pypto.debug import torch_codegen, validate_pass_ir_codegen_results
 from pypto.ir import CompiledProgram, compile
 from pypto.ir.compiled_program import CompiledProgram as same
 from pypto.ir.distributed_compiled_program import DistributedConfig
+from pypto.ir.instruments import make_roundtrip_instrument
+from pypto.ir.pass_manager import OptimizationStrategy, PassDumpLevel, PassManager
 from pypto.ir.printer import python_print
+from pypto.passes import PassContext, VerificationLevel, convert_to_ssa
+from pypto.pypto_core import passes
+from pypto.pypto_core.passes import IRProperty, IRPropertySet
 from pypto.runtime import RunConfig, execute_compiled, pto_isa_include_dir, run
 """
 
@@ -108,9 +115,12 @@ def test_what_kernels_and_tests_import():
     names = {}
     with compat.answering():
         exec(IMPORTS, names)
-    from pypto_tmpl import ir, language
+    from pypto_tmpl import ir, language, passes
 
     assert names["pl"] is language
+    assert names["passes"] is passes
+    assert names["IRProperty"] is ir.IRProperty
+    assert names["PassManager"] is ir.PassManager
     assert names["ir"] is ir
     assert names["DataType"] is ir.DataType
     assert names["CompiledProgram"] is names["same"]
@@ -121,8 +131,8 @@ def test_what_kernels_and_tests_import():
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("from pypto import passes", "cannot import name 'passes'"),
-        ("import pypto.ir.pass_manager", "does not answer the import of 'pypto.ir.pass_manager'"),
+        ("from pypto import logs", "cannot import name 'logs'"),
+        ("import pypto.ir.builder", "does not answer the import of 'pypto.ir.builder'"),
         ("from pypto.language import auto_incore", "cannot import name 'auto_incore'"),
     ],
 )
@@ -143,10 +153,11 @@ def test_packages_are_attributes_of_their_parent():
     code = (
         "from pypto_tmpl import compat; compat.install(); import pypto\n"
         "assert pypto.language.jit and pypto.ir.DataType is pypto.DataType and pypto.debug.torch_codegen\n"
-        "pypto.passes"
+        "assert pypto.passes.PassPipeline and pypto.ir.pass_manager.PassManager is pypto.ir.PassManager\n"
+        "pypto.logs"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stderr.splitlines()[-1] == "AttributeError: module 'pypto_tmpl' has no attribute 'passes'"
+    assert done.stderr.splitlines()[-1] == "AttributeError: module 'pypto_tmpl' has no attribute 'logs'"
 
 
 def test_the_names_are_listed():

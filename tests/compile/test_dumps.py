@@ -6,7 +6,7 @@ from runtime import kernels
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.compile import PassDumpLevel, compile_options, compile_program
-from pypto_tmpl.compile.levels import dump_level
+from pypto_tmpl.passes.dumping import coerce_dump_level
 
 LEVELS = [
     (False, 0),
@@ -41,7 +41,7 @@ def test_a_level_is_false_only_when_nothing_is_dumped():
 
 def test_another_value_is_refused():
     with pytest.raises(TypeError) as caught:
-        dump_level(2)
+        coerce_dump_level(2)
     assert str(caught.value) == (
         "dump_passes must be a bool or one of PassDumpLevel.NONE, PassDumpLevel.CONCISE, "
         "PassDumpLevel.EXPLICIT, got 2"

@@ -1,0 +1,101 @@
+"""Passes over programs, pipelines of them, and what watches and checks them."""
+
+from typing import Any
+
+from pypto_tmpl.ir import IRProperty
+from pypto_tmpl.ir.verifier import Diagnostic, VerificationError
+from pypto_tmpl.passes.base import (
+    FunctionPass,
+    Pass,
+    PassError,
+    ProgramPass,
+    create_function_pass,
+    create_program_pass,
+)
+from pypto_tmpl.passes.catalogue import FACTORIES, PASSES, make_pass
+from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet
+from pypto_tmpl.passes.instruments import (
+    CallbackInstrument,
+    DiagnosticInstrument,
+    PassInstrument,
+    ReportInstrument,
+    TimingInstrument,
+    VerificationInstrument,
+)
+from pypto_tmpl.passes.pipeline import PassPipeline
+from pypto_tmpl.passes.properties import (
+    IRPropertySet,
+    PassProperties,
+    get_default_verify_properties,
+    get_structural_properties,
+    get_verified_properties,
+    verify_properties,
+)
+from pypto_tmpl.passes.round_trip import make_roundtrip_instrument
+from pypto_tmpl.passes.settings import (
+    DiagnosticPhase,
+    MemoryPlanner,
+    RuntimeKind,
+    VerificationLevel,
+    VerificationMode,
+    get_default_diagnostic_phase,
+    get_default_verification_level,
+    runtime_kind_from_name,
+    runtime_kind_to_name,
+)
+from pypto_tmpl.passes.strategies import MissingPassError
+from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr as flatten_call_expr
+from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
+
+__all__ = [
+    "CallbackInstrument",
+    "Diagnostic",
+    "DiagnosticCheck",
+    "DiagnosticCheckSet",
+    "DiagnosticInstrument",
+    "DiagnosticPhase",
+    "FACTORIES",
+    "FunctionPass",
+    "IRProperty",
+    "IRPropertySet",
+    "MemoryPlanner",
+    "MissingPassError",
+    "PASSES",
+    "Pass",
+    "PassContext",
+    "PassError",
+    "PassInstrument",
+    "PassPipeline",
+    "PassProperties",
+    "ProgramPass",
+    "PropertyVerifierRegistry",
+    "ReportInstrument",
+    "RuntimeKind",
+    "TimingInstrument",
+    "VerificationError",
+    "VerificationInstrument",
+    "VerificationLevel",
+    "VerificationMode",
+    "create_function_pass",
+    "create_program_pass",
+    "flatten_call_expr",
+    "get_default_diagnostic_phase",
+    "get_default_verification_level",
+    "get_default_verify_properties",
+    "get_structural_properties",
+    "get_verified_properties",
+    "make_pass",
+    "make_roundtrip_instrument",
+    "run_verifier",
+    "runtime_kind_from_name",
+    "runtime_kind_to_name",
+    "verify_properties",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """The function that makes a pass which does not exist yet: calling it says so."""
+    if name in FACTORIES:
+        return lambda **options: make_pass(FACTORIES[name], **options)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

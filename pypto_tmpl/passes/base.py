@@ -1,0 +1,151 @@
+"""What a pass is: a function from programs to programs, with a name and a record of properties."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pypto_tmpl import ir
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.ir import IRProperty
+from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.properties import IRPropertySet, PassProperties
+from pypto_tmpl.rewrite import build
+
+
+class PassError(PyptoTmplError, ValueError):
+    """A pass met what it cannot do; says in which function, of what, and at which line."""
+
+    slug = "pass"
+
+    def __init__(self, what: str, function: ir.Function | None = None, node: ir.IRNode | None = None) -> None:
+        notes = [f"in function {function.name!r}"] if function is not None else []
+        where = str(node.span) if node is not None and node.span.is_valid() else ""
+        super().__init__(what, where=where, notes=notes)
+
+
+class Pass(ABC):
+    """A pass; calling it transforms a program. What a pass leaves alone is the same object afterwards.
+
+    Subclasses are frozen dataclasses whose fields are the options of the pass, named as in dump files.
+    """
+
+    __slots__ = ()
+    requires: ClassVar[frozenset[IRProperty]] = frozenset()
+    produces: ClassVar[frozenset[IRProperty]] = frozenset()
+    invalidates: ClassVar[frozenset[IRProperty]] = frozenset()
+
+    @abstractmethod
+    def transform(self, program: ir.Program, context: PassContext) -> ir.Program:
+        """The program after the pass."""
+
+    def __call__(self, program: ir.Program) -> ir.Program:
+        """Transform a program, under the instruments of the context."""
+        if not isinstance(program, ir.Program):
+            raise TypeError(f"{self.get_name()} takes an ir.Program, got {type(program).__name__}")
+        context = PassContext.current() or PassContext()
+        for instrument in context.get_instruments():
+            instrument.before_pass(self, program)
+        result = self.transform(program, context)
+        for instrument in context.get_instruments():
+            instrument.after_pass(self, result)
+        return result
+
+    def get_name(self) -> str:
+        """The name of the pass, as in dump files."""
+        return type(self).__name__
+
+    @property
+    def properties(self) -> PassProperties:
+        """What the pass needs, makes, and may spoil."""
+        return PassProperties(*map(IRPropertySet, (self.requires, self.produces, self.invalidates)))
+
+    def get_required_properties(self) -> IRPropertySet:
+        """What the pass needs of a program."""
+        return self.properties.required
+
+    def get_produced_properties(self) -> IRPropertySet:
+        """What holds after the pass."""
+        return self.properties.produced
+
+    def get_invalidated_properties(self) -> IRPropertySet:
+        """What may hold no longer after the pass."""
+        return self.properties.invalidated
+
+
+class ProgramPass(Pass):
+    """A pass over a program as a whole."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def run(self, program: ir.Program, context: PassContext) -> ir.Program:
+        """The program after the pass."""
+
+    def transform(self, program: ir.Program, context: PassContext) -> ir.Program:
+        return self.run(program, context)
+
+
+class FunctionPass(Pass):
+    """A pass over each function by itself."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def run(self, function: ir.Function, context: PassContext) -> ir.Function:
+        """The function after the pass."""
+
+    def transform(self, program: ir.Program, context: PassContext) -> ir.Program:
+        functions = [self.run(function, context) for function in program.functions.values()]
+        return build(program, functions=functions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The name and the properties of a pass that a user made of a Python function."""
+
+    name: str
+    given: PassProperties
+
+    def get_name(self) -> str:
+        return self.name
+
+    @property
+    def properties(self) -> PassProperties:
+        return self.given
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenFunctionPass(_Given, FunctionPass):
+    change: Callable[[ir.Function], ir.Function]
+
+    def run(self, function: ir.Function, context: PassContext) -> ir.Function:
+        return self.change(function)
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenProgramPass(_Given, ProgramPass):
+    change: Callable[[ir.Program], ir.Program]
+
+    def run(self, program: ir.Program, context: PassContext) -> ir.Program:
+        return self.change(program)
+
+
+def create_function_pass(
+    transform: Callable[[ir.Function], ir.Function], name: str = "", properties: PassProperties | None = None
+) -> Pass:
+    """A pass that calls a Python function on each function of a program."""
+    return _GivenFunctionPass(_name_of(transform, name), properties or PassProperties(), transform)
+
+
+def create_program_pass(
+    transform: Callable[[ir.Program], ir.Program], name: str = "", properties: PassProperties | None = None
+) -> Pass:
+    """A pass that calls a Python function on a program."""
+    return _GivenProgramPass(_name_of(transform, name), properties or PassProperties(), transform)
+
+
+def _name_of(transform: Callable[..., object], name: str) -> str:
+    return name or getattr(transform, "__name__", type(transform).__name__)

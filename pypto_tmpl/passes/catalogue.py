@@ -1,0 +1,33 @@
+"""The passes that exist, and making one by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pypto_tmpl.passes.base import Pass
+from pypto_tmpl.passes.strategies import ALL_PASSES, MissingPassError, factory_name
+from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr
+
+PASSES: dict[str, type[Pass]] = {cls.__name__: cls for cls in (FlattenCallExpr,)}
+FACTORIES: dict[str, str] = {factory_name(name): name for name in ALL_PASSES}
+"""What the functions that make passes are called, and the passes they make."""
+
+
+def make_pass(name: str, **options: Any) -> Pass:
+    """A pass by its name as in dump files. Raises MissingPassError for one that does not exist yet."""
+    refuse_missing([name])
+    return PASSES[name](**options)
+
+
+def refuse_missing(names: list[str]) -> None:
+    """Raise MissingPassError, which names them, if some of these passes do not exist yet."""
+    missing = [name for name in dict.fromkeys(names) if name not in PASSES]
+    if missing:
+        which = "this pass does" if len(missing) == 1 else "these passes do"
+        raise MissingPassError(
+            f"{which} not exist yet: {', '.join(missing)}",
+            notes=[
+                f"passes that exist: {', '.join(name for name in ALL_PASSES if name in PASSES)}",
+                "PassPipeline runs any list of them: PassPipeline([passes.flatten_call_expr()]).run(program)",
+            ],
+        )

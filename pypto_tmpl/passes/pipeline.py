@@ -1,0 +1,87 @@
+"""Passes one after the other, with what is checked before, between and after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pypto_tmpl import ir
+from pypto_tmpl.passes.base import Pass
+from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.diagnostics import DiagnosticCheck, log_warnings
+from pypto_tmpl.passes.properties import (
+    IRPropertySet,
+    get_structural_properties,
+    get_verified_properties,
+    verify_properties,
+    with_checks,
+)
+from pypto_tmpl.passes.settings import DiagnosticPhase, VerificationLevel
+
+INPUT = "the input"
+
+
+class PassPipeline:
+    """A list of passes that run in order."""
+
+    def __init__(self, passes: Iterable[Pass] = ()) -> None:
+        self._passes: list[Pass] = []
+        for pass_ in passes:
+            self.add_pass(pass_)
+
+    def add_pass(self, pass_: Pass) -> None:
+        """Append a pass."""
+        if not isinstance(pass_, Pass):
+            raise TypeError(f"a PassPipeline holds passes, got {type(pass_).__name__}")
+        self._passes.append(pass_)
+
+    def get_passes(self) -> list[Pass]:
+        """The passes in order."""
+        return list(self._passes)
+
+    def get_pass_names(self) -> list[str]:
+        """The names of the passes in order."""
+        return [pass_.get_name() for pass_ in self._passes]
+
+    def run(self, program: ir.Program) -> ir.Program:
+        """The program after the last pass, in the current context.
+
+        What a pass raises gets a note that names the pass. Raises VerificationError where a pass breaks what
+        it promises, or the input what holds at every stage.
+        """
+        context = PassContext.current() or PassContext()
+        if context.get_verification_level() is not VerificationLevel.NONE:
+            known = get_structural_properties().intersection(get_verified_properties())
+            verify_properties(with_checks(known), program, INPUT)
+        else:
+            known = IRPropertySet()
+        _warn(program, context, DiagnosticPhase.PRE_PIPELINE, INPUT)
+        for pass_ in self._passes:
+            program, known = _run_pass(pass_, program, known, context)
+            _warn(program, context, DiagnosticPhase.POST_PASS, pass_.get_name())
+        _warn(program, context, DiagnosticPhase.POST_PIPELINE, "the result")
+        for instrument in context.get_instruments():
+            instrument.after_pipeline(program)
+        return program
+
+
+def _run_pass(
+    pass_: Pass, program: ir.Program, known: IRPropertySet, context: PassContext
+) -> tuple[ir.Program, IRPropertySet]:
+    """The program after a pass, and what is known to hold of it."""
+    try:
+        program = pass_(program)
+    except Exception as error:
+        error.add_note(f"in the pass {pass_.get_name()}")
+        raise
+    produced = pass_.get_produced_properties()
+    known = known.difference(pass_.get_invalidated_properties())
+    if context.get_verification_level() is not VerificationLevel.NONE:
+        unproven = produced.intersection(get_verified_properties()).difference(known)
+        verify_properties(with_checks(unproven), program, pass_.get_name())
+    return program, known.union_with(produced)
+
+
+def _warn(program: ir.Program, context: PassContext, phase: DiagnosticPhase, place: str) -> None:
+    if context.get_diagnostic_phase() is phase:
+        enabled = [check for check in DiagnosticCheck if check not in context.get_disabled_diagnostics()]
+        log_warnings(program, enabled, place)
