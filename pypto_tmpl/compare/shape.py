@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import torch
+
+from pypto_tmpl.compare.differences import Differences
+from pypto_tmpl.compare.elements import NonFinite, Worst, position
 from pypto_tmpl.compare.places import percent
+from pypto_tmpl.compare.rule import absolute_differences
 
 Number = bool | int | float | complex
 
@@ -25,25 +31,6 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class NonFinite:
-    """How many cells are NaN or infinite, on both sides."""
-
-    actual_nan: int = 0
-    expected_nan: int = 0
-    actual_inf: int = 0
-    expected_inf: int = 0
-
-    def __str__(self) -> str:
-        return (
-            f"NaN: {self.actual_nan} got, {self.expected_nan} expected; "
-            f"inf: {self.actual_inf} got, {self.expected_inf} expected"
-        )
-
-    def __bool__(self) -> bool:
-        return any((self.actual_nan, self.expected_nan, self.actual_inf, self.expected_inf))
-
-
-@dataclass(frozen=True, slots=True)
 class ErrorShape:
     """What is known about the bad cells of one tensor; ``str()`` lays it out over several lines."""
 
@@ -52,8 +39,8 @@ class ErrorShape:
     first: Cell
     largest: Cell | None  # none where nothing but NaN differs
     largest_relative: Cell | None  # none where no difference has a finite ratio to what is expected
-    quantiles: tuple[tuple[float, float], ...]
-    places: tuple[str, ...]
+    quantiles: Sequence[tuple[float, float]]
+    places: Sequence[str]
     non_finite: NonFinite = field(default_factory=NonFinite)
 
     @property
@@ -73,13 +60,40 @@ class ErrorShape:
         if self.largest is not None and self.quantiles and self.cells > 1:
             quantiles = (f"{share * 100:g} % {value:.3e}" for share, value in self.quantiles)
             yield f"abs diff quantiles: {', '.join(quantiles)}"
-        if self.non_finite:
-            yield str(self.non_finite)
+        if counts := self.non_finite:
+            yield (
+                f"NaN: {counts.actual_nan} got, {counts.expected_nan} expected; "
+                f"inf: {counts.actual_inf} got, {counts.expected_inf} expected"
+            )
         if self.cells > 1:
             yield from (f"where: {place}" for place in self.places)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+
+def error_shape(found: Differences, actual: torch.Tensor, expected: torch.Tensor) -> ErrorShape:
+    """Describe the bad cells of two tensors, of which there must be one."""
+
+    def cell(at: int, difference: float) -> Cell:
+        index = position(at, found.shape)
+        return Cell(index, actual[index].item(), expected[index].item(), difference)
+
+    def extreme(worst: Worst) -> Cell | None:
+        return None if worst.index is None else cell(worst.index, worst.value)
+
+    first = position(found.first[0].index, found.shape)
+    infinite = found.absolute.not_finite.get("inf")
+    return ErrorShape(
+        cells=found.numel,
+        bad=found.bad,
+        first=cell(found.first[0].index, float(absolute_differences(actual[first], expected[first]))),
+        largest=extreme(found.absolute) if infinite is None else cell(infinite, math.inf),
+        largest_relative=extreme(found.relative),
+        quantiles=found.quantiles,
+        places=found.places,
+        non_finite=found.non_finite,
+    )
 
 
 def number_text(value: Number) -> str:

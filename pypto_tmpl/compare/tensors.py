@@ -9,9 +9,10 @@ from typing import Any
 
 import torch
 
-from pypto_tmpl.compare.differences import cell_differences
+from pypto_tmpl.compare.differences import differences_of
 from pypto_tmpl.compare.picture import ErrorPicture, error_picture
-from pypto_tmpl.compare.shape import ErrorShape
+from pypto_tmpl.compare.rule import absolute_differences, are_same, wrong_elements
+from pypto_tmpl.compare.shape import ErrorShape, error_shape
 from pypto_tmpl.compare.tolerance import Tolerance, exponent_text
 from pypto_tmpl.compare.verdicts import Comparator
 
@@ -22,10 +23,10 @@ Tensors = Mapping[str, torch.Tensor]
 class Rules:
     """How tensors are compared.
 
-    ``default`` holds for floating-point tensors; bool and integer tensors are exact. A tensor named in
-    ``per_tensor`` has that tolerance, whatever its dtype. ``widen_dtypes`` compares tensors of different
-    dtypes by value instead of calling that a mismatch. With ``pictures`` verdicts on tensors that are not
-    the same hold what a report draws of their errors.
+    ``default`` holds for floating-point tensors, of it ``atol`` for integers, and nothing for bools. A tensor
+    named in ``per_tensor`` has that tolerance, whatever its dtype. ``widen_dtypes`` compares tensors of
+    different dtypes by value instead of calling that a mismatch. With ``pictures`` verdicts on tensors that
+    are not the same hold what a report draws of their errors.
     """
 
     default: Tolerance = Tolerance(5e-2, 5e-2)
@@ -38,8 +39,7 @@ class Rules:
         """The tolerance that holds for a tensor of these dtypes."""
         if name in self.per_tensor:
             return self.per_tensor[name]
-        inexact = any(dtype.is_floating_point or dtype.is_complex for dtype in dtypes)
-        return self.default if inexact else Tolerance(0.0, 0.0)
+        return self.default.of(*dtypes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,42 +94,39 @@ def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rul
         if _would_broadcast(actual, expected):
             reason += ": they would broadcast, which is no match"
         return TensorVerdict(name, False, float("nan"), tolerance, reason)
-    if actual.dtype == expected.dtype and _same_values(actual, expected):
-        return TensorVerdict(name, True, 0.0, tolerance)
     try:
-        differences = cell_differences(actual, expected, tolerance, rules.equal_nan)
+        found = differences_of(actual, expected, tolerance, rules.equal_nan)
     except (RuntimeError, NotImplementedError):  # packed and quantized dtypes
         reason = f"torch cannot compare {actual.dtype} with {expected.dtype}"
         return TensorVerdict(name, False, float("nan"), tolerance, reason)
-    bad = bool(differences.bad.any())
     reason = ""
     if actual.dtype != expected.dtype and not rules.widen_dtypes:
-        values = "the values differ too" if bad else "the values agree"
+        values = "the values differ too" if found.bad else "the values agree"
         reason = f"dtype {actual.dtype}, expected {expected.dtype}: {values}"
-    elif bad and differences.only_nan_pairs():
+    elif found.bad and found.bad == found.nan_pairs:
         reason = "every bad cell is NaN on both sides; with equal_nan these are right"
+    has_picture = rules.pictures and not are_same(actual, expected)
     return TensorVerdict(
         name,
-        passed=not bad and not reason,
-        max_abs_diff=differences.max_abs,
+        passed=not found.bad and not reason,
+        max_abs_diff=found.max_abs,
         tolerance=tolerance,
         reason=reason,
-        shape=differences.shape() if bad else None,
-        picture=error_picture(differences.absolute, differences.bad) if rules.pictures else None,
+        shape=error_shape(found, actual, expected) if found.bad else None,
+        picture=_picture(actual, expected, tolerance, rules) if has_picture else None,
     )
+
+
+def _picture(
+    actual: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, rules: Rules
+) -> ErrorPicture | None:
+    absolute = absolute_differences(actual, expected, rules.equal_nan)
+    return error_picture(absolute, wrong_elements(actual, expected, tolerance, rules.equal_nan))
 
 
 def worst_difference(differences: Iterable[float]) -> float:
     """The largest of several differences; one that is NaN is the worst, none are NaN."""
     return max(differences, key=lambda difference: (math.isnan(difference), difference), default=math.nan)
-
-
-def _same_values(actual: torch.Tensor, expected: torch.Tensor) -> bool:
-    """The common case, at a fraction of the cost of a comparison cell by cell."""
-    try:
-        return torch.equal(actual, expected)
-    except RuntimeError:  # a dtype for which torch does not have it
-        return False
 
 
 def _would_broadcast(actual: torch.Tensor, expected: torch.Tensor) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,6 @@ import torch
 from pypto_tmpl.compile.reuse import Finding, file_state
 from pypto_tmpl.files import make_folder, move_into_place
 from pypto_tmpl.generated import check_place, has_no_mark, json_in, write_generated
-from pypto_tmpl.golden.elements import byte_size
 from pypto_tmpl.golden.errors import HarnessError
 from pypto_tmpl.golden.spec import ScalarSpec, TensorSpec
 from pypto_tmpl.runtime.manifest import FileRecord, file_record
@@ -38,7 +38,7 @@ def needed_files(specs: Sequence[Spec]) -> Iterator[tuple[str, Spec]]:
 def data_size(specs: Sequence[Spec], has_golden: bool) -> int:
     """Bytes of the tensors that are saved for these specs."""
     return sum(
-        byte_size(spec.extents, spec.dtype)
+        math.prod(spec.extents) * spec.dtype.itemsize
         for path, spec in needed_files(specs)
         if isinstance(spec, TensorSpec) and (has_golden or path.startswith(f"{INPUTS}/"))
     )

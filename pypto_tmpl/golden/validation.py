@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from pypto_tmpl.compare.elements import meta_difference
 from pypto_tmpl.golden.closeness import compare_close
 from pypto_tmpl.golden.comparators import (
     Comparator,
@@ -17,7 +18,6 @@ from pypto_tmpl.golden.comparators import (
     ratio_reldiff,
     topk_pair_compare,
 )
-from pypto_tmpl.golden.elements import meta_difference
 from pypto_tmpl.golden.errors import ValidationError, place_in_script
 
 __all__ = [

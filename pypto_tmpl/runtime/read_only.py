@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import torch
 
 from pypto_tmpl import ir
+from pypto_tmpl.compare.rule import wrong_elements
+from pypto_tmpl.compare.tolerance import EXACT
 from pypto_tmpl.debug.trace.changed_inputs import changing_statements, same_cells
 from pypto_tmpl.execution.statement_place import StatementPlace
 from pypto_tmpl.runtime.manifest import Entry, EntryParam
@@ -76,7 +78,7 @@ class ReadOnly:
             )
         if same_cells(value, before):
             return ""
-        bad = ~((value == before) | (value.isnan() & before.isnan())) if value.numel() else value.bool()
+        bad = wrong_elements(value, before, EXACT, equal_nan=True)
         if not bool(bad.any()):
             return "some cells have other bits of an equal value"
         first = tuple(int(i) for i in bad.nonzero()[0])

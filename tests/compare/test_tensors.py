@@ -162,16 +162,16 @@ def test_pairs_of_nan_alone_point_to_the_option():
     ]
 
 
-def test_bools_and_integers_are_exact_whatever_the_default():
-    loose = Tolerance(1.0, 100.0)
-    one, two = torch.tensor([1, 5], dtype=torch.int32), torch.tensor([1, 6], dtype=torch.int32)
-    found = verdict(one, two, default=loose)
+def test_of_the_default_integers_have_atol_alone_and_bools_nothing():
+    one, two = torch.tensor([1, 500], dtype=torch.int32), torch.tensor([1, 501], dtype=torch.int32)
+    found = verdict(one, two, default=Tolerance(1.0, 0.5))
     assert not found.passed
     assert found.line() == (
-        "validate tensor: 'out', max_abs_diff: 1.000000e+00, pass: False, rtol: 0e+00, atol: 0e+00"
+        "validate tensor: 'out', max_abs_diff: 1.000000e+00, pass: False, rtol: 0e+00, atol: 5e-01"
     )
-    assert not verdict(torch.tensor([True]), torch.tensor([False]), default=loose).passed
-    assert verdict(one, one.clone(), default=loose).passed
+    assert verdict(one, two, default=Tolerance(0.0, 1.0)).passed
+    assert verdict(one, one.clone(), default=Tolerance(0.0, 0.0)).passed
+    assert not verdict(torch.tensor([True]), torch.tensor([False]), default=Tolerance(1.0, 100.0)).passed
 
 
 def test_integers_have_a_tolerance_of_their_own_where_it_is_asked_for():

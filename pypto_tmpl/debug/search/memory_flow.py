@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import torch
 
 from pypto_tmpl import ir
+from pypto_tmpl.compare.rule import wrong_elements
+from pypto_tmpl.compare.tolerance import EXACT
 from pypto_tmpl.debug.search.suspects import Suspect
 from pypto_tmpl.debug.trace.matching import Matching
 from pypto_tmpl.debug.trace.records import TraceRecord
@@ -70,7 +72,7 @@ class MemoryFlow:
         one, other = self.bad.value(suspect.bad), self.good.value(suspect.good)
         if one is None or other is None or one.tensor.shape != other.tensor.shape:
             return None
-        return ~((one.tensor == other.tensor) | (one.tensor.isnan() & other.tensor.isnan()))
+        return wrong_elements(one.tensor, other.tensor, EXACT, equal_nan=True)
 
     def _judged(
         self,

@@ -13,7 +13,7 @@ import torch
 from pypto_tmpl.codegen.script import ScriptBuilder, generator
 from pypto_tmpl.codegen.tracing import TraceSelection, located_statements
 from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_tensors
-from pypto_tmpl.compare.tolerance import Tolerance
+from pypto_tmpl.compare.tolerance import EXACT
 from pypto_tmpl.debug.stages.preparation import Node
 from pypto_tmpl.debug.trace.records import statement_text
 from pypto_tmpl.execution.binding import Binding, bind_arguments
@@ -25,7 +25,7 @@ from pypto_tmpl.execution.statement_place import StatementPlace
 Tensors = Mapping[str, torch.Tensor]
 Places = Callable[[], Mapping[str, StatementPlace]]
 _WORD = 8
-_EXACT = Rules(Tolerance(0.0, 0.0), equal_nan=True)
+_EXACT = Rules(EXACT, equal_nan=True)
 
 
 def changed_inputs(

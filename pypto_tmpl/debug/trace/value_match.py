@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 import torch
 
+from pypto_tmpl.compare import tolerance
+from pypto_tmpl.compare.rule import absolute_differences, wrong_elements
+from pypto_tmpl.compare.tolerance import Tolerance
 from pypto_tmpl.debug.trace.records import Value
 
 _COARSE = (torch.bfloat16, torch.float16)
@@ -65,18 +68,15 @@ def same(left: Comparable, right: Comparable, closeness: Closeness = ROUNDED) ->
 
 def _agree(one: torch.Tensor, other: torch.Tensor, closeness: Closeness) -> torch.Tensor:
     """Cell by cell, whether two tensors of one shape agree."""
+    a, b = one.to(torch.float64), other.to(torch.float64)
     inexact = one.dtype.is_floating_point and other.dtype.is_floating_point
     if not inexact or closeness == EXACT:
-        a, b = one.to(torch.float64), other.to(torch.float64)
-        return (a == b) | (a.isnan() & b.isnan())
-    a, b = one.to(torch.float64), other.to(torch.float64)
+        return ~wrong_elements(a, b, tolerance.EXACT, equal_nan=True)
     usual = b.abs()[b.abs() < _PADDING]
     largest = float(usual.max()) if usual.numel() else 0.0
     coarse = one.dtype in _COARSE or other.dtype in _COARSE
-    rtol = closeness.coarse if coarse else closeness.rtol
-    slack = closeness.atol * largest
-    is_near = ((a - b).abs() <= rtol * b.abs() + slack) & b.isfinite()
-    return (a == b) | is_near | (a.isnan() & b.isnan())
+    limits = Tolerance(closeness.coarse if coarse else closeness.rtol, closeness.atol * largest)
+    return ~wrong_elements(a, b, limits, equal_nan=True)
 
 
 def part_of(
@@ -136,8 +136,6 @@ def worst_cell(one: Comparable, other: Comparable) -> tuple[int, ...] | None:
     a, b = one.tensor, other.tensor
     if a.shape != b.shape or not a.numel():
         return None
-    gap = (a.to(torch.float64) - b.to(torch.float64)).abs()
-    gap = torch.where(gap.isnan(), torch.full_like(gap, torch.inf), gap)
-    gap[(a == b) | (a.isnan() & b.isnan())] = 0.0
-    flat = int(gap.reshape(-1).argmax())
+    gap = absolute_differences(a.to(torch.float64), b.to(torch.float64), equal_nan=True)
+    flat = int(gap.nan_to_num(nan=torch.inf, posinf=torch.inf).reshape(-1).argmax())
     return tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), a.shape)) if a.dim() else ()

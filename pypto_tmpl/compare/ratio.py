@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from pypto_tmpl.compare.verdicts import Comparator, Verdict
-from pypto_tmpl.golden.elements import (
+from pypto_tmpl.compare.elements import (
     Element,
     NonFinite,
     Worst,
@@ -19,6 +18,7 @@ from pypto_tmpl.golden.elements import (
     position,
     shape_difference,
 )
+from pypto_tmpl.compare.verdicts import Comparator, Verdict
 
 # From both sides in float32: what each element is judged by, and which are bad.
 _Rule: TypeAlias = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]

@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
+from pypto_tmpl.compare.elements import NonFinite, parts, shape_difference
 from pypto_tmpl.compare.quantiles import Metric, finite_quantiles
+from pypto_tmpl.compare.ratio import relative_difference
 from pypto_tmpl.compare.verdicts import Comparator, Verdict
-from pypto_tmpl.golden.elements import NonFinite, parts, shape_difference
-from pypto_tmpl.golden.ratio import relative_difference
 
 _FLOOR = 1e-6  # relative differences are not taken of smaller magnitudes
 

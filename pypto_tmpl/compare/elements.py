@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from pypto_tmpl.compare.rule import comparable
 from pypto_tmpl.execution.threads import torch_threads
 
 PART = 1 << 18  # elements a part
@@ -66,10 +67,11 @@ class NonFinite:
 
     def count(self, part: Part) -> None:
         """Add the elements of a part."""
-        self.actual_nan += int(part.actual.isnan().sum())
-        self.actual_inf += int(part.actual.isinf().sum())
-        self.expected_nan += int(part.expected.isnan().sum())
-        self.expected_inf += int(part.expected.isinf().sum())
+        actual, expected = comparable(part.actual), comparable(part.expected)
+        self.actual_nan += int(actual.isnan().sum())
+        self.actual_inf += int(actual.isinf().sum())
+        self.expected_nan += int(expected.isnan().sum())
+        self.expected_inf += int(expected.isinf().sum())
 
     def __bool__(self) -> bool:
         return any((self.actual_nan, self.actual_inf, self.expected_nan, self.expected_inf))
@@ -146,8 +148,3 @@ def meta_difference(actual: torch.Tensor, expected: torch.Tensor) -> str | None:
     """Why tensors cannot be compared of which one holds no values, or None."""
     sides = [side for side, tensor in (("actual", actual), ("expected", expected)) if tensor.is_meta]
     return f"{' and '.join(sides)} on the meta device: no values to compare" if sides else None
-
-
-def byte_size(shape: Sequence[int], dtype: torch.dtype) -> int:
-    """Bytes of a tensor."""
-    return math.prod(shape) * dtype.itemsize

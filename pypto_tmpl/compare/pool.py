@@ -9,9 +9,10 @@ from typing import Any
 
 import torch
 
+from pypto_tmpl.compare.elements import parts, shape_difference
+from pypto_tmpl.compare.ratio import ratio_allclose
+from pypto_tmpl.compare.rule import comparable
 from pypto_tmpl.compare.verdicts import Comparator, Verdict
-from pypto_tmpl.golden.elements import parts, shape_difference
-from pypto_tmpl.golden.ratio import ratio_allclose
 
 _MAPPING_DTYPES = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
 _NO_ROW = -1
@@ -139,7 +140,7 @@ class _Layout:
         width = actual.shape[1]
         changes = torch.zeros(actual.shape[0], dtype=torch.int64)
         for part in parts(actual, expected):
-            one, other = _comparable(part.actual), _comparable(part.expected)
+            one, other = comparable(part.actual), comparable(part.expected)
             places = (one != other).nonzero().flatten() + part.start
             changes += torch.bincount(places // max(width, 1), minlength=actual.shape[0])
         changes[named] = 0
@@ -154,9 +155,3 @@ class _Layout:
 
     def _rank(self, rank: int) -> str:
         return f" rank={rank}" if self.has_ranks else ""
-
-
-def _comparable(tensor: torch.Tensor) -> torch.Tensor:
-    """The values in a dtype that torch compares; it has no ``==`` for 8-bit floats."""
-    is_narrow = tensor.dtype.is_floating_point and tensor.dtype.itemsize == 1
-    return tensor.to(torch.float32) if is_narrow else tensor

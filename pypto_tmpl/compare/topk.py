@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
+from pypto_tmpl.compare.elements import shape_difference
 from pypto_tmpl.compare.verdicts import Comparator, Verdict
-from pypto_tmpl.golden.elements import shape_difference
 
 
 def topk_pair_compare(
