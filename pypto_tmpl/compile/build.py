@@ -24,7 +24,7 @@ from pypto_tmpl.compile.profile import Profiler
 from pypto_tmpl.compile.streams import Stream, TorchScript, torch_script
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import has_no_mark, is_script, write_generated
-from pypto_tmpl.runtime.manifest import Entry, FileRecord, Manifest, file_records
+from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_records
 
 REPORT, DATA = "report", "data"
 
@@ -101,7 +101,7 @@ def _build(
     if options.profiling:
         written += [f"{REPORT}/{name}" for name in profiler.write(directory / REPORT)]
     records = file_records(directory, [*dumper.written, *written])
-    manifest = _manifest(program.name, options, entry, script, dumper.last, records)
+    manifest = _manifest(program.name, options, script, dumper.last, records)
     manifest.write(directory)
     return Build(directory, manifest, program)
 
@@ -109,7 +109,6 @@ def _build(
 def _manifest(
     program: str,
     options: CompileOptions,
-    entry: Entry,
     script: TorchScript,
     source: str | None,
     files: dict[str, FileRecord],
@@ -118,9 +117,8 @@ def _manifest(
         program=program,
         platform=options.platform.name,
         backend=options.platform.backend,
-        entry=entry,
+        entry=script.entry,
         script=script.path,
-        script_entry=script.entry,
         script_large=script.large,
         source=source,
         generator=generator_fingerprint(),

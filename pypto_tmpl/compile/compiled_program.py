@@ -57,12 +57,12 @@ class CompiledProgram:
     @property
     def param_names(self) -> list[str]:
         """The entry's parameters."""
-        return [param.name for param in self._build.manifest.entry.params]
+        return [param.name for param in self._build.manifest.entry.parameters]
 
     @property
     def output_indices(self) -> list[int]:
         """Positions of the pure outputs."""
-        return [i for i, p in enumerate(self._build.manifest.entry.params) if p.direction == "Out"]
+        return [i for i, p in enumerate(self._build.manifest.entry.parameters) if p.is_pure_output]
 
     @property
     def has_return(self) -> bool:
@@ -70,7 +70,7 @@ class CompiledProgram:
         program = self.program
         if program is None:
             return bool(self.output_indices)
-        entry = program.get_function(self._build.manifest.entry.function)
+        entry = program.get_function(self._build.manifest.entry.name)
         return entry is not None and bool(entry.return_types)
 
     def __call__(self, *args: object, config: RunConfig | None = None) -> Any:

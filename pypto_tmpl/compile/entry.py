@@ -1,39 +1,29 @@
-"""The entry of a program: which function it is, and what its parameters take."""
+"""The entry of a program that is compiled."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pypto_tmpl import ir
-from pypto_tmpl.execution.entry import EntryError, base_name, select_entry
-from pypto_tmpl.runtime.manifest import Entry, EntryParam
+from pypto_tmpl.execution.entry import Entry, EntryError, describe_entry, select_entry
 
 
 def find_entry(program: ir.Program) -> Entry:
-    """The entry of a program: the function that ``debug.select_entry`` finds.
+    """The entry of a program: the function that ``debug.select_entry`` finds, by its name in the IR.
 
-    Raises EntryError where that is not clear, and for a program that drives several cards.
+    Raises EntryError where that is not clear, for a program that drives several cards, and for a parameter
+    that is neither tensor nor scalar.
     """
     for driver in program.functions.values():
         if driver.level is not None and driver.level.value > ir.Level.CHIP.value:
             what = f"entry {driver.name!r} of level {driver.level.name} drives several cards"
             raise EntryError(what, notes=["programs run on one simulated card"])
     function = select_entry(program)
-    params = zip(function.params, function.param_directions, strict=True)
-    return Entry(function.name, tuple(_param(function, var, direction) for var, direction in params))
-
-
-def _param(function: ir.Function, var: ir.Var, direction: ir.ParamDirection) -> EntryParam:
-    name = base_name(var.name_hint)
-    if isinstance(var.type, ir.TensorType) and not isinstance(var.type, ir.DistributedTensorType):
-        shape = tuple(_extent(dim) for dim in var.type.shape)
-        return EntryParam(name, direction.name, var.type.dtype.name, shape)
-    if isinstance(var.type, ir.ScalarType):
-        return EntryParam(name, direction.name, var.type.dtype.name, None)
-    kind = type(var.type).__name__.removesuffix("Type")
-    what = f"parameter {name!r} of the entry {function.name!r} is a {kind}"
-    raise EntryError(what, notes=["parameters of an entry: Tensor, Scalar"])
-
-
-def _extent(dim: ir.Expr) -> int | str | None:
-    if isinstance(dim, ir.ConstInt):
-        return dim.value
-    return dim.name_hint if isinstance(dim, ir.Var) else None
+    parameters = describe_entry(function, function.name).parameters
+    for parameter, var in zip(parameters, function.params, strict=True):
+        if parameter.shape is None and not parameter.is_scalar:
+            kind = type(var.type).__name__.removesuffix("Type")
+            what = f"parameter {parameter.name!r} of the entry {function.name!r} is a {kind}"
+            raise EntryError(what, notes=["parameters of an entry: Tensor, Scalar"])
+    # Arguments come by position: what else the IR calls them is not kept.
+    return Entry(function.name, function.name, tuple(replace(p, exact="") for p in parameters))

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.script import ScriptBuilder, generator
 from pypto_tmpl.compile.api import compile_as
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.entry import find_entry
-from pypto_tmpl.compile.large_ops import functions_with_large_ops
+from pypto_tmpl.execution.apart import call_apart
+from pypto_tmpl.execution.entry import Entry
 from pypto_tmpl.execution.load import load_script
+from pypto_tmpl.execution.positional import bind_positional
+from pypto_tmpl.execution.script import make_script
+from pypto_tmpl.execution.threads import script_threads
 from pypto_tmpl.language.jit.cache import Specialisation
 from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.language.jit.lowering import lowered
-from pypto_tmpl.runtime.arguments import bind_arguments
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
-from pypto_tmpl.runtime.execute import call_apart, warn_of_change
-from pypto_tmpl.runtime.manifest import Entry
+from pypto_tmpl.runtime.execute import warn_of_change
 from pypto_tmpl.runtime.platforms import find_platform, require_simulated
 from pypto_tmpl.runtime.read_only import ReadOnly
-from pypto_tmpl.runtime.threads import simulator_threads
 
 _SCRIPT = "script"
 
@@ -33,7 +33,6 @@ class Runnable:
     """A kernel's script, loaded."""
 
     entry: Entry
-    name: str
     namespace: dict[str, Any]
     large: tuple[str, ...]
     has_return: bool
@@ -55,10 +54,10 @@ def run_kernel(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, 
         return None if config.codegen_only else compiled(*values, config=config)
     runnable = _runnable(function, specialisation)
     call = complete_call(runnable.entry, runnable.has_return, values, f"{function.__name__}()")
-    arguments, namespace = bind_arguments(runnable.entry, call.arguments), runnable.namespace
+    arguments, namespace = bind_positional(runnable.entry, call.arguments), runnable.namespace
     before = ReadOnly(runnable.entry, arguments)
-    with simulator_threads(namespace, runnable.large, "_run_lanes" in namespace):
-        call_apart(namespace[runnable.name], runnable.entry.params, arguments)
+    with script_threads(namespace, runnable.large):
+        call_apart(namespace[runnable.entry.script_name], runnable.entry.parameters, arguments)
     for found in before.changed(lambda: runnable.program):
         warn_of_change(found)
     return call.value
@@ -69,14 +68,12 @@ def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable
     if found is None:
         program = lowered(specialisation.program)
         entry = find_entry(program)
-        builder = ScriptBuilder(generator(), program, check_shapes=False)
-        script = builder.build("used")
-        namespace = load_script(script, f"<pypto_tmpl jit {function.__name__}>", program)
-        name = builder.function_names[entry.function]
-        large = tuple(builder.function_names[large] for large in functions_with_large_ops(program))
-        function_ir = program.get_function(entry.function)
+        script = make_script(program)
+        namespace = load_script(script.text, f"<pypto_tmpl jit {function.__name__}>", program)
+        function_ir = program.get_function(entry.name)
         has_return = function_ir is not None and bool(function_ir.return_types)
-        found = specialisation.made[_SCRIPT] = Runnable(entry, name, namespace, large, has_return, program)
+        entry = replace(entry, script_name=script.names[entry.name])
+        found = specialisation.made[_SCRIPT] = Runnable(entry, namespace, script.large(), has_return, program)
     return found
 
 

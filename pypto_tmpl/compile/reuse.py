@@ -111,7 +111,7 @@ def _generate_again(
         done += ", with another text than the build had"
     current = replace(
         manifest,
-        script_entry=script.entry,
+        entry=script.entry,
         script_large=script.large,
         generator=generator_fingerprint(),
     )

@@ -7,14 +7,13 @@ script; the kernels' ``.pto`` text and the orchestration are streams of the same
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.formatting import format_script
-from pypto_tmpl.codegen.script import ScriptBuilder, generator
-from pypto_tmpl.compile.large_ops import functions_with_large_ops
-from pypto_tmpl.runtime.manifest import Entry
+from pypto_tmpl.execution.entry import Entry
+from pypto_tmpl.execution.script import make_script
 
 TORCH_FOLDER = "torch"
 
@@ -32,21 +31,20 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TorchScript:
-    """The generated script, and the name that the entry has in it.
+    """The generated script, and the entry with the name that it has there.
 
     ``large`` are the functions whose ops are so large that several threads pay.
     """
 
     path: str
-    entry: str
+    entry: Entry
     large: tuple[str, ...]
     text: str
 
 
 def torch_script(program: ir.Program, entry: Entry) -> TorchScript:
     """The script of a program. Raises UnsupportedProgramError listing all that has no meaning here."""
-    builder = ScriptBuilder(generator(), program, check_shapes=False)
-    text = format_script(builder.build("used"))
-    name = builder.function_names[entry.function]
-    large = tuple(builder.function_names[function] for function in functions_with_large_ops(program))
-    return TorchScript(f"{TORCH_FOLDER}/{name}.py", name, large, text)
+    script = make_script(program)
+    name = script.names[entry.name]
+    path = f"{TORCH_FOLDER}/{name}.py"
+    return TorchScript(path, replace(entry, script_name=name), script.large(), format_script(script.text))

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from pypto_tmpl.debug.validate.schedule import StageResult
     from pypto_tmpl.debug.validate.validation import Options, Validation
     from pypto_tmpl.debug.validate.workers import WorkerDiedError, WorkerPool
-    from pypto_tmpl.execution.binding import MissingTensorError, TensorShapeError
     from pypto_tmpl.execution.entry import EntryError, select_entry
     from pypto_tmpl.execution.load import ScriptError, load_script
+    from pypto_tmpl.execution.named import MissingTensorError, TensorShapeError
     from pypto_tmpl.execution.options import OptionError, script_options, set_options
     from pypto_tmpl.execution.origins import source_lines
 
@@ -37,7 +37,7 @@ _HOMES = {
     "Divergence": "debug.search.divergence",
     "EntryError": "execution.entry",
     "ErrorShape": "compare.shape",
-    "MissingTensorError": "execution.binding",
+    "MissingTensorError": "execution.named",
     "OptionError": "execution.options",
     "Options": "debug.validate.validation",
     "Rules": "compare.tensors",
@@ -45,7 +45,7 @@ _HOMES = {
     "Stage": "debug.stages.dumps",
     "StageNotFoundError": "debug.stages.dumps",
     "StageResult": "debug.validate.schedule",
-    "TensorShapeError": "execution.binding",
+    "TensorShapeError": "execution.named",
     "TensorVerdict": "compare.tensors",
     "Tolerance": "compare.tolerance",
     "Trace": "debug.trace.records",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
@@ -25,18 +25,25 @@ class EntryError(PyptoTmplError, ValueError):
 class Parameter:
     """A parameter of the entry; ``name`` is the user's, without the suffix that SSA form gives it.
 
-    ``exact`` is its name in the IR, which is ``name`` too where two parameters differ by the suffix only.
-    ``extents`` of a tensor are numbers, names of dynamic dimensions, or None for other expressions. Stages
-    whose entries differ in these are run alike.
+    ``direction`` is In, Out or InOut. The extents in the ``shape`` of a tensor are numbers, names of dynamic
+    dimensions, or None for other expressions; what is no tensor has none. ``exact`` is the name in the IR,
+    which is ``name`` too where two parameters differ by the suffix only; it is "" where it is not known.
     """
 
     name: str
-    is_scalar: bool
-    is_pure_output: bool
-    is_read_only: bool = field(default=False, compare=False)
-    exact: str = field(default="", compare=False)
-    extents: tuple[int | str | None, ...] | None = field(default=None, compare=False)
-    dtype: str = field(default="", compare=False)
+    direction: str
+    dtype: str = ""
+    shape: tuple[int | str | None, ...] | None = None
+    is_scalar: bool = False
+    exact: str = ""
+
+    @property
+    def is_pure_output(self) -> bool:
+        return self.direction == ir.ParamDirection.Out.name
+
+    @property
+    def is_written(self) -> bool:
+        return self.direction != ir.ParamDirection.In.name
 
     @property
     def is_packed(self) -> bool:
@@ -54,8 +61,16 @@ class Entry:
     name: str
     script_name: str
     parameters: tuple[Parameter, ...]
-    returned: tuple[str, ...]
+    returned: tuple[str, ...] = ()
     is_kernel: bool = False
+
+    def is_called_like(self, other: Entry) -> bool:
+        """Whether the same tensors are an entry's arguments, and its outputs are found alike."""
+        return self._call() == other._call()
+
+    def _call(self) -> tuple[object, ...]:
+        parameters = [(p.name, p.is_scalar, p.is_pure_output) for p in self.parameters]
+        return self.name, self.script_name, parameters, self.returned, self.is_kernel
 
 
 def base_name(name: str) -> str:
@@ -158,13 +173,12 @@ def _parameter(var: ir.Var, direction: ir.ParamDirection, is_unique: bool) -> Pa
     type_ = var.type
     has_shape = isinstance(type_, ir.TensorType) and not isinstance(type_, ir.DistributedTensorType)
     return Parameter(
-        base_name(var.name_hint) if is_unique else var.name_hint,
-        isinstance(type_, ir.ScalarType),
-        direction is ir.ParamDirection.Out,
-        direction is ir.ParamDirection.In,
-        var.name_hint,
-        tuple(map(_extent, type_.shape)) if isinstance(type_, ir.TensorType) and has_shape else None,
-        type_.dtype.name if isinstance(type_, ir.ShapedType | ir.ScalarType) else "",
+        name=base_name(var.name_hint) if is_unique else var.name_hint,
+        direction=direction.name,
+        dtype=type_.dtype.name if isinstance(type_, ir.ShapedType | ir.ScalarType) else "",
+        shape=tuple(map(_extent, type_.shape)) if isinstance(type_, ir.TensorType) and has_shape else None,
+        is_scalar=isinstance(type_, ir.ScalarType),
+        exact=var.name_hint,
     )
 
 

@@ -1,4 +1,4 @@
-"""Running emitted scripts: compiled under a readable name, so that tracebacks and pdb show their lines."""
+"""Loading scripts: compiled under a readable name, so that tracebacks and pdb show their lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import hashlib
 import linecache
 import re
-import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,19 +13,12 @@ from threading import Lock
 from types import CodeType
 from typing import Any
 
-import torch
-
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import TraceSelection
-from pypto_tmpl.errors import PyptoTmplError, allowed_note
-from pypto_tmpl.execution.binding import Binding, MissingTensorError, bind_arguments, output_name
-from pypto_tmpl.execution.cores import on_one_core
-from pypto_tmpl.execution.entry import Entry
-from pypto_tmpl.execution.lines import ScriptLines, without_source
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.lines import ScriptLines
 from pypto_tmpl.execution.origins import LazySourceLines, source_lines
-from pypto_tmpl.execution.threads import threads_for
 
-LANES = "def _run_lanes("  # the helper that starts the threads of a mixed kernel
 KEPT_SCRIPTS = 64  # compiled scripts that a process keeps, since neighbouring stages often share one
 Node = ir.Program | ir.Function
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -35,8 +27,8 @@ _names: OrderedDict[str, None] = OrderedDict()  # those whose lines linecache ha
 _lock = Lock()
 
 
-class ScriptError(PyptoTmplError, RuntimeError):
-    """An emitted script raised; the text holds the script's own frames."""
+class ScriptError(PyptoTmplError, RuntimeError, ValueError):
+    """A script that cannot be loaded, or that raised; the text then holds the script's own frames."""
 
     slug = "script"
 
@@ -73,6 +65,30 @@ def load_script(
     return namespace
 
 
+def load_script_file(
+    path: Path,
+    entry: str,
+    source: Callable[[], ir.Program | None] | None = None,
+    rewrite: Callable[[ast.Module], ast.Module] | None = None,
+) -> dict[str, Any]:
+    """The namespace of a script, with the function ``entry``; it is executed as it stands in its file.
+
+    ``source`` finds the program that it was emitted for, whose lines its own reports then name; ``rewrite``
+    may change what is executed, if the lines stay.
+    Raises ScriptError for a script that is missing, is no Python or has no such function.
+    """
+    try:
+        namespace = load_script(path.read_text(encoding="utf-8"), str(path), source, rewrite)
+    except FileNotFoundError:
+        raise ScriptError(f"the generated script {path} is missing") from None
+    except (SyntaxError, UnicodeDecodeError) as error:
+        line = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise ScriptError(f"the script is no Python: {error}", where=f"{path}{line}") from None
+    if not callable(namespace.get(entry)):
+        raise ScriptError(f"the script has no function {entry!r}", where=str(path))
+    return namespace
+
+
 def _lines_of(
     source: Node | Callable[[], Node | None],
     script: str,
@@ -104,71 +120,3 @@ def _renamed(code: CodeType, name: str) -> CodeType:
     """The same code under another name, which is much faster than to compile it again."""
     constants = (_renamed(c, name) if isinstance(c, CodeType) else c for c in code.co_consts)
     return code.replace(co_filename=name, co_consts=tuple(constants))
-
-
-def run_entry(
-    script: str,
-    name: str,
-    entry: Entry,
-    inputs: Mapping[str, torch.Tensor],
-    expected: Mapping[str, torch.Tensor],
-    source: Callable[[], Node | None] | None = None,
-    *,
-    template_dirs: Sequence[Path] = (),
-    trace: TraceSelection | None = None,
-    after: Callable[[Mapping[str, Any]], None] | None = None,
-    check: Callable[[Binding], None] | None = None,
-) -> dict[str, torch.Tensor]:
-    """Run a script's entry on copies of the inputs; return what it computed for the expected names.
-
-    Errors name the lines of the ``source``, which is only asked for then; ``trace`` is what the script was
-    emitted with. When it has run ``after`` gets the script's names, and ``check`` its arguments.
-    Raises MissingTensorError, TensorShapeError, and ScriptError for whatever the script raises.
-    """
-    binding = bind_arguments(entry, inputs, expected)
-    namespace: dict[str, Any] = {}
-    try:
-        with on_one_core() if LANES in script else threads_for(binding.tensors.values()):
-            namespace = load_script(script, name, source, template_dirs=template_dirs, trace=trace)
-            result = namespace[entry.script_name](*binding.arguments)
-    except Exception as error:
-        raise ScriptError(described(error, name, namespace.get("_SOURCE_MAP", {}))) from error
-    if after is not None:
-        after(namespace)
-    if check is not None:
-        check(binding)
-    found = binding.tensors | _returned(entry, result, binding.tensors)
-    return {wanted: _output(found, entry, wanted) for wanted in expected}
-
-
-def _returned(entry: Entry, result: Any, known: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Returned tensors by the names of the variables; parameters are found where they were passed."""
-    values: Sequence[Any] = result if isinstance(result, tuple) else (result,)
-    pairs = zip(entry.returned, values, strict=False)
-    return {n: v for n, v in pairs if n and n not in known and isinstance(v, torch.Tensor)}
-
-
-def _output(found: Mapping[str, torch.Tensor], entry: Entry, wanted: str) -> torch.Tensor:
-    name = output_name(entry, wanted)
-    if name is None or name not in found:
-        raise MissingTensorError(
-            f"the expected {wanted!r} is no tensor that the entry {entry.name!r} takes or returns",
-            notes=[allowed_note("tensors", sorted(found), wanted)],
-        )
-    return found[name]
-
-
-def described(error: Exception, name: str, sources: Mapping[str, str]) -> str:
-    """The error and the lines of the script that led to it; of its cause, if that was raised there too."""
-    lines = traceback.format_exception_only(error)[-1].strip().splitlines()
-    origin: BaseException | None = error
-    frames: list[traceback.FrameSummary] = []
-    while origin is not None:
-        inside = [f for f in traceback.extract_tb(origin.__traceback__) if f.filename == name]
-        frames, origin = inside or frames, origin.__cause__
-    for frame in frames:
-        lines.append(f'  File "{name}", line {frame.lineno}, in {frame.name}')
-        lines.append(f"    {without_source(frame.line)}")
-        if source := sources.get(str(frame.lineno)):
-            lines.append(f"    from {source}")
-    return "\n".join(lines)

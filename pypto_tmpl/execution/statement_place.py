@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pypto_tmpl import ir
+
 
 @dataclass(frozen=True, slots=True)
 class StatementPlace:
@@ -26,3 +28,8 @@ class StatementPlace:
     lane: str = ""
     block: int = 0
     iteration: Mapping[str, int] = field(default_factory=dict)
+
+
+def statement_text(stmt: ir.Stmt) -> str:
+    """The IR of a statement as text, of its head only if it has a body."""
+    return ir.python_print(stmt).strip().split("\n", 1)[0]

@@ -114,8 +114,8 @@ class Harness:
         if runtime_cfg.get("platform") is None:
             options = replace(options, platform=simulator_of(build.manifest.backend))
         require_backend(build.manifest, options.platform)
-        params = [param.name for param in build.manifest.entry.params]
-        check_names(knobs.specs, params, build.manifest.entry.function)
+        params = [param.name for param in build.manifest.entry.parameters]
+        check_names(knobs.specs, params, build.manifest.entry.name)
         if renamed := other_names(knobs.specs, params):
             self._console.detail(f"specs go by position: {renamed}")
         values = self._finished.values = self._values()
@@ -236,7 +236,7 @@ class Harness:
 
     def _changed_inputs(self, build: Build, values: RunValues) -> list[str]:
         """What is said of inputs that the run has changed; specs go by position, and outputs may change."""
-        params = [param.name for param in build.manifest.entry.params]
+        params = [param.name for param in build.manifest.entry.parameters]
         outputs = {
             param for param, spec in zip(params, values.specs, strict=True) if spec.name in values.outputs()
         }
@@ -277,4 +277,4 @@ class Harness:
 
 def _expected_tasks(build: Build) -> int | None:
     """How many tasks a build will launch, as far as its program tells."""
-    return None if build.program is None else expected_tasks(build.program, build.manifest.entry.function)
+    return None if build.program is None else expected_tasks(build.program, build.manifest.entry.name)

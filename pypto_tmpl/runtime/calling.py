@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from pypto_tmpl.codegen.filters import TORCH_NAMES
-from pypto_tmpl.runtime.manifest import Entry, EntryParam
+from pypto_tmpl.execution.entry import Entry, Parameter
 
 _C_TYPES: dict[str, type[ctypes._SimpleCData[Any]]] = {
     "BOOL": ctypes.c_bool,
@@ -50,40 +50,40 @@ def complete_call(entry: Entry, has_return: bool, args: Sequence[object], called
     Numbers become ctypes scalars of their parameters. Raises TypeError for another number of arguments and
     for a scalar that is no number, ValueError for an output of dynamic shape that is left out.
     """
-    outputs = [param for param in entry.params if param.direction == "Out"]
+    outputs = [param for param in entry.parameters if param.is_pure_output]
     created: list[torch.Tensor] | None = None
     given = list(args)
-    if len(given) != len(entry.params):
-        short = len(entry.params) - len(outputs)
+    if len(given) != len(entry.parameters):
+        short = len(entry.parameters) - len(outputs)
         if not (has_return and outputs and len(given) == short):
-            style = f"{len(entry.params)} (in-place)"
+            style = f"{len(entry.parameters)} (in-place)"
             if has_return and outputs:
                 style += f" or {short} (return)"
-            names = [param.name for param in entry.params]
+            names = [param.name for param in entry.parameters]
             raise TypeError(f"{called} expects {style} arguments, got {len(given)}. Parameters: {names}")
         created = [_zeros(param) for param in outputs]
         inputs, made = iter(given), iter(created)
-        given = [next(made) if param.direction == "Out" else next(inputs) for param in entry.params]
-    wrapped = [_wrapped(param, value) for param, value in zip(entry.params, given, strict=True)]
+        given = [next(made) if param.is_pure_output else next(inputs) for param in entry.parameters]
+    wrapped = [_wrapped(param, value) for param, value in zip(entry.parameters, given, strict=True)]
     return CompleteCall(wrapped, created)
 
 
-def _zeros(param: EntryParam) -> torch.Tensor:
+def _zeros(param: Parameter) -> torch.Tensor:
     shape = [extent for extent in param.shape or () if isinstance(extent, int)]
     if param.shape is None or len(shape) != len(param.shape):
         raise ValueError(
             f"output {param.name!r} contains dynamic dimensions. "
             "Pass all tensors explicitly (in-place style)."
         )
-    if param.dtype == "FP4" and shape:
+    if param.is_packed and shape:
         shape[-1] //= 2
     dtype: torch.dtype = getattr(torch, TORCH_NAMES[param.dtype])
     return torch.zeros(shape, dtype=dtype)
 
 
-def _wrapped(param: EntryParam, value: object) -> object:
+def _wrapped(param: Parameter, value: object) -> object:
     """A number as the ctypes scalar of its parameter; anything else as it is."""
-    if param.shape is not None or isinstance(value, ctypes._SimpleCData):
+    if not param.is_scalar or isinstance(value, ctypes._SimpleCData):
         return value
     if isinstance(value, torch.Tensor):
         raise TypeError(f"scalar {param.name!r} is given a tensor; pass tensor.item()")

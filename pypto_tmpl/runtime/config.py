@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any, TypeVar
 
-from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.errors import allowed_note, warn_caller
 from pypto_tmpl.runtime.dfx import (
     DFX_FLAGS,
     OLD_DFX_FLAGS,
@@ -16,7 +16,6 @@ from pypto_tmpl.runtime.dfx import (
     dump_level,
     pmu_event,
     swimlane_level,
-    warn_caller,
 )
 from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, PLATFORMS
 

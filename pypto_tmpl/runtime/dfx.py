@@ -7,10 +7,10 @@ accepted; what is deprecated upstream warns here too (spec: runtime, 7).
 from __future__ import annotations
 
 import os
-import sys
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from pypto_tmpl.errors import warn_caller
 
 SWIMLANE_LEVELS, DUMP_LEVELS = 4, 3
 DUMP_ALL, PMU_DEFAULT = 2, 2
@@ -99,18 +99,6 @@ def current_names(flags: Mapping[str, object], warn_when_off: bool) -> dict[str,
 def current_name(flag: str) -> str:
     """What a flag is called now; a name that is not old stays."""
     return _CURRENT_NAMES.get(flag, flag)
-
-
-def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside of this package that led here."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and _is_own(frame.f_globals.get("__name__", "")):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level + 1)
-
-
-def _is_own(module: str) -> bool:
-    return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 def _exclusive(flags: Mapping[str, object], name: str, old: str) -> None:

@@ -8,24 +8,20 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from pypto_tmpl import ir
-from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.errors import PyptoTmplError, warn_caller
+from pypto_tmpl.execution.apart import call_apart
 from pypto_tmpl.execution.frames import failing_line
 from pypto_tmpl.execution.lines import without_source
+from pypto_tmpl.execution.load import load_script_file
 from pypto_tmpl.execution.origins import source_lines
-from pypto_tmpl.runtime.arguments import bind_arguments
-from pypto_tmpl.runtime.dfx import warn_caller
-from pypto_tmpl.runtime.manifest import EntryParam, Manifest, file_record, read_manifest
+from pypto_tmpl.execution.positional import bind_positional
+from pypto_tmpl.execution.threads import script_threads
+from pypto_tmpl.runtime.manifest import Manifest, file_record, read_manifest
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
 from pypto_tmpl.runtime.platforms import Platform, require_simulated, simulator_of
 from pypto_tmpl.runtime.read_only import ChangedInput, OnChanged, ReadOnly
 from pypto_tmpl.runtime.records.recording import Counting, Recording, RecordsError
-from pypto_tmpl.runtime.script import load_entry
-from pypto_tmpl.runtime.threads import simulator_threads
-
-_CPU = torch.device("cpu")
 
 
 class BackendMismatchError(PyptoTmplError, ValueError):
@@ -83,24 +79,23 @@ def execute_build(
     from the dump in the build, the source line.
     """
     require_backend(manifest, options.platform)
-    values = bind_arguments(manifest.entry, args, must_agree=must_agree)
+    values = bind_positional(manifest.entry, args, must_agree=must_agree)
     script = build / manifest.script
     recording = _recording(build, manifest, options, program, on_task)
-    entry = load_entry(
+    namespace = load_script_file(
         script,
-        manifest.script_entry,
+        manifest.entry.script_name,
         lambda: program or _dumped(build, manifest),
         None if recording is None else recording.mark,
     )
-    namespace: dict[str, Any] = getattr(entry, "__globals__", {})
     if recording is not None:
         recording.attach(namespace)
     warn_without_records(options.dfx)
     try:
-        with simulator_threads(namespace, manifest.script_large, "_run_lanes" in namespace):
-            entry = namespace[manifest.script_entry]
+        with script_threads(namespace, manifest.script_large):
             before = ReadOnly(manifest.entry, values)
-            call_apart(entry, manifest.entry.params, values, options.torch_device)
+            entry = namespace[manifest.entry.script_name]
+            call_apart(entry, manifest.entry.parameters, values, options.torch_device)
     except Exception as error:
         for note in _places(error, script, program or _dumped(build, manifest)):
             error.add_note(note)
@@ -167,58 +162,3 @@ def _dumped(build: Path, manifest: Manifest) -> ir.Program | None:
         return None
     node = ir.deserialize_from_file(str(path))
     return node if isinstance(node, ir.Program) else None
-
-
-def call_apart(
-    entry: Callable[..., object],
-    params: Sequence[EntryParam],
-    values: Sequence[torch.Tensor | int | float | bool],
-    device: torch.device = _CPU,
-) -> None:
-    """Call the entry as a device does, where no two arguments share memory; nothing else is copied.
-
-    An argument that is written and overlaps another one is run on a copy, as are all tensors on another
-    device than the CPU; what is written is copied back when the call returns, in order of the parameters.
-    Gradients are not recorded, on whatever thread a kernel runs.
-    """
-    apart: list[torch.Tensor | int | float | bool] = []
-    copies: list[tuple[torch.Tensor, torch.Tensor]] = []
-    for position, (param, value) in enumerate(zip(params, values, strict=True)):
-        if not isinstance(value, torch.Tensor):
-            apart.append(value)
-            continue
-        own = value.detach()
-        used = own.to(device, copy=_overlaps(position, params, values))
-        apart.append(used)
-        if used is not own and param.is_written:
-            copies.append((own, used))
-    entry(*apart)
-    for own, used in copies:
-        own.copy_(used)
-
-
-def _overlaps(
-    position: int, params: Sequence[EntryParam], values: Sequence[torch.Tensor | int | float | bool]
-) -> bool:
-    """True for a written argument that shares memory with another one."""
-    value = values[position]
-    if not params[position].is_written or not isinstance(value, torch.Tensor):
-        return False
-    return any(
-        share_memory(value, other)
-        for i, other in enumerate(values)
-        if i != position and isinstance(other, torch.Tensor)
-    )
-
-
-def share_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """True if the memory between the first and the last element of two tensors overlaps."""
-    if one.device != other.device or not one.numel() or not other.numel():
-        return False
-    first, second = _memory(one), _memory(other)
-    return first[0] < second[1] and second[0] < first[1]
-
-
-def _memory(tensor: torch.Tensor) -> tuple[int, int]:
-    steps = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    return tensor.data_ptr(), tensor.data_ptr() + (steps + 1) * tensor.element_size()

@@ -11,6 +11,7 @@ from typing import Any
 
 from pypto_tmpl import __version__
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.entry import Entry, Parameter
 from pypto_tmpl.generated import json_in, write_generated
 
 NAME = "manifest.json"
@@ -21,32 +22,6 @@ class ManifestError(PyptoTmplError, ValueError):
     """A directory that is no build, or whose manifest cannot be read."""
 
     slug = "manifest"
-
-
-@dataclass(frozen=True, slots=True)
-class EntryParam:
-    """A parameter of the entry.
-
-    ``shape`` is None for a scalar; an extent is a number, the name of a dynamic dimension, or None for
-    another expression.
-    """
-
-    name: str
-    direction: str
-    dtype: str
-    shape: tuple[int | str | None, ...] | None
-
-    @property
-    def is_written(self) -> bool:
-        return self.direction != "In"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The entry function of a program and its parameters, in order."""
-
-    function: str
-    params: tuple[EntryParam, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +36,8 @@ class FileRecord:
 class Manifest:
     """What a build holds.
 
-    ``script`` is the generated script, in which the entry is called ``script_entry``; ``script_large`` are
-    functions in it whose ops are large. ``source`` is the binary dump it was made from, if the build has one.
-    Paths are relative to the build, with slashes.
+    ``script`` is the generated script, ``script_large`` are functions in it whose ops are large. ``source``
+    is the binary dump it was made from, if the build has one. Paths are relative to the build, with slashes.
     """
 
     program: str
@@ -71,7 +45,6 @@ class Manifest:
     backend: str
     entry: Entry
     script: str
-    script_entry: str
     script_large: tuple[str, ...]
     source: str | None
     generator: str
@@ -82,7 +55,7 @@ class Manifest:
         """Write the manifest into a build directory. Raises ForeignFileError where another file is there."""
         params = [
             {"name": p.name, "direction": p.direction, "dtype": p.dtype, "shape": p.shape and list(p.shape)}
-            for p in self.entry.params
+            for p in self.entry.parameters
         ]
         data = {
             "schema": SCHEMA,
@@ -91,10 +64,10 @@ class Manifest:
             "program": self.program,
             "platform": self.platform,
             "backend": self.backend,
-            "entry": {"function": self.entry.function, "params": params},
+            "entry": {"function": self.entry.name, "params": params},
             "script": {
                 "path": self.script,
-                "entry": self.script_entry,
+                "entry": self.entry.script_name,
                 "large": list(self.script_large),
                 "source": self.source,
             },
@@ -138,22 +111,28 @@ def read_manifest(build: Path) -> Manifest:
 
 
 def _manifest(data: dict[str, Any]) -> Manifest:
-    params = tuple(
-        EntryParam(p["name"], p["direction"], p["dtype"], None if p["shape"] is None else tuple(p["shape"]))
-        for p in data["entry"]["params"]
-    )
     return Manifest(
         program=data["program"],
         platform=data["platform"],
         backend=data["backend"],
-        entry=Entry(data["entry"]["function"], params),
+        entry=Entry(
+            data["entry"]["function"],
+            data["script"]["entry"],
+            tuple(map(_parameter, data["entry"]["params"])),
+        ),
         script=data["script"]["path"],
-        script_entry=data["script"]["entry"],
         script_large=tuple(data["script"].get("large", ())),
         source=data["script"]["source"],
         generator=data["generator"],
         files={path: FileRecord(f["bytes"], f["sha256"]) for path, f in data["files"].items()},
         tool=data["tool"],
+    )
+
+
+def _parameter(data: dict[str, Any]) -> Parameter:
+    shape = data["shape"]
+    return Parameter(
+        data["name"], data["direction"], data["dtype"], None if shape is None else tuple(shape), shape is None
     )
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import torch
 
-from pypto_tmpl.errors import PyptoTmplError, allowed_note
+from pypto_tmpl.errors import PyptoTmplError, allowed_note, warn_caller
 from pypto_tmpl.runtime.config import check_ring
-from pypto_tmpl.runtime.dfx import DFX_FLAGS, OLD_DFX_FLAGS, DfxOptions, dfx_options, warn_caller
+from pypto_tmpl.runtime.dfx import DFX_FLAGS, OLD_DFX_FLAGS, DfxOptions, dfx_options
 from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, Platform, find_platform
 
 CHIP_LEVEL = 2  # the only level of execution that a single card has

@@ -10,12 +10,12 @@ import torch
 from pypto_tmpl import ir
 from pypto_tmpl.compare.rule import wrong_elements
 from pypto_tmpl.compare.tolerance import EXACT
-from pypto_tmpl.debug.trace.changed_inputs import changing_statements, same_cells
+from pypto_tmpl.execution.changes import changing_statements, same_cells
+from pypto_tmpl.execution.entry import Entry, Parameter
+from pypto_tmpl.execution.extents import Value
 from pypto_tmpl.execution.statement_place import StatementPlace
-from pypto_tmpl.runtime.manifest import Entry, EntryParam
 
 KEPT = 1 << 30  # bytes of arguments that are copied, to tell afterwards which cells are not as they were
-Value = torch.Tensor | int | float | bool
 OnChanged = Callable[["ChangedInput"], None]
 
 
@@ -52,8 +52,8 @@ class ReadOnly:
             if fits:
                 self.copies[param.name] = value.detach().clone()
 
-    def _pairs(self) -> list[tuple[EntryParam, Value]]:
-        pairs = list(zip(self.entry.params, self.values, strict=True))
+    def _pairs(self) -> list[tuple[Parameter, Value]]:
+        pairs = list(zip(self.entry.parameters, self.values, strict=True))
         written = {_storage(value) for param, value in pairs if param.is_written} - {None}
         # What shares its storage with an output changes with it.
         return [(p, v) for p, v in pairs if not p.is_written and _storage(v) not in written]
@@ -90,11 +90,11 @@ class ReadOnly:
         if program is None or any(name not in self.copies for name in names):
             return {}
         tensors = {}
-        for param, value in zip(self.entry.params, self.values, strict=True):
+        for param, value in zip(self.entry.parameters, self.values, strict=True):
             given = self.copies.get(param.name, value)
             tensors[param.name] = given if isinstance(given, torch.Tensor) else torch.tensor(given)
         try:
-            return changing_statements(program, self.entry.function, tensors, {}, names)
+            return changing_statements(program, self.entry.name, tensors, {}, names)
         except Exception:  # the change is told without it
             return {}
 

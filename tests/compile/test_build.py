@@ -69,9 +69,9 @@ def test_the_manifest(tmp_path):
 
 
 def test_dynamic_dimensions_keep_their_names_in_the_manifest(tmp_path):
-    params = build(kernels.dynamic_sum(), tmp_path).manifest.entry.params
+    params = build(kernels.dynamic_sum(), tmp_path).manifest.entry.parameters
     assert [param.shape for param in params] == [("N",), ("M",), ("N",)]
-    assert read_manifest(tmp_path).entry.params == params
+    assert read_manifest(tmp_path).entry.parameters == params
 
 
 def test_a_0_dim_parameter_is_no_scalar(tmp_path):
@@ -82,10 +82,10 @@ def test_a_0_dim_parameter_is_no_scalar(tmp_path):
     data["entry"]["params"][0]["shape"] = []
     (tmp_path / "manifest.json").write_text(json.dumps(data))
     read = read_manifest(tmp_path)
-    assert read.entry.params[0].shape == ()
+    assert read.entry.parameters[0].shape == ()
     read.write(tmp_path)
-    assert read_manifest(tmp_path).entry.params[0].shape == ()
-    assert manifest.entry.params[1].shape is None
+    assert read_manifest(tmp_path).entry.parameters[0].shape == ()
+    assert manifest.entry.parameters[1].shape is None
 
 
 def test_the_default_place(tmp_path, monkeypatch):

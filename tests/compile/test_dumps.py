@@ -84,7 +84,7 @@ def test_the_pipeline_names_and_numbers_its_dumps(tmp_path):
     stems = ["00_frontend", "01_after_InlineFunctions", "12_after_Simplify"]
     assert dumps(tmp_path) == [f"{stem}{suffix}" for stem in stems for suffix in (".msgpack", ".py")]
     assert built.manifest.source == "passes_dump/12_after_Simplify.msgpack"
-    assert [param.name for param in built.manifest.entry.params] == ["x", "a", "b"]
+    assert [param.name for param in built.manifest.entry.parameters] == ["x", "a", "b"]
 
 
 def test_dumps_of_a_pipeline_that_fails_stay_and_there_is_no_manifest(tmp_path):

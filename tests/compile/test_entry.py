@@ -26,8 +26,8 @@ def program(*functions):
 
 def test_the_orchestration_function():
     entry = find_entry(kernels.scale())
-    assert entry.function == "main"
-    assert [(p.name, p.direction, p.is_written) for p in entry.params] == [
+    assert entry.name == "main"
+    assert [(p.name, p.direction, p.is_written) for p in entry.parameters] == [
         ("x", "In", False),
         ("n", "In", False),
         ("y", "Out", True),
@@ -35,15 +35,15 @@ def test_the_orchestration_function():
 
 
 def test_orchestration_goes_before_opaque():
-    assert find_entry(program(("a", "Opaque", ""), ("b", "Orchestration", ""))).function == "b"
+    assert find_entry(program(("a", "Opaque", ""), ("b", "Orchestration", ""))).name == "b"
 
 
 def test_the_opaque_function_that_no_other_calls():
-    assert find_entry(program(("a", "Opaque", ""), ("b", "Opaque", "a"))).function == "b"
+    assert find_entry(program(("a", "Opaque", ""), ("b", "Opaque", "a"))).name == "b"
 
 
 def test_the_only_function():
-    assert find_entry(program(("a", "InCore", ""))).function == "a"
+    assert find_entry(program(("a", "InCore", ""))).name == "a"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_an_entry_that_cannot_be_told(functions, candidates):
 
 def test_ssa_names_become_the_users():
     node = ir.deserialize_from_file(str(CORPUS / "11_after_ConvertTensorToTileOps.msgpack"))
-    assert [(p.name, p.shape) for p in find_entry(node).params] == [
+    assert [(p.name, p.shape) for p in find_entry(node).parameters] == [
         ("x", ("N_ROWS", 64)),
         ("out", ("N_ROWS", 64)),
     ]

@@ -13,7 +13,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
 from pypto_tmpl.execution.cores import on_one_core, usable_cores
 from pypto_tmpl.execution.entry import Entry
-from pypto_tmpl.execution.load import LANES, run_entry
+from pypto_tmpl.execution.run import run_entry
+from pypto_tmpl.execution.threads import LANES
 
 pytestmark = pytest.mark.skipif(len(usable_cores()) < 2, reason="there is one core")
 
@@ -27,7 +28,7 @@ from debug_cores_seen import seen
 def main():
     seen.append((len(os.sched_getaffinity(0)), torch.get_num_threads()))
 """
-WITH_LANES = f"{SCRIPT}\n\n{LANES}group, lanes): ...\n"
+WITH_LANES = f"{SCRIPT}\n\ndef {LANES}(group, lanes): ...\n"
 DUMPS = Path(__file__).resolve().parents[1] / "corpus/dumps"
 
 
@@ -78,5 +79,5 @@ def test_only_scripts_with_lanes_run_on_one_core(script, cores, monkeypatch):
     module = types.ModuleType("debug_cores_seen")
     module.seen = []
     monkeypatch.setitem(sys.modules, "debug_cores_seen", module)
-    run_entry(script, f"<cores {cores}>", Entry("main", "main", (), ()), {}, {})
+    run_entry(script, f"<cores {cores}>", Entry("main", "main", ()), {}, {})
     assert module.seen == [(cores, 1 if cores == 1 else torch.get_num_threads())]

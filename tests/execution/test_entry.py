@@ -5,7 +5,7 @@ from scaled_dumps import HEAD, tensor
 
 import pypto_tmpl.language as pl
 from pypto_tmpl.debug import EntryError, select_entry
-from pypto_tmpl.execution.entry import base_name, describe_entry
+from pypto_tmpl.execution.entry import Entry, Parameter, base_name, describe_entry
 
 TENSORS = {"x", "out"}
 
@@ -145,3 +145,13 @@ def test_what_a_caller_has_to_know():
         ("acc", False, False),
         ("out", False, True),
     ]
+
+
+def test_entries_are_called_alike_whatever_their_shapes_and_dtypes():
+    """Stages whose entries differ in these are run once, where nothing else differs."""
+    x = Parameter("x", "In", "FP32", (4,), exact="x__ssa_v0")
+    entry = Entry("main", "main", (x,))
+    assert entry.is_called_like(Entry("main", "main", (Parameter("x", "InOut", "INT8", (8,)),)))
+    assert not entry.is_called_like(Entry("main", "main", (Parameter("x", "Out"),)))
+    assert not entry.is_called_like(Entry("main", "main", (Parameter("y", "In"),)))
+    assert not entry.is_called_like(Entry("main", "main_1", (x,)))

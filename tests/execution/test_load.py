@@ -9,7 +9,9 @@ import torch
 
 from pypto_tmpl.debug import MissingTensorError, ScriptError, load_script
 from pypto_tmpl.execution.entry import Entry, Parameter
-from pypto_tmpl.execution.load import KEPT_SCRIPTS, bind_arguments, run_entry, script_name
+from pypto_tmpl.execution.load import KEPT_SCRIPTS, script_name
+from pypto_tmpl.execution.named import bind_named
+from pypto_tmpl.execution.run import run_entry
 
 NAME = "<pypto_tmpl scaled 22_after_ExpandMixedKernel>"
 
@@ -17,7 +19,10 @@ NAME = "<pypto_tmpl scaled 22_after_ExpandMixedKernel>"
 def entry(*parameters, returned=(), name="main"):
     """``n:scalar`` and ``out:out`` mark scalars and pure outputs."""
     pairs = [parameter.partition(":") for parameter in parameters]
-    described = tuple(Parameter(name, kind == "scalar", kind == "out") for name, _, kind in pairs)
+    described = tuple(
+        Parameter(name, "Out" if kind == "out" else "In", is_scalar=kind == "scalar")
+        for name, _, kind in pairs
+    )
     return Entry(name, name, described, returned)
 
 
@@ -75,7 +80,7 @@ def test_old_scripts_are_forgotten():
 
 def test_arguments_are_copies_in_the_order_of_the_parameters():
     x, out = torch.ones(2), torch.zeros(2)
-    bound = bind_arguments(entry("out:out", "x"), {"x": x, "out": out}, {})
+    bound = bind_named(entry("out:out", "x"), {"x": x, "out": out}, {})
     assert [a.tolist() for a in bound.arguments] == [[0.0, 0.0], [1.0, 1.0]]
     for argument in bound.arguments:
         argument.fill_(9.0)
@@ -84,42 +89,42 @@ def test_arguments_are_copies_in_the_order_of_the_parameters():
 
 def test_inputs_that_share_storage_become_separate():
     x = torch.zeros(4)
-    first, second = bind_arguments(entry("a", "b"), {"a": x, "b": x[1:]}, {}).arguments
+    first, second = bind_named(entry("a", "b"), {"a": x, "b": x[1:]}, {}).arguments
     first.fill_(1.0)
     assert second.tolist() == [0.0, 0.0, 0.0]
-    repeated = bind_arguments(entry("a"), {"a": torch.ones(1).expand(3)}, {}).arguments[0]
+    repeated = bind_named(entry("a"), {"a": torch.ones(1).expand(3)}, {}).arguments[0]
     repeated[0] = 5.0
     assert repeated.tolist() == [5.0, 1.0, 1.0]
 
 
 def test_scalar_parameters_get_numbers():
     inputs = {"n": torch.tensor(3), "x": torch.tensor(2.0), "f": torch.tensor([True])}
-    arguments = bind_arguments(entry("n:scalar", "x", "f:scalar"), inputs, {}).arguments
+    arguments = bind_named(entry("n:scalar", "x", "f:scalar"), inputs, {}).arguments
     assert (arguments[0], type(arguments[0]), arguments[2]) == (3, int, True)
     assert torch.equal(arguments[1], torch.tensor(2.0))
 
 
 @pytest.mark.parametrize("given", ["x", "x__ssa_v0", "x__iter_v3"])
 def test_names_match_without_their_ssa_suffix(given):
-    assert bind_arguments(entry("x"), {given: torch.ones(1)}, {}).tensors["x"].item() == 1.0
+    assert bind_named(entry("x"), {given: torch.ones(1)}, {}).tensors["x"].item() == 1.0
 
 
 def test_an_exact_name_comes_before_a_suffixed_one():
     inputs = {"x__ssa_v0": torch.zeros(1), "x": torch.ones(1)}
-    assert bind_arguments(entry("x", "x__ssa_v0"), inputs, {}).arguments == [inputs["x"], inputs["x__ssa_v0"]]
+    assert bind_named(entry("x", "x__ssa_v0"), inputs, {}).arguments == [inputs["x"], inputs["x__ssa_v0"]]
 
 
 def test_a_pure_output_starts_as_zeros_and_an_inout_does_not():
     wanted = {"out": torch.full((2, 3), 7, dtype=torch.int8)}
-    [out] = bind_arguments(entry("out:out"), {}, wanted).arguments
+    [out] = bind_named(entry("out:out"), {}, wanted).arguments
     assert (out.tolist(), out.dtype) == ([[0, 0, 0], [0, 0, 0]], torch.int8)
     with pytest.raises(MissingTensorError):
-        bind_arguments(entry("out"), {}, wanted)
+        bind_named(entry("out"), {}, wanted)
 
 
 def test_a_parameter_without_a_tensor():
     with pytest.raises(KeyError) as caught:
-        bind_arguments(entry("x", "gamma", "out:out"), {"x": torch.ones(1), "gama": torch.ones(1)}, {})
+        bind_named(entry("x", "gamma", "out:out"), {"x": torch.ones(1), "gama": torch.ones(1)}, {})
     assert isinstance(caught.value, MissingTensorError)
     assert str(caught.value) == (
         "error[missing-tensor]: 2 names do not match the entry 'main'\n"
@@ -183,15 +188,14 @@ def test_an_error_that_was_raised_again_shows_where_it_began():
     )
 
 
-@pytest.mark.parametrize(("cells", "threads"), [(2**18 - 1, 1), (2**18, 3)])
-def test_a_program_on_small_tensors_runs_on_one_thread(cells, threads):
+@pytest.mark.parametrize(("large", "threads"), [((), 1), (("main",), 3)])
+def test_only_functions_with_large_ops_run_on_several_threads(large, threads):
     script = "import torch\n\n\ndef main(x):\n    return x[:1] * 0 + torch.get_num_threads()\n"
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     try:
-        found = run_entry(
-            script, NAME, entry("x", returned=("y",)), {"x": torch.zeros(cells)}, {"y": torch.zeros(1)}
-        )
+        called, wanted = entry("x", returned=("y",)), {"y": torch.zeros(1)}
+        found = run_entry(script, NAME, called, {"x": torch.zeros(8)}, wanted, large=large)
         assert (found["y"].tolist(), torch.get_num_threads()) == ([threads], 3)
     finally:
         torch.set_num_threads(before)

@@ -11,9 +11,9 @@ import torch
 from runtime import kernels
 
 from pypto_tmpl.compile import compile_options, compile_program
+from pypto_tmpl.execution.apart import call_apart, share_memory
+from pypto_tmpl.execution.entry import Parameter
 from pypto_tmpl.runtime import execute_compiled
-from pypto_tmpl.runtime.execute import call_apart, share_memory
-from pypto_tmpl.runtime.manifest import EntryParam
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_an_output_that_is_also_an_input_is_apart_as_on_a_device(build):
 def test_two_parts_of_one_storage_are_apart_without_copies():
     """Only arguments that really overlap are copied."""
     storage = torch.zeros(8)
-    params = [EntryParam("x", "In", "FP32", (4,)), EntryParam("y", "Out", "FP32", (4,))]
+    params = [Parameter("x", "In", "FP32", (4,)), Parameter("y", "Out", "FP32", (4,))]
     seen = []
     call_apart(lambda *args: seen.extend(args), params, [storage[:4], storage[4:]])
     assert [tensor.data_ptr() for tensor in seen] == [storage.data_ptr(), storage[4:].data_ptr()]
@@ -142,7 +142,7 @@ def test_two_parts_of_one_storage_are_apart_without_copies():
 
 def test_on_another_device_tensors_are_moved_and_inputs_do_not_come_back():
     """There is no second device here: 'meta' holds no data, but shows what is moved."""
-    params = [EntryParam("x", "In", "FP32", (2,)), EntryParam("n", "In", "INT32", None)]
+    params = [Parameter("x", "In", "FP32", (2,)), Parameter("n", "In", "INT32", is_scalar=True)]
     seen = []
     call_apart(lambda *args: seen.extend(args), params, [torch.ones(2), 3], torch.device("meta"))
     assert (seen[0].device.type, seen[1]) == ("meta", 3)
@@ -161,7 +161,7 @@ def test_share_memory():
 def test_gradients_are_recorded_on_no_thread():
     """A leaf that requires grad is written by a kernel that runs on a thread of its own."""
     y = torch.zeros(2, requires_grad=True)
-    params = [EntryParam("y", "Out", "FP32", (2,))]
+    params = [Parameter("y", "Out", "FP32", (2,))]
 
     def entry(out):
         thread = threading.Thread(target=lambda: out.add_(1))

@@ -110,4 +110,4 @@ def test_tasks_of_kernels_that_call_inline_functions(tmp_path, name):
     tasks = [task["task_id"] for task in json.loads((folder / "deps.json").read_text())["tasks"]]
     ran = {str(row["task_id"]) for row in json.loads((folder / "l2_perf_records.json").read_text())["tasks"]}
     assert {*tasks} == ran
-    assert len(tasks) == expected_tasks(program, build.manifest.entry.function)
+    assert len(tasks) == expected_tasks(program, build.manifest.entry.name)

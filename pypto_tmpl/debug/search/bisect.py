@@ -20,14 +20,14 @@ from pypto_tmpl.debug.search.undefined import undefined_use
 from pypto_tmpl.debug.stages.dumps import Stage
 from pypto_tmpl.debug.stages.preparation import Request
 from pypto_tmpl.debug.trace.matching import Matching
-from pypto_tmpl.debug.trace.records import TraceRecord, statement_text
+from pypto_tmpl.debug.trace.records import TraceRecord
 from pypto_tmpl.debug.trace.run import trace_stage
 from pypto_tmpl.debug.trace.traced_stage import Place, Series, TracedStage
 from pypto_tmpl.debug.trace.value_match import EXACT, ROUNDED, Comparable, worst_cell
 from pypto_tmpl.debug.validate.schedule import StageResult
 from pypto_tmpl.debug.validate.validation import Number, Options, Validation
 from pypto_tmpl.execution.entry import base_name
-from pypto_tmpl.execution.statement_place import StatementPlace
+from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
 
 BINARY = "binary search"
 

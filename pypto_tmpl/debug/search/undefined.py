@@ -10,9 +10,8 @@ from pypto_tmpl.codegen.tracing import located_statements
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
 from pypto_tmpl.debug.search.divergence import Divergence
 from pypto_tmpl.debug.stages.preparation import Node, read_program
-from pypto_tmpl.debug.trace.records import statement_text
 from pypto_tmpl.execution.entry import base_name, functions_of
-from pypto_tmpl.execution.statement_place import StatementPlace
+from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
 
 if TYPE_CHECKING:
     from pypto_tmpl.debug.search.bisect import StageSearch

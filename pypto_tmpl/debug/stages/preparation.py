@@ -8,18 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.script import ScriptBuilder, generator
 from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug.stages.dumps import StageContent
 from pypto_tmpl.debug.stages.fingerprint import fingerprint
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.execution.entry import Entry, describe_entry, select_entry
+from pypto_tmpl.execution.entry import Entry, select_entry
 from pypto_tmpl.execution.load import script_name
+from pypto_tmpl.execution.script import Script, make_script
 from pypto_tmpl.language.limits import decode
 from pypto_tmpl.overlays import using_templates
 
@@ -50,7 +49,8 @@ class Request:
 class Prepared:
     """A stage that can run; ``read_from`` is the file it was read from, ``note`` why not from the text.
 
-    ``printed`` is the text of a companion, where that was asked for.
+    ``printed`` is the text of a companion, where that was asked for; ``large`` are the functions of the
+    script that several threads pay for.
     """
 
     script: str
@@ -63,20 +63,14 @@ class Prepared:
     identity: bytes
     seconds: float
     printed: str = ""
+    large: tuple[str, ...] = ()
 
     def runs_like(self, other: Prepared) -> str:
         """Why the other need not run too: "IR" that is structurally equal, the same "script", or ""."""
-        if self.entry != other.entry:  # equality of structure does not look at the names of parameters
+        # equality of structure does not look at the names of parameters
+        if not self.entry.is_called_like(other.entry):
             return ""
         return "IR" if self.identity == other.identity else "script" if self.script == other.script else ""
-
-
-class Emitted(NamedTuple):
-    """A program with its script, and the names that its functions have there."""
-
-    node: Node
-    script: str
-    names: dict[str, str]
 
 
 def prepare(content: StageContent, request: Request) -> Prepared:
@@ -90,10 +84,11 @@ def prepare(content: StageContent, request: Request) -> Prepared:
         entry = select_entry(emitted.node, request.inputs, request.entry)
         is_from_text = content.text is not None and not note
         return Prepared(
-            script=emitted.script,
+            script=emitted.text,
             program=emitted.node.name,
             name=script_name(emitted.node.name, content.name),
-            entry=describe_entry(entry, emitted.names[entry.name]),
+            entry=emitted.entry(entry),
+            large=emitted.large(),
             read_from=content.text_name if is_from_text else content.binary_name,
             note=note,
             is_from_text=is_from_text,
@@ -131,13 +126,13 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def emit_from_best(content: StageContent, request: Request) -> tuple[Emitted, str]:
+def emit_from_best(content: StageContent, request: Request) -> tuple[Script, str]:
     """The script, and why it was not made from the text; "" where it was, or where there is no text."""
     with using_templates(request.template_dirs):
         return _emit_from_best(content, request)
 
 
-def _emit_from_best(content: StageContent, request: Request) -> tuple[Emitted, str]:
+def _emit_from_best(content: StageContent, request: Request) -> tuple[Script, str]:
     if content.text is None:
         return _emit(_read_binary(content), request), ""
     try:
@@ -152,7 +147,7 @@ def _emit_from_best(content: StageContent, request: Request) -> tuple[Emitted, s
         return _emit_unsupported(content, request, error)
 
 
-def _emit_unreadable(content: StageContent, request: Request, error: Exception) -> tuple[Emitted, str]:
+def _emit_unreadable(content: StageContent, request: Request, error: Exception) -> tuple[Script, str]:
     """Use the companion of a text that does not parse, unless the text was edited."""
     problem = _text_of(error)
     if content.binary is None:
@@ -168,7 +163,7 @@ def _emit_unreadable(content: StageContent, request: Request, error: Exception) 
     return _emit(companion, request), note
 
 
-def _emit_unsupported(content: StageContent, request: Request, error: PyptoTmplError) -> tuple[Emitted, str]:
+def _emit_unsupported(content: StageContent, request: Request, error: PyptoTmplError) -> tuple[Script, str]:
     """Use the companion of a text that parses, but of which no script can be made."""
     try:
         companion = _read_binary(content)
@@ -215,9 +210,8 @@ def _printed(node: Node) -> str:
         return ""
 
 
-def _emit(node: Node, request: Request) -> Emitted:
-    builder = ScriptBuilder(generator(request.template_dirs), node, check_shapes=True, trace=request.trace)
-    return Emitted(node, builder.build("used"), builder.function_names)
+def _emit(node: Node, request: Request) -> Script:
+    return make_script(node, check_shapes=True, template_dirs=request.template_dirs, trace=request.trace)
 
 
 def _text_of(error: Exception) -> str:

@@ -15,7 +15,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import TraceSelection, TraceSite, located_statements
 from pypto_tmpl.execution.entry import functions_of
 from pypto_tmpl.execution.origins import statements_of_lines
-from pypto_tmpl.execution.statement_place import StatementPlace
+from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
 
 Value = torch.Tensor | bool | int | float
 _HEADS = {ir.ForStmt: "for ", ir.WhileStmt: "while ", ir.IfStmt: "if "}  # how their lines begin
@@ -236,8 +236,3 @@ class _Statements:
             is_around = end < len(parts) or site.kind == "loop"
             if isinstance(outer, ir.ForStmt) and is_around:
                 yield outer.loop_var.name_hint
-
-
-def statement_text(stmt: ir.Stmt) -> str:
-    """The IR of a statement as text, of its head only if it has a body."""
-    return ir.python_print(stmt).strip().split("\n", 1)[0]

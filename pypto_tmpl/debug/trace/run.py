@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -15,17 +14,18 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import TraceSelection, located_statements
 from pypto_tmpl.debug.stages.dumps import Stage, find_stages
 from pypto_tmpl.debug.stages.preparation import Request, emit_from_best
-from pypto_tmpl.debug.trace.changed_inputs import last_change
-from pypto_tmpl.debug.trace.records import Trace, TraceFailure, statement_text
+from pypto_tmpl.debug.trace.records import Trace, TraceFailure
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.execution.binding import bind_arguments
-from pypto_tmpl.execution.cores import on_one_core
-from pypto_tmpl.execution.entry import describe_entry, functions_of, select_entry
+from pypto_tmpl.execution.changes import last_change
+from pypto_tmpl.execution.entry import functions_of, select_entry
 from pypto_tmpl.execution.frames import failing_line
 from pypto_tmpl.execution.lines import without_source
-from pypto_tmpl.execution.load import LANES, described, load_script, script_name
+from pypto_tmpl.execution.load import load_script, script_name
+from pypto_tmpl.execution.named import bind_named
 from pypto_tmpl.execution.origins import statements_of_lines
-from pypto_tmpl.execution.statement_place import StatementPlace
+from pypto_tmpl.execution.run import described
+from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
+from pypto_tmpl.execution.threads import script_threads
 from pypto_tmpl.overlays import checked_folders
 
 
@@ -74,15 +74,14 @@ def trace_stage(
 ) -> tuple[Trace, ir.Program | ir.Function]:
     """The trace of a stage, and the program that was run."""
     emitted, _ = emit_from_best(stage.read(), request)
-    node, script = emitted.node, emitted.script
-    function = select_entry(node, request.inputs, request.entry)
-    entry = describe_entry(function, emitted.names[function.name])
-    binding = bind_arguments(entry, inputs, expected)
+    node, script = emitted.node, emitted.text
+    entry = emitted.entry(select_entry(node, request.inputs, request.entry))
+    binding = bind_named(entry, inputs, expected)
     name = script_name(node.name, f"{stage.name} traced")
     namespace = load_script(script, name, node, template_dirs=request.template_dirs, trace=request.trace)
     failure: TraceFailure | None = None
     try:
-        with on_one_core() if LANES in script else nullcontext():
+        with script_threads(namespace, emitted.large()):
             namespace[entry.script_name](*binding.arguments)
     except Exception as error:
         place = _failing_place(error, name, script, node, request)

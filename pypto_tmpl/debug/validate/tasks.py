@@ -16,13 +16,15 @@ from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_tensors
 from pypto_tmpl.debug.stages.dumps import StageContent
 from pypto_tmpl.debug.stages.preparation import Prepared, Request, prepare, read_again
-from pypto_tmpl.debug.trace.changed_inputs import changed_inputs, changing_statements, verdict_on
+from pypto_tmpl.debug.validate.changed_inputs import changed_inputs, verdict_on
 from pypto_tmpl.debug.validate.checkpoints import checkpoint_verdicts
 from pypto_tmpl.debug.validate.tensor_set import Tensors, TensorSet
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.execution.binding import Binding, MissingTensorError, TensorShapeError
+from pypto_tmpl.execution.changes import changing_statements
 from pypto_tmpl.execution.entry import EntryError
-from pypto_tmpl.execution.load import ScriptError, run_entry
+from pypto_tmpl.execution.load import ScriptError
+from pypto_tmpl.execution.named import Binding, MissingTensorError, TensorShapeError
+from pypto_tmpl.execution.run import run_entry
 from pypto_tmpl.execution.statement_place import StatementPlace
 from pypto_tmpl.overlays import using_templates
 
@@ -109,6 +111,7 @@ def _run_task(
             trace=request.trace,
             after=check if request.trace is not None else None,
             check=compare_inputs,
+            large=prepared.large,
         )
     except (MissingTensorError, TensorShapeError) as error:
         return Failure("request", str(error), error)

@@ -16,8 +16,8 @@ from pypto_tmpl.compare.tensors import Rules, compare_tensors
 from pypto_tmpl.debug import ScriptError, Stage, find_stages
 from pypto_tmpl.debug.stages.dumps import StageContent
 from pypto_tmpl.debug.stages.preparation import Request, prepare
-from pypto_tmpl.execution.load import run_entry
 from pypto_tmpl.execution.options import find_option
+from pypto_tmpl.execution.run import run_entry
 
 BACKEND = "Ascend910B"
 

@@ -19,12 +19,8 @@ _NO_WORK = frozenset({"memory", "prefetch", "sync", "system", "task", "array", "
 _PRODUCTS = frozenset({"matmul", "matmul_mx"})
 
 
-def functions_with_large_ops(program: ir.Program) -> tuple[str, ...]:
-    """Names of the functions whose ops are all large, or whose small ops are in no loop."""
-    return tuple(f.name for f in program.functions.values() if _is_for_many_threads(f.body))
-
-
-def _is_for_many_threads(body: ir.Stmt) -> bool:
+def has_large_ops(body: ir.Stmt) -> bool:
+    """Whether the ops of a function are all large, or its small ones in no loop."""
     sizes = list(_ops(body))
     return any(is_large for is_large, _ in sizes) and all(is_large or not loops for is_large, loops in sizes)
 

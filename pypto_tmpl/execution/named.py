@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import torch
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.errors import PyptoTmplError, closest
 from pypto_tmpl.execution.entry import Entry, Parameter, base_name
+from pypto_tmpl.execution.extents import agreed_extents, misfit
 
 
 class MissingTensorError(PyptoTmplError, KeyError):
@@ -39,7 +40,7 @@ class Binding:
     zeroed: dict[str, list[int]] = field(default_factory=dict)
 
 
-def bind_arguments(
+def bind_named(
     entry: Entry, inputs: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]
 ) -> Binding:
     """Fresh copies of the inputs in the order of the entry's parameters; scalars become numbers.
@@ -49,7 +50,7 @@ def bind_arguments(
     Raises MissingTensorError, which lists all names that do not match; TensorShapeError.
     """
     sources = _matched(entry, inputs, expected)
-    extents = _agreed_extents(entry, {name: inputs[key] for name, key in sources.items()})
+    extents = _agreed(entry, {name: inputs[key] for name, key in sources.items()})
     binding = Binding([], {}, sources)
     for parameter in entry.parameters:
         key = sources.get(parameter.name)
@@ -72,8 +73,7 @@ def _output_of(
     if key is not None:
         return torch.zeros_like(expected[key], memory_format=torch.contiguous_format)
     shape = [
-        extents.get(extent, extent) if isinstance(extent, str) else extent
-        for extent in parameter.extents or ()
+        extents.get(extent, extent) if isinstance(extent, str) else extent for extent in parameter.shape or ()
     ]
     unknown = [extent for extent in shape if not isinstance(extent, int)]
     if unknown or parameter.dtype not in TORCH_NAMES:
@@ -168,43 +168,18 @@ def _near(name: str, candidates: Sequence[str]) -> str:
 # Shapes
 
 
-def _agreed_extents(entry: Entry, given: Mapping[str, torch.Tensor]) -> dict[str, int]:
+def _agreed(entry: Entry, given: Mapping[str, torch.Tensor]) -> dict[str, int]:
     """Dynamic dimensions by name. Raises TensorShapeError where tensors do not fit, naming both parameters.
 
     A kernel may be given tiles at the edge of a tensor, which are smaller than its parameters.
     """
-    known: dict[str, tuple[int, str]] = {}
-    for parameter in entry.parameters if not entry.is_kernel else ():
-        value = given.get(parameter.name)
-        if value is None:
-            continue
-        for dimension, size in _dimensions(parameter, value):
-            first, other = known.setdefault(dimension, (size, parameter.name))
-            if first != size:
-                raise TensorShapeError(
-                    f"dimension {dimension} is {first} in {other!r}, and {size} in {parameter.name!r}"
-                )
-    return {dimension: size for dimension, (size, _) in known.items()}
-
-
-def _dimensions(parameter: Parameter, value: torch.Tensor) -> Iterator[tuple[str, int]]:
-    """The dynamic dimensions that a tensor or number gives; its fixed extents are checked."""
-    if parameter.is_scalar:
-        if value.numel() == 1 and not value.is_floating_point():
-            yield parameter.name, int(value.item())
-        return
-    shape = list(value.shape)
-    if parameter.is_packed and shape:
-        shape[-1] *= 2
-    if parameter.extents is None:
-        return
-    wanted = ", ".join("?" if extent is None else str(extent) for extent in parameter.extents)
-    is_fit = len(shape) == len(parameter.extents) and all(
-        not isinstance(extent, int) or extent == size
-        for extent, size in zip(parameter.extents, shape, strict=False)
-    )
-    if not is_fit:
-        raise TensorShapeError(f"tensor {parameter.name!r} has shape {shape}, the parameter has [{wanted}]")
-    for extent, size in zip(parameter.extents, shape, strict=True):
-        if isinstance(extent, str):
-            yield extent, size
+    if entry.is_kernel:
+        return {}
+    pairs = [(parameter, given[parameter.name]) for parameter in entry.parameters if parameter.name in given]
+    for parameter, value in pairs:
+        if not parameter.is_scalar and (wrong := misfit(parameter, value)):
+            raise TensorShapeError(wrong)
+    known, wrong = agreed_extents(pairs)
+    if wrong:
+        raise TensorShapeError(wrong)
+    return known

@@ -11,8 +11,8 @@ from pypto_tmpl.debug import (
     trace_dump,
     validate_pass_ir_codegen_results,
 )
-from pypto_tmpl.execution.binding import bind_arguments
 from pypto_tmpl.execution.entry import describe_entry, select_entry
+from pypto_tmpl.execution.named import bind_named
 
 HEAD = 'import pypto.language as pl\nM = pl.dynamic("M")\n@pl.program\nclass P:\n'
 
@@ -32,27 +32,27 @@ PLAIN = "x: pl.Tensor[[8, 16], pl.FP32], y: pl.Tensor[[8], pl.FP32]"
 def test_dynamic_dimensions_that_disagree_name_both_parameters():
     given = {"x": torch.ones(7, 4), "y": torch.ones(6, 4)}
     with pytest.raises(TensorShapeError, match="dimension M is 7 in 'x', and 6 in 'y'"):
-        bind_arguments(entry_of(TWO), given, {})
-    assert bind_arguments(entry_of(TWO), {**given, "y": torch.ones(7, 4)}, {}).tensors["y"].shape == (7, 4)
+        bind_named(entry_of(TWO), given, {})
+    assert bind_named(entry_of(TWO), {**given, "y": torch.ones(7, 4)}, {}).tensors["y"].shape == (7, 4)
 
 
 def test_a_scalar_parameter_gives_a_dimension_too():
     entry = entry_of("n: pl.Scalar[pl.INDEX], y: pl.Tensor[[n, 4], pl.FP32]")
     with pytest.raises(TensorShapeError, match="dimension n is 5 in 'n', and 6 in 'y'"):
-        bind_arguments(entry, {"n": torch.tensor(5), "y": torch.ones(6, 4)}, {})
+        bind_named(entry, {"n": torch.tensor(5), "y": torch.ones(6, 4)}, {})
 
 
 def test_fixed_extents_are_those_of_the_parameter():
     with pytest.raises(TensorShapeError) as caught:
-        bind_arguments(entry_of(PLAIN), {"x": torch.ones(4, 16), "y": torch.ones(8)}, {})
+        bind_named(entry_of(PLAIN), {"x": torch.ones(4, 16), "y": torch.ones(8)}, {})
     assert caught.value.what == "tensor 'x' has shape [4, 16], the parameter has [8, 16]"
     with pytest.raises(TensorShapeError, match=r"'y' has shape \[\], the parameter has \[8\]"):
-        bind_arguments(entry_of(PLAIN), {"x": torch.ones(8, 16), "y": torch.tensor(1.0)}, {})
+        bind_named(entry_of(PLAIN), {"x": torch.ones(8, 16), "y": torch.tensor(1.0)}, {})
 
 
 def test_a_kernel_may_get_the_edge_of_a_tensor():
     given = {"x": torch.ones(5, 4), "y": torch.ones(8, 4)}
-    assert bind_arguments(entry_of(TWO, "InCore"), given, {}).tensors["x"].shape == (5, 4)
+    assert bind_named(entry_of(TWO, "InCore"), given, {}).tensors["x"].shape == (5, 4)
 
 
 @pytest.mark.parametrize("names", [("x", "x__ssa_v0"), ("x__ssa_v0", "x")])
@@ -62,14 +62,14 @@ def test_names_that_differ_by_a_suffix_only(names):
     for suffix in ("", "__ssa_v0"):
         parameters = ", ".join(f"{name}{suffix}: pl.Tensor[[2], pl.INT64]" for name in names)
         entry = entry_of(parameters, body=f"return x{suffix}")
-        found = [int(tensor[0]) for tensor in bind_arguments(entry, given, {}).arguments]
+        found = [int(tensor[0]) for tensor in bind_named(entry, given, {}).arguments]
         assert found == [1 if name == "x" else 2 for name in names]
 
 
 def test_a_suffix_that_leaves_a_choice_is_no_match():
     given = {"y__ssa_v0": torch.ones(8), "y__ssa_v1": torch.ones(8), "x": torch.ones(8, 16)}
     with pytest.raises(MissingTensorError) as caught:
-        bind_arguments(entry_of(PLAIN), given, {})
+        bind_named(entry_of(PLAIN), given, {})
     text = str(caught.value)
     assert "parameter 'y' of the entry 'main' is not among the inputs; did you mean 'y__ssa_v0'?" in text
     assert "the input 'y__ssa_v1' is no parameter of the entry; did you mean 'y'?" in text
@@ -103,13 +103,13 @@ def test_a_pure_output_starts_as_zeros_of_its_parameter(tmp_path):
 
 def test_the_shape_of_a_pure_output_may_come_from_a_dimension():
     entry = entry_of("x: pl.Tensor[[M, 4], pl.FP32], y: pl.Out[pl.Tensor[[M, 2], pl.FP16]]")
-    bound = bind_arguments(entry, {"x": torch.ones(7, 4)}, {})
+    bound = bind_named(entry, {"x": torch.ones(7, 4)}, {})
     assert (bound.tensors["y"].shape, bound.tensors["y"].dtype) == ((7, 2), torch.float16)
     alone = entry_of("x: pl.Tensor[[4], pl.FP32], y: pl.Out[pl.Tensor[[M, 2], pl.FP16]]")
     with pytest.raises(
         MissingTensorError, match="the output 'y' is not among the inputs, and its shape is not"
     ):
-        bind_arguments(alone, {"x": torch.ones(4)}, {})
+        bind_named(alone, {"x": torch.ones(4)}, {})
 
 
 def test_tensors_without_values_are_named(tmp_path):

@@ -8,10 +8,10 @@ from runtime import kernels
 
 import pypto_tmpl.language as pl
 from pypto_tmpl.compile import compile_options, compile_program
-from pypto_tmpl.compile.large_ops import functions_with_large_ops
+from pypto_tmpl.execution.load import load_script_file
+from pypto_tmpl.execution.script import make_script
+from pypto_tmpl.execution.threads import script_threads
 from pypto_tmpl.runtime import execute_compiled
-from pypto_tmpl.runtime.script import load_entry
-from pypto_tmpl.runtime.threads import simulator_threads
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ class Product:
     ],
 )
 def test_which_functions_are_for_many_threads(program, is_large):
-    assert functions_with_large_ops(program) == (("main",) if is_large else ())
+    assert make_script(program).large() == (("main",) if is_large else ())
 
 
 def test_small_ops_run_on_one_thread_and_the_callers_number_is_restored(tmp_path):
@@ -105,12 +105,12 @@ def test_a_large_kernel_among_small_ones(tmp_path):
         "import torch\n\n\ndef big():\n    return torch.get_num_threads()\n\n\n"
         "def main():\n    return [torch.get_num_threads(), big(), torch.get_num_threads()]\n"
     )
-    namespace = load_entry(script, "main").__globals__
-    with simulator_threads(namespace, ["big", "gone"], has_lanes=False):
+    namespace = load_script_file(script, "main")
+    with script_threads(namespace, ["big", "gone"]):
         assert namespace["main"]() == [1, 3, 1]
     assert torch.get_num_threads() == 3
     torch.set_num_threads(2)  # once more, from another number
-    with simulator_threads(namespace, ["big"], has_lanes=False):
+    with script_threads(namespace, ["big"]):
         assert namespace["main"]() == [1, 2, 1]
 
 

@@ -6,33 +6,33 @@ import math
 import pytest
 import torch
 
-from pypto_tmpl.runtime.arguments import ArgumentError, bind_arguments
-from pypto_tmpl.runtime.manifest import Entry, EntryParam
+from pypto_tmpl.execution.entry import Entry, Parameter
+from pypto_tmpl.execution.positional import ArgumentError, bind_positional
 
 
 def entry(*params):
-    return Entry("main", tuple(params))
+    return Entry("main", "main", tuple(params))
 
 
-X = EntryParam("x", "In", "FP32", (4, 8))
-ROWS = EntryParam("rows", "In", "INT32", ("N", 2))
-OUT = EntryParam("out", "Out", "INT32", ("N", None))
+X = Parameter("x", "In", "FP32", (4, 8))
+ROWS = Parameter("rows", "In", "INT32", ("N", 2))
+OUT = Parameter("out", "Out", "INT32", ("N", None))
 
 
 def scalar(dtype):
-    return EntryParam("n", "In", dtype, None)
+    return Parameter("n", "In", dtype, is_scalar=True)
 
 
 def refusal(params, args, error=ValueError):
     with pytest.raises(error) as caught:
-        bind_arguments(entry(*params), args, must_agree=True)
+        bind_positional(entry(*params), args, must_agree=True)
     return str(caught.value).removeprefix("error[argument]: ")
 
 
 def test_tensors_are_passed_as_they_are():
     x, rows = torch.zeros(4, 8), torch.zeros(3, 2, dtype=torch.int32)
     out = torch.zeros(3, 7, dtype=torch.int32)
-    bound = bind_arguments(entry(X, ROWS, OUT), [x, rows, out])
+    bound = bind_positional(entry(X, ROWS, OUT), [x, rows, out])
     assert [a is b for a, b in zip(bound, [x, rows, out], strict=True)] == [True] * 3
 
 
@@ -70,20 +70,20 @@ def test_tensors_that_do_not_fit():
 def test_a_call_with_other_extents_warns_and_goes_on():
     x = torch.zeros(8, 4)
     with pytest.warns(UserWarning, match=r"tensor 'x' has shape \[8, 4\], the parameter has \[4, 8\]"):
-        assert bind_arguments(entry(X), [x])[0] is x
+        assert bind_positional(entry(X), [x])[0] is x
 
 
 def test_dynamic_dimensions_agree():
     rows, out = torch.zeros(3, 2, dtype=torch.int32), torch.zeros(4, 1, dtype=torch.int32)
-    entry = Entry("main", (ROWS, OUT))
+    entry = Entry("main", "main", (ROWS, OUT))
     with pytest.raises(ArgumentError, match="dimension N is 3 in 'rows', and 4 in 'out'"):
-        bind_arguments(entry, [rows, out], must_agree=True)
+        bind_positional(entry, [rows, out], must_agree=True)
     # A call goes on; the script warns of dimensions, this of fixed extents.
     with pytest.warns(UserWarning, match="tensor 'rows' has shape"):
-        assert bind_arguments(Entry("main", (ROWS,)), [out])[0] is out
-    number = EntryParam("N", "In", "INDEX", None)
+        assert bind_positional(Entry("main", "main", (ROWS,)), [out])[0] is out
+    number = Parameter("N", "In", "INDEX", is_scalar=True)
     with pytest.raises(ArgumentError, match="dimension N is 3 in 'rows', and 5 in 'N'"):
-        bind_arguments(Entry("main", (ROWS, number)), [rows, ctypes.c_int64(5)], must_agree=True)
+        bind_positional(Entry("main", "main", (ROWS, number)), [rows, ctypes.c_int64(5)], must_agree=True)
     assert refusal([ROWS], [out]) == "tensor 'rows' has shape [4, 1], the parameter has [N, 2]"
     assert refusal([OUT], [torch.zeros(3, dtype=torch.int32)]) == (
         "tensor 'out' has shape [3], the parameter has [N, ?]"
@@ -106,13 +106,13 @@ def test_dynamic_dimensions_agree():
     ],
 )
 def test_scalars_become_numbers(dtype, value, number):
-    (bound,) = bind_arguments(entry(scalar(dtype)), [value])
+    (bound,) = bind_positional(entry(scalar(dtype)), [value])
     assert bound == number
     assert type(bound) is type(number)
 
 
 def test_half_infinities_and_nan():
-    bound = bind_arguments(
+    bound = bind_positional(
         entry(scalar("FP16"), scalar("BF16")), [ctypes.c_uint16(0x7C00), ctypes.c_uint16(0x7FC0)]
     )
     assert bound[0] == math.inf
