@@ -48,6 +48,7 @@ FACES: dict[str, dict[str, str]] = {
     # A kernel is an object of the language, and calling it runs it.
     "pypto_tmpl.language.jit.function": {
         "compile_kernel": "pypto_tmpl.compile.kernels",
+        "lower": "pypto_tmpl.compile.lower",
         "run_kernel": "pypto_tmpl.compile.kernels",
     },
 }

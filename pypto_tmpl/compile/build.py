@@ -9,15 +9,15 @@ manifest.json  what the build was made from, and the state of its files
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
 
 from pypto_tmpl import ir
-from pypto_tmpl.compile.dumps import PassDumper, PassObserver
+from pypto_tmpl.compile.dumps import PassDumper
 from pypto_tmpl.compile.entry import find_entry
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
+from pypto_tmpl.compile.lower import lower
 from pypto_tmpl.compile.options import CompileOptions
 from pypto_tmpl.compile.ownership import note_unfinished, remove_earlier
 from pypto_tmpl.compile.profile import Profiler
@@ -27,14 +27,6 @@ from pypto_tmpl.generated import has_no_mark, is_script, write_generated
 from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_records
 
 REPORT, DATA = "report", "data"
-
-
-class Pipeline(Protocol):
-    """The passes: returns the program after the last one and tells the observer of every one."""
-
-    def __call__(
-        self, program: ir.Program, observer: PassObserver, knobs: Mapping[str, Any]
-    ) -> ir.Program: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +42,26 @@ def compile_program(
     program: ir.Program,
     directory: Path,
     options: CompileOptions,
-    pipeline: Pipeline | None = None,
     streams: Sequence[Stream] = (),
+    *,
+    is_lowered: bool = False,
 ) -> Build:
     """Compile a program into an existing directory; of what is there only an earlier build is removed.
 
-    Without a pipeline the program is taken as it is, at whatever stage. Raises whatever the passes raise,
-    EntryError, UnsupportedProgramError, and ForeignFileError where a file of others is in the way; the dumps
-    written by then stay, and there is no manifest.
+    A program that ``is_lowered`` is taken as it is. Raises whatever the passes raise, EntryError,
+    UnsupportedProgramError, and ForeignFileError where a file of others is in the way; the dumps written by
+    then stay, and there is no manifest.
     """
     remove_earlier(directory)
     for folder in (REPORT, DATA):
         make_folder(directory / folder)
     dumper = PassDumper(directory, options.dump_passes)
     written: list[str] = []
+    profiler = Profiler()
     try:
-        return _build(program, directory, options, dumper, written, pipeline, streams)
+        with profiler.stage("passes"):
+            lowered = lower(program, options.passes, dumper, is_lowered=is_lowered)
+        return _build(lowered, directory, options, dumper, written, profiler, streams)
     except BaseException:
         note_unfinished(directory, [*dumper.written, *written])
         raise
@@ -77,15 +73,10 @@ def _build(
     options: CompileOptions,
     dumper: PassDumper,
     written: list[str],
-    pipeline: Pipeline | None,
+    profiler: Profiler,
     streams: Sequence[Stream],
 ) -> Build:
-    """Write the files of a build; ``written`` gets those that are no dumps, as they come."""
-    profiler = Profiler()
-    with profiler.stage("passes"):
-        dumper.frontend(program)
-        if pipeline is not None:
-            program = pipeline(program, dumper, options.passes)
+    """Write what is generated from a program after the passes; ``written`` gets the files as they come."""
     entry = find_entry(program)
     with profiler.stage("codegen"):
         with profiler.stage("torch"):

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
 
 from pypto_tmpl import ir
 from pypto_tmpl.generated import has_no_mark, write_generated
 from pypto_tmpl.passes.dumping import FRONTEND, PassDumpLevel, dump_files, stage_stem
 
 FOLDER = "passes_dump"
-
-
-class PassObserver(Protocol):
-    """What a pass pipeline tells while it runs; the pipeline numbers its passes from 1."""
-
-    def frontend(self, program: ir.Program) -> None:
-        """The program before the first pass."""
-
-    def after_pass(self, position: int, name: str, program: ir.Program) -> None:
-        """The program after a pass."""
 
 
 class PassDumper:

@@ -10,6 +10,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.compile.api import compile_as
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.entry import find_entry
+from pypto_tmpl.compile.lower import lower
 from pypto_tmpl.execution.apart import call_apart
 from pypto_tmpl.execution.entry import Entry
 from pypto_tmpl.execution.load import load_script
@@ -18,7 +19,6 @@ from pypto_tmpl.execution.script import make_script
 from pypto_tmpl.execution.threads import script_threads
 from pypto_tmpl.language.jit.cache import Specialisation
 from pypto_tmpl.language.jit.function import JITFunction
-from pypto_tmpl.language.jit.lowering import lowered
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.execute import warn_of_change
@@ -66,7 +66,7 @@ def run_kernel(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, 
 def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable:
     found = specialisation.made.get(_SCRIPT)
     if found is None:
-        program = lowered(specialisation.program)
+        program = lower(specialisation.program)
         entry = find_entry(program)
         script = make_script(program)
         namespace = load_script(script.text, f"<pypto_tmpl jit {function.__name__}>", program)

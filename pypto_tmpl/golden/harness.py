@@ -129,7 +129,7 @@ class Harness:
             program = self._source.program()
             self._program_name = program.name
             self._work_dir = make_build_directory(program.name, options.output_dir)
-            return compile_program(program, self._work_dir, options)
+            return compile_program(program, self._work_dir, options, is_lowered=self._source.is_lowered)
 
     def _reuse(self, runtime_dir: Path) -> Build:
         self._console.phase = "runtime_dir"

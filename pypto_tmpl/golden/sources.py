@@ -43,9 +43,10 @@ class Lowers(Protocol):
 
 
 class ProgramSource(Protocol):
-    """Gives the program, and a name for it before there is one."""
+    """Gives the program, and a name for it before there is one; whether the passes have run on it already."""
 
     is_jit: bool
+    is_lowered: bool
 
     @property
     def name(self) -> str: ...
@@ -57,6 +58,7 @@ class GivenProgram:
     """The source of ``run``: a program, what stands for one, or the path of a dump."""
 
     is_jit = False
+    is_lowered = False
 
     def __init__(self, given: ir.Program | HasProgram | str | os.PathLike[str]) -> None:
         self._given = given
@@ -105,6 +107,7 @@ class JitFunction:
     def __init__(self, function: Specializes | Lowers, specs: Sequence[TensorSpec | ScalarSpec]) -> None:
         self._function = function
         self._specs = specs
+        self.is_lowered = not isinstance(function, Specializes)
 
     @property
     def name(self) -> str:

@@ -17,9 +17,15 @@ LEVELS = [
 ]
 
 
-def build(program, folder, pipeline=None, **compile_cfg):
+@pytest.fixture
+def passes(monkeypatch):
+    """Makes a function the pipeline of all compilations."""
+    return lambda pipeline: monkeypatch.setattr("pypto_tmpl.compile.lower.pipeline_for", lambda _: pipeline)
+
+
+def build(program, folder, is_lowered=False, **compile_cfg):
     folder.mkdir(exist_ok=True)
-    return compile_program(program, folder, compile_options(compile_cfg), pipeline)
+    return compile_program(program, folder, compile_options(compile_cfg), is_lowered=is_lowered)
 
 
 def dumps(folder):
@@ -70,7 +76,7 @@ def test_text_ends_with_one_line_end(tmp_path):
     assert b"\r" not in data
 
 
-def test_the_pipeline_names_and_numbers_its_dumps(tmp_path):
+def test_the_pipeline_names_and_numbers_its_dumps(tmp_path, passes):
     """The passes tell the dumper what they did; the script is made of what the last one returned."""
     first, last = kernels.copy(), kernels.twice()
 
@@ -80,20 +86,22 @@ def test_the_pipeline_names_and_numbers_its_dumps(tmp_path):
         observer.after_pass(12, "Simplify", last)
         return last
 
-    built = build(first, tmp_path, pipeline, strategy="Default")
+    passes(pipeline)
+    built = build(first, tmp_path, strategy="Default")
     stems = ["00_frontend", "01_after_InlineFunctions", "12_after_Simplify"]
     assert dumps(tmp_path) == [f"{stem}{suffix}" for stem in stems for suffix in (".msgpack", ".py")]
     assert built.manifest.source == "passes_dump/12_after_Simplify.msgpack"
     assert [param.name for param in built.manifest.entry.parameters] == ["x", "a", "b"]
 
 
-def test_dumps_of_a_pipeline_that_fails_stay_and_there_is_no_manifest(tmp_path):
+def test_dumps_of_a_pipeline_that_fails_stay_and_there_is_no_manifest(tmp_path, passes):
     def pipeline(program, observer, knobs):
         observer.after_pass(1, "InlineFunctions", program)
         raise RuntimeError("pass 2 broke")
 
+    passes(pipeline)
     with pytest.raises(RuntimeError, match="pass 2 broke"):
-        build(kernels.copy(), tmp_path, pipeline)
+        build(kernels.copy(), tmp_path)
     assert dumps(tmp_path) == [
         "00_frontend.msgpack",
         "00_frontend.py",
@@ -101,3 +109,11 @@ def test_dumps_of_a_pipeline_that_fails_stay_and_there_is_no_manifest(tmp_path):
         "01_after_InlineFunctions.py",
     ]
     assert not (tmp_path / "manifest.json").exists()
+
+
+def test_passes_do_not_run_twice(tmp_path, passes):
+    """A program that is lowered already is what the script is made of."""
+    passes(lambda program, observer, knobs: kernels.twice())
+    built = build(kernels.copy(), tmp_path, is_lowered=True)
+    assert built.program.name == kernels.copy().name
+    assert dumps(tmp_path) == ["00_frontend.msgpack", "00_frontend.py"]

@@ -45,12 +45,24 @@ def test_specialising_allocates_nothing():
     assert tuple(function.args[0].shape) == (1 << 20, 1 << 20)
 
 
-def test_a_function_that_only_lowers(scale_specs):
+def test_a_function_that_only_lowers(scale_specs, monkeypatch):
+    """Its program has been through the passes, which do not run again; that of others goes through them."""
+
     class Lowered:
         def lower(self, *args):
             return kernels.scale()
 
+    lowered = []
+
+    def pipeline(program, observer, knobs):
+        lowered.append(program.name)
+        return program
+
+    monkeypatch.setattr("pypto_tmpl.compile.lower.pipeline_for", lambda knobs: pipeline)
     assert run_jit(Lowered(), scale_specs, golden).passed
+    assert lowered == []
+    assert run_jit(Jit(), scale_specs, golden).passed
+    assert lowered == [kernels.scale().name]
 
 
 def test_what_is_no_jit_function(scale_specs):

@@ -8,7 +8,6 @@ from pypto_tmpl import ir
 from pypto_tmpl.faces import find_face
 from pypto_tmpl.language.jit.cache import Specialisation, specialised
 from pypto_tmpl.language.jit.declared import Declared
-from pypto_tmpl.language.jit.lowering import lowered
 from pypto_tmpl.language.tracebacks import without_frames
 
 if TYPE_CHECKING:
@@ -38,7 +37,8 @@ class JITFunction(Declared):
 
     def lower(self, *args: Any, **kwargs: Any) -> ir.Program:
         """The program for these arguments, after the passes; nothing is written."""
-        return lowered(self.specialize(*args, **kwargs))
+        program: ir.Program = find_face(__name__, "lower")(self.specialize(*args, **kwargs))
+        return program
 
     def compile(self, *args: Any, config: Any = None, **kwargs: Any) -> CompiledProgram:
         """Compile the program for these arguments into a build directory.
