@@ -77,10 +77,14 @@ def share_folders(folders: Sequence[Folder]) -> None:
 
 
 def state_of(folders: Sequence[Path]) -> State:
-    """What tells whether a template has changed: names, times and sizes of the files of all folders."""
+    """What tells whether a template has changed: names, times and sizes of the files of all users' folders.
+
+    The project's own are read once a process: to look at them takes as long as to emit a small program.
+    """
+    own = resources.template_root()
     found: list[tuple[str, int, int]] = []
     for folder in folders:
-        for part in PARTS:
+        for part in PARTS if folder != own else ():
             place = os.path.abspath(folder / part)
             try:
                 entries = list(os.scandir(place))
