@@ -21,10 +21,7 @@ class IntegerBounds:
         self._loops: dict[int, list[ir.ForStmt]] = {}
         for loop in facts.loops:
             self._loops.setdefault(id(loop.loop_var), []).append(loop)
-        self._values: dict[int, list[ir.Expr]] = {}
-        for target, value in facts.flows:
-            if isinstance(target.type, ir.ScalarType):
-                self._values.setdefault(id(target), []).append(value)
+        self._facts = facts
         self._extents = {
             id(extent)
             for param in function.params
@@ -73,7 +70,7 @@ class IntegerBounds:
             yield 0, inf
         for loop in self._loops.get(id(var), ()):
             yield self._of_loop(loop)
-        for value in self._values.get(id(var), ()):
+        for value in self._facts.values.get(id(var), ()) if isinstance(var.type, ir.ScalarType) else ():
             yield self.of(value)
 
     def _of_loop(self, loop: ir.ForStmt) -> Range:

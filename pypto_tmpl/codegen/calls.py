@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
@@ -53,26 +54,45 @@ class CallSource(Protocol):
     def suspect(self, entry: OpEntry, call: ir.Call, operands: list[Operand], result: Operand) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class _KnownOp:
+    """What the table says of an op, looked up once."""
+
+    entry: OpEntry
+    family: str
+    keywords: Mapping[str, KwargSpec]
+    heeds_start: bool
+    writes_late: bool  # it reads all of its operands before it writes, or writes none
+
+    @classmethod
+    def of(cls, entry: OpEntry, family: str) -> _KnownOp:
+        heeds_start = family in _HEEDS_START or entry.name == "tile.fillpad"
+        writes_late = not entry.writes or family in _READ_FIRST
+        return cls(entry, family, {spec.name: spec for spec in entry.kwargs}, heeds_start, writes_late)
+
+
 class OpEmitter:
     """Turns operator calls into expressions through the op table's macros."""
 
     def __init__(self, table: OpTable, macros: OpMacros) -> None:
         self.table = table
         self.macros = macros
+        self._known: dict[str, _KnownOp] = {}
 
     def emit(self, source: CallSource, call: ir.Call) -> str:
         """The expression for ``call``; obstacles are reported and give a placeholder."""
-        entry = self.table.get(call.op.name)
+        known = self._known_op(call.op.name)
         operands = [self._operand(source, arg) for arg in call.args]  # their obstacles count in any case
-        if entry is None or not entry.is_executable:
-            return self._without_macro(source, call, entry)
+        if known is None or not known.entry.is_executable:
+            return self._without_macro(source, call, None if known is None else known.entry)
+        entry = known.entry
         if not (self._dtypes_are_supported(source, call, entry) and self._may_write(source, call)):
             return str(source.macros.nothing())
         if not self._is_by_row_and_column(source, call):
             return str(source.macros.nothing())
-        if entry.writes and self.table.family_of(entry.name) not in _READ_FIRST:
+        if not known.writes_late:
             self._read_before(source, call, entry, operands)
-        if self.table.family_of(entry.name) in _HEEDS_START or entry.name == "tile.fillpad":
+        if known.heeds_start:
             for arg, operand in zip(call.args, operands, strict=True):
                 starts = source.edges.starts(arg)
                 operand.edge = None if starts is None else _edge(source, starts)
@@ -81,7 +101,7 @@ class OpEmitter:
             bound = bind_operands(entry, operands)
             attributes = bind_attributes(
                 entry,
-                self._keywords(call, entry),
+                self._keywords(call, known),
                 result=result,
                 in_kernel=source.in_kernel,
                 device=source.device,
@@ -99,12 +119,14 @@ class OpEmitter:
 
     def check_noop(self, source: CallSource, call: ir.Call) -> None:
         """Report what an op without effect cannot have: it emits nothing, but nothing goes unnoticed."""
-        entry = self.table[call.op.name]
+        known = self._known_op(call.op.name)
+        assert known is not None
+        entry = known.entry
         if len(call.args) > len(entry.operands):
             taken = len(entry.operands)
             source.report(f"{entry.name} takes {taken} operands, the call has {len(call.args)}", call.span)
         try:
-            self._keywords(call, entry)
+            self._keywords(call, known)
         except CallError as error:
             source.report(error.what, call.span)
 
@@ -175,8 +197,14 @@ class OpEmitter:
                 return False
         return True
 
-    def _keywords(self, call: ir.Call, entry: OpEntry) -> Mapping[str, Any]:
-        specs = {spec.name: spec for spec in entry.kwargs}
+    def _known_op(self, name: str) -> _KnownOp | None:
+        known = self._known.get(name)
+        if known is None and (entry := self.table.get(name)) is not None:
+            known = self._known[name] = _KnownOp.of(entry, self.table.family_of(name))
+        return known
+
+    def _keywords(self, call: ir.Call, known: _KnownOp) -> Mapping[str, Any]:
+        specs = known.keywords
         for key in call.kwargs:
             if key not in specs:
                 guess = closest(key, specs)

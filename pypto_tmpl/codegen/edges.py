@@ -27,12 +27,10 @@ class Edges:
 
     def __init__(self, facts: BodyFacts, table: OpTable, bounds: IntegerBounds) -> None:
         self._table, self._bounds = table, bounds
-        self._values: dict[int, list[ir.Expr]] = {}
         self._known: dict[int, Starts | None] = {}
-        has_any = any(call.kwargs.get("clamp") and self._of_load(call) for call in facts.calls)
-        for target, value in facts.flows if has_any else ():
-            self._values.setdefault(id(target), []).append(value)
-        for call in facts.calls:  # what is written into a tile counts
+        self._has_any = any(call.kwargs.get("clamp") and self._of_load(call) for call in facts.calls)
+        self._values = facts.values if self._has_any else {}
+        for call in facts.calls if self._has_any else ():  # what is written into a tile counts
             entry = table.get(call.op.name)
             written = written_operand(entry, call) if entry is not None else None
             if written is not None and call.op.name not in _FILLS:
@@ -40,6 +38,8 @@ class Edges:
 
     def starts(self, value: ir.Expr) -> Starts | None:
         """Where the cells begin that a tensor had, for each axis; None where nothing precedes them."""
+        if not self._has_any:
+            return None
         if isinstance(value, ir.Call):
             return self._of_call(value)
         if not isinstance(value, ir.Var):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import jinja2
-from jinja2.runtime import Macro
+from jinja2.runtime import Context, Macro
 
 from pypto_tmpl.codegen.bytecode import bytecode_cache
 from pypto_tmpl.codegen.filters import FILTERS
@@ -34,6 +34,25 @@ class UndefinedNameError(TemplateError, jinja2.UndefinedError):
     slug = "undefined-name"
 
 
+class _PlainContext(Context):
+    """Names of a template, which calls macros with all of their parameters at once."""
+
+    def call(__self, __obj: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if type(__obj) is Macro and not kwargs and len(args) == len(__obj.arguments):
+            return _function_of(__obj)(*args)
+        return super().call(__obj, *args, **kwargs)
+
+
+def _function_of(macro: Macro) -> Callable[..., str]:
+    """The compiled function of a macro, to be called with all of its parameters and nothing else.
+
+    Most of the time of a small macro goes into sorting out arguments, which a full call has no need of.
+    """
+    function: Callable[..., str] | None = getattr(macro, "_func", None)
+    takes_more = macro.catch_kwargs or macro.catch_varargs or macro.caller
+    return macro if function is None or takes_more else function
+
+
 def create_environment(
     template_dirs: Sequence[Path] | None = None, *, cache_folder: Path | None = None
 ) -> jinja2.Environment:
@@ -55,6 +74,7 @@ def create_environment(
         auto_reload=False,
         bytecode_cache=bytecode_cache(cache_folder),
     )
+    environment.context_class = _PlainContext
     environment.filters.update(FILTERS)
     return environment
 
@@ -93,14 +113,14 @@ class TemplateMacros:
             note = allowed_note("macros", known, macro_name)
             raise TemplateError(f"{self._name} has no {subject}", slug="missing-macro", notes=(note,))
 
-        def call(*args: Any, **kwargs: Any) -> str:
+        function, count = _function_of(macro), len(macro.arguments)
+
+        def call(*args: Any) -> str:
             try:
-                if len(args) + len(kwargs) != len(macro.arguments):
-                    raise TypeError(
-                        f"it takes ({', '.join(macro.arguments)}), {len(args) + len(kwargs)} given"
-                    )
+                if len(args) != count:
+                    raise TypeError(f"it takes ({', '.join(macro.arguments)}), {len(args)} given")
                 try:
-                    return str(macro(*args, **kwargs))
+                    return function(*args)
                 except Exception:
                     self._environment.handle_exception()
             except Exception as error:
@@ -142,7 +162,9 @@ class OpMacros:
 
     def _load(self, entry: OpEntry) -> tuple[Any, Constants]:
         template = self._environment.get_template(f"ops/{self._table.family_of(entry.name)}.py.jinja")
-        found = getattr(template.module, str(entry.emit)), Constants(entry.name, entry.constants)
+        macro = getattr(template.module, str(entry.emit))
+        takes_three = len(macro.arguments) == 3  # the load of the table says so of those that it knows
+        found = _function_of(macro) if takes_three else macro, Constants(entry.name, entry.constants)
         self._callables[entry.name] = found
         return found
 

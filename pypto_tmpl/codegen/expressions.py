@@ -89,7 +89,7 @@ class ExpressionEmitter(VariableEmitter):
     @cached_property
     def bounds(self) -> IntegerBounds:
         """Ranges of the integers that the function computes."""
-        return IntegerBounds(self.function, self.facts)
+        return self.script.kernels.bounds(self.function.name)
 
     @cached_property
     def edges(self) -> Edges:
@@ -104,7 +104,7 @@ class ExpressionEmitter(VariableEmitter):
 
     @cached_property
     def _views(self) -> Views:
-        return Views(self.function, self.facts, self.script.generator.table, self._written)
+        return Views(self.facts, self.script.generator.table, self._written)
 
     @cached_property
     def device(self) -> str | None:
@@ -227,10 +227,10 @@ class ExpressionEmitter(VariableEmitter):
         """True when the first operand of ``call`` or its target may be written in place."""
         if call.op.name == MOVE:
             return self._written.copies(call, self.current_variable)
-        variables = [call.args[0] if call.args else None, self.current_variable]
+        variables = [*call.args[:1], *([] if self.current_variable is None else [self.current_variable])]
         if call.op.name in TRANSFERS:
-            return any(var is not None and self._changing.may_change(var) for var in variables)
-        return any(var is not None and var in self._written for var in variables)
+            return any(map(self._changing.may_change, variables))
+        return any(map(self._written.__contains__, variables))
 
     def is_plain_window(self, call: ir.Call) -> bool:
         """Whether the window that ``call`` reads lies inside of its operand, also when the script runs."""
@@ -259,7 +259,7 @@ class ExpressionEmitter(VariableEmitter):
 
     def suspect(self, entry: OpEntry, call: ir.Call, operands: list[Operand], result: Operand) -> None:
         """Note the operands of ``call`` whose padding its result must not show."""
-        if any(self._is_fresh(arg) or self._is_partial(arg) for arg in call.args):
+        if any(map(self._is_fresh, call.args)) or any(map(self._is_partial, call.args)):
             family = self.script.generator.table.family_of(entry.name)
             self.suspects += suspects(
                 entry, family, call.args, operands, result, self._is_fresh, self._is_partial

@@ -2,98 +2,120 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.fields import node_fields_of
 
 _CODE_FIELDS: dict[type, tuple[tuple[str, bool], ...]] = {}
+_NAMES = frozenset({ir.Var, ir.IterArg})
 
 
-def code_nodes(root: ir.IRNode) -> list[ir.IRNode]:
-    """Statements and expressions below ``root`` (itself included) once each, in program order.
+class Code(NamedTuple):
+    """What stands below a node: statements and expressions once each, in program order, and names.
 
-    Types are not entered: what stands in them is no code of its own. Nor are names and constants listed,
-    which have no parts. A node comes before its parts.
+    A node comes before its parts. ``names`` has the identity of a variable once a mention.
     """
-    found: list[ir.IRNode] = []
+
+    nodes: list[ir.IRNode]
+    names: list[int]
+
+
+def code_of(root: ir.IRNode) -> Code:
+    """The code below ``root`` (itself included).
+
+    Types are not entered: what stands in them is no code of its own. Nor are names and constants listed as
+    nodes, which have no parts. What several nodes share is found once.
+    """
+    nodes: list[ir.IRNode] = []
+    names: list[int] = []
     seen: set[int] = set()
     stack = [root]
     while stack:
         node = stack.pop()
-        fields = _CODE_FIELDS.get(type(node))
+        kind = type(node)
+        fields = _CODE_FIELDS.get(kind)
         if fields is None:
-            fields = _CODE_FIELDS[type(node)] = _code_fields(type(node))
+            fields = _CODE_FIELDS[kind] = _code_fields(kind)
+        if kind in _NAMES:
+            names.append(id(node))
         if not fields or id(node) in seen:
             continue
         seen.add(id(node))
-        found.append(node)
-        parts: list[ir.IRNode] = []
+        nodes.append(node)
         for name, many in fields:
             value = getattr(node, name)
             if many:
-                parts += value
+                stack += value[::-1]
             elif name == "attrs":
-                parts += value.expressions() if value else ()
+                stack += [*value.expressions()][::-1] if value else ()
             elif value is not None:
-                parts.append(value)
-        parts.reverse()
-        stack += parts
-    return found
+                stack.append(value)
+    return Code(nodes, names)
+
+
+def code_nodes(root: ir.IRNode) -> list[ir.IRNode]:
+    """The statements and expressions below ``root``, itself included."""
+    return code_of(root).nodes
 
 
 def _code_fields(cls: type) -> tuple[tuple[str, bool], ...]:
-    """Fields that hold code: (name, whether there are many); `attrs` may hold some."""
-    return tuple(
-        (spec.name, spec.many) for spec in node_fields_of(cls) if spec.is_node or spec.name == "attrs"
-    )
+    """Fields that hold code, the last first: (name, whether there are many); `attrs` may hold some."""
+    found = [(spec.name, spec.many) for spec in node_fields_of(cls) if spec.is_node or spec.name == "attrs"]
+    return tuple(reversed(found))
 
 
 Launch: TypeAlias = ir.Call | ir.Submit
+Flow: TypeAlias = tuple[ir.Var, ir.Expr]
 
 
-@dataclass
+def launches_of(root: ir.IRNode) -> list[Launch]:
+    """Calls and submits below ``root``, operator calls included, in program order."""
+    return [node for node in code_nodes(root) if isinstance(node, Launch)]
+
+
 class BodyFacts:
     """The nodes of one function's body by kind, each list in program order."""
 
-    body: ir.Stmt
-    calls: list[ir.Call] = field(default_factory=list)
-    launches: list[Launch] = field(default_factory=list)  # operator calls included
-    assignments: list[ir.AssignStmt] = field(default_factory=list)
-    iter_args: list[ir.IterArg] = field(default_factory=list)
-    loops: list[ir.ForStmt] = field(default_factory=list)
-    branches: list[ir.IfStmt] = field(default_factory=list)
-    scopes: list[ir.ScopeStmt] = field(default_factory=list)
+    def __init__(self, body: ir.Stmt) -> None:
+        self.body = body
+        self.code = code_of(body)
+        by_class: dict[type, list[Any]] = {}
+        for node in self.code.nodes:
+            by_class.setdefault(type(node), []).append(node)
+        self.calls: list[ir.Call] = by_class.get(ir.Call, [])
+        self.launches: Sequence[Launch] = self.calls  # operator calls included
+        if ir.Submit in by_class:
+            self.launches = [node for node in self.code.nodes if isinstance(node, Launch)]
+        self.assignments: list[ir.AssignStmt] = by_class.get(ir.AssignStmt, [])
+        self.loops: list[ir.ForStmt] = by_class.get(ir.ForStmt, [])
+        self.sequences: list[ir.SeqStmts] = by_class.get(ir.SeqStmts, [])
+        self.branches: list[ir.IfStmt] = by_class.get(ir.IfStmt, [])
+        self.scopes: list[ir.ScopeStmt] = []
+        if any(issubclass(kind, ir.ScopeStmt) for kind in by_class):
+            self.scopes = [node for node in self.code.nodes if isinstance(node, ir.ScopeStmt)]
+        self.op_names = frozenset(call.op.name for call in self.calls)
 
     @cached_property
-    def flows(self) -> list[tuple[ir.Var, ir.Expr]]:
+    def flows(self) -> list[Flow]:
         """Every (variable, value that it may take) pair of the body."""
         return value_flows(self.body)
 
+    @cached_property
+    def values(self) -> dict[int, list[ir.Expr]]:
+        """The values that each variable may take, by its identity."""
+        found: dict[int, list[ir.Expr]] = {}
+        for target, value in self.flows:
+            found.setdefault(id(target), []).append(value)
+        return found
 
-def body_facts(function: ir.Function) -> BodyFacts:
-    """Facts about the body of ``function``."""
-    facts = BodyFacts(function.body)
-    for node in code_nodes(function.body):
-        if isinstance(node, ir.Call):
-            facts.calls.append(node)
-            facts.launches.append(node)
-        elif isinstance(node, ir.AssignStmt):
-            facts.assignments.append(node)
-        elif isinstance(node, ir.IterArg):
-            facts.iter_args.append(node)
-        elif isinstance(node, ir.ForStmt):
-            facts.loops.append(node)
-        elif isinstance(node, ir.IfStmt):
-            facts.branches.append(node)
-        elif isinstance(node, ir.Submit):
-            facts.launches.append(node)
-        elif isinstance(node, ir.ScopeStmt):
-            facts.scopes.append(node)
-    return facts
+    @cached_property
+    def mentions(self) -> Counter[int]:
+        """How often the body names each variable, by its identity; what blocks share counts once."""
+        return Counter(self.code.names)
 
 
 def assigned_variables(body: ir.Stmt) -> Iterator[ir.Var]:
@@ -117,9 +139,9 @@ def assigned_variables(body: ir.Stmt) -> Iterator[ir.Var]:
                 yield var
 
 
-def value_flows(body: ir.Stmt) -> list[tuple[ir.Var, ir.Expr]]:
+def value_flows(body: ir.Stmt) -> list[Flow]:
     """Every (variable, value that it may take) pair below ``body``, nearly in program order."""
-    flows: list[tuple[ir.Var, ir.Expr]] = []
+    flows: list[Flow] = []
     # A statement, and the groups of variables that a yield there binds.
     stack: list[tuple[ir.Stmt, tuple[tuple[ir.Var, ...], ...]]] = [(body, ())]
     seen: set[tuple[int, ...]] = set()

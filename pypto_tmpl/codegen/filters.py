@@ -33,9 +33,11 @@ class FilterError(PyptoTmplError, ValueError):
 
 def py_literal(value: Any) -> str:
     """The Python literal of plain data, as black writes it; infinities and NaN as ``float("inf")``."""
+    if value is None or type(value) in (int, bool):
+        return repr(value)
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
-    if value is None or type(value) in (bool, int, float):
+    if type(value) is float:
         return repr(value)
     if isinstance(value, str):
         text = repr(str(value))

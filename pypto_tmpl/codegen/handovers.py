@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Launch, code_nodes
+from pypto_tmpl.codegen.facts import Launch, launches_of
 from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.codegen.shared_arguments import Naming, namings
 from pypto_tmpl.codegen.whole_tiles import POPS, PUSHES, pipe_id
@@ -72,9 +72,10 @@ def handover_warnings(kernels: KernelMap, table: OpTable) -> Iterator[str]:
     """A warning for each tensor that a group of the program hands over so, with its first two statements."""
     for caller in kernels.functions.values():
         for group, body in _group_bodies(kernels, caller):
-            calls = [node for node in code_nodes(body) if isinstance(node, Launch)]
+            is_whole = body is caller.body
+            calls = kernels.facts[caller.name].launches if is_whole else launches_of(body)
             aic, aiv = kernels.members(calls)
-            if aic is None and aiv is None and body is caller.body:
+            if aic is None and aiv is None and is_whole:
                 aic, aiv = kernels.group_members(caller)
             if aic is None or aiv is None:
                 continue
@@ -161,9 +162,7 @@ class _Reader:
         loops: frozenset[int],
         is_own: bool,
     ) -> None:
-        for node in reversed(code_nodes(stmt)):  # parts come after the call that takes them
-            if not isinstance(node, Launch):
-                continue
+        for node in reversed(launches_of(stmt)):  # parts come after the call that takes them
             self._member.rank += 1
             place = _Place(self._member.rank, loops)
             callee = self._kernels.callee(node)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Launch, body_facts, code_nodes
+from pypto_tmpl.codegen.bounds import IntegerBounds
+from pypto_tmpl.codegen.facts import BodyFacts, Launch, code_nodes
 from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.regions import is_partial_push, unbound_region_params
 from pypto_tmpl.codegen.whole_tiles import (
@@ -49,13 +50,21 @@ class KernelMap:
 
     def __init__(self, functions: Iterable[ir.Function]) -> None:
         self.functions = {function.name: function for function in functions}
-        self.facts = {name: body_facts(function) for name, function in self.functions.items()}
+        self.facts = {name: BodyFacts(function.body) for name, function in self.functions.items()}
         self._reachable: dict[str, list[ir.Function]] = {}
         self._unbound_regions: dict[str, frozenset[int]] = {}
+        self._bounds: dict[str, IntegerBounds] = {}
 
     def callee(self, call: Launch) -> ir.Function | None:
         """The function of this program that ``call`` names, None for an operator or an unknown name."""
         return self.functions.get(call.op.name) if isinstance(call.op, ir.GlobalVar) else None
+
+    def bounds(self, name: str) -> IntegerBounds:
+        """Ranges of the integers that a function computes."""
+        found = self._bounds.get(name)
+        if found is None:
+            found = self._bounds[name] = IntegerBounds(self.functions[name], self.facts[name])
+        return found
 
     def unbound_regions(self, name: str) -> frozenset[int]:
         """Identities of the parameters of a function whose regions its types cannot state."""

@@ -130,7 +130,7 @@ def is_lane_index(value: ir.Expr) -> bool:
 
 def _shards(body: ir.Stmt, facts: BodyFacts, on_two_lanes: bool) -> dict[int, tuple[ir.Expr, int, set[int]]]:
     """Shards by identity, each with its lane's index, the split around it, and all names of lane indices."""
-    if not any(call.op.name in SHARDS for call in facts.calls):
+    if SHARDS.isdisjoint(facts.op_names):
         return {}
     indices = {id(stmt.var) for stmt in facts.assignments if is_lane_index(stmt.value)}
     contexts = [(body, 0)] if on_two_lanes else []

@@ -8,10 +8,12 @@ tensor has the same cells.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
+from pypto_tmpl.codegen.facts import BodyFacts, Code, code_nodes, code_of
 from pypto_tmpl.codegen.storage import WrittenTiles, shared_operands, written_operand
 from pypto_tmpl.ops import OpTable
 
@@ -27,28 +29,18 @@ _COMPUTES = frozenset(
         "elements", "gather", "sort_gather", "array",
     }
 )  # fmt: skip
+_NOWHERE: Mapping[int, int] = MappingProxyType({})
 
 
 class Views:
     """The copies of one function that may be views."""
 
-    def __init__(
-        self, function: ir.Function, facts: BodyFacts, table: OpTable, written: WrittenTiles
-    ) -> None:
-        self._table, self._written = table, written
-        self._mentions: Counter[int] = Counter()
-        self._mentions_in: dict[int, Counter[int]] = {}  # of statements that were asked about
-        self._assigned: dict[int, int] = {}
-        self._blocks: dict[int, tuple[list[ir.Stmt], int]] = {}  # call -> the block it stands in, and where
+    def __init__(self, facts: BodyFacts, table: OpTable, written: WrittenTiles) -> None:
+        self._facts, self._table, self._written = facts, table, written
+        self._assigned = Counter(id(stmt.var) for stmt in facts.assignments)
+        self._codes: dict[int, Code] = {}  # of statements that were asked about
+        self._named_in: dict[int, dict[int, dict[int, int]]] = {}  # of blocks
         self._quiet: dict[tuple[int, bool], bool] = {}
-        for node in code_nodes(function.body):  # a block before its statements
-            if isinstance(node, ir.SeqStmts):
-                self._note(list(node.stmts))
-            elif isinstance(node, ir.AssignStmt):
-                self._note([node])  # which may be a block
-                self._assigned[id(node.var)] = self._assigned.get(id(node.var), 0) + 1
-        if any(call.op.name in COPIES for call in facts.calls):
-            self._mentions = _counted(function.body)
 
     def may_be_view(self, call: ir.Call) -> bool:
         """Whether what ``call`` copies may be shown instead."""
@@ -65,15 +57,32 @@ class Views:
         parts = [part for at, part in shown if at == last]
         return self._is_quiet(block[last], is_tile) or self._reads_first(block[last], parts, is_tile)
 
-    def _note(self, block: list[ir.Stmt]) -> None:
-        for at, stmt in enumerate(block):
-            value = getattr(stmt, "value", None)
-            if isinstance(stmt, ir.AssignStmt) and isinstance(value, ir.Call):
-                for node in code_nodes(value):
-                    if isinstance(node, ir.Call) and node.op.name in COPIES:
-                        self._blocks.setdefault(id(node), (block, at))
+    @cached_property
+    def _blocks(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
+        """The block that each copy stands in, and where."""
+        found: dict[int, tuple[Sequence[ir.Stmt], int]] = {}
+        copies = {id(call) for call in self._facts.calls if call.op.name in COPIES}
+        places = list(self._places()) if copies else []
+        for block, at, value in places:
+            if id(value) in copies:
+                found.setdefault(id(value), (block, at))
+        for block, at, value in places if len(found) < len(copies) else ():
+            for node in code_nodes(value):
+                if id(node) in copies:
+                    found.setdefault(id(node), (block, at))
+        return found
 
-    def _uses(self, call: ir.Call, block: list[ir.Stmt], start: int) -> list[tuple[int, ir.Expr]] | None:
+    def _places(self) -> Iterator[tuple[Sequence[ir.Stmt], int, ir.Call]]:
+        """Calls that are assigned, with block and place of the assignment, which may be a block by itself."""
+        for sequence in self._facts.sequences:
+            for at, stmt in enumerate(sequence.stmts):
+                if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Call):
+                    yield sequence.stmts, at, stmt.value
+        for stmt in self._facts.assignments:
+            if isinstance(stmt.value, ir.Call):
+                yield (stmt,), 0, stmt.value
+
+    def _uses(self, call: ir.Call, block: Sequence[ir.Stmt], start: int) -> list[tuple[int, ir.Expr]] | None:
         """Where in its block the cells of a copy are used and as what, None where they are handed on."""
         first = block[start]
         assert isinstance(first, ir.AssignStmt)
@@ -83,12 +92,9 @@ class Views:
             begin, name = shown.pop()
             if name in self._written or self._assigned.get(id(name)) != 1:
                 return None
-            rest = self._mentions[id(name)] - 1  # its own assignment
-            for at in range(begin + 1, len(block)):
-                if not rest:
-                    break
-                count = self._mentioned(block[at])[id(name)]
-                if not count:
+            rest = self._facts.mentions[id(name)] - 1  # its own assignment
+            for at, count in self._mentions_in(block).get(id(name), _NOWHERE).items():
+                if at <= begin:
                     continue
                 uses.append((at, name))
                 rest, user = rest - count, block[at]
@@ -99,6 +105,23 @@ class Views:
             if rest:
                 return None
         return uses
+
+    def _mentions_in(self, block: Sequence[ir.Stmt]) -> dict[int, dict[int, int]]:
+        """Of each variable by identity, which statements of a block name it, and how often."""
+        found = self._named_in.get(id(block))
+        if found is None:
+            found = self._named_in[id(block)] = {}
+            for at, stmt in enumerate(block):
+                for name in self._code_of(stmt).names:
+                    counts = found.setdefault(name, {})
+                    counts[at] = counts.get(at, 0) + 1
+        return found
+
+    def _code_of(self, stmt: ir.Stmt) -> Code:
+        found = self._codes.get(id(stmt))
+        if found is None:
+            found = self._codes[id(stmt)] = code_of(stmt)
+        return found
 
     def _reads_first(self, stmt: ir.Stmt, parts: list[ir.Expr], is_tile: bool) -> bool:
         """Whether an op writes at the end of a statement what was computed of the parts before."""
@@ -126,7 +149,7 @@ class Views:
         """Whether nothing that a statement does can change a tensor, or a tile, here or on another core."""
         found = self._quiet.get((id(stmt), is_tile))
         if found is None:
-            found = all(self._computes(node, is_tile) for node in code_nodes(stmt))
+            found = all(self._computes(node, is_tile) for node in self._code_of(stmt).nodes)
             self._quiet[id(stmt), is_tile] = found
         return found
 
@@ -142,35 +165,9 @@ class Views:
         others = ir.ArrayType if is_tile else ir.TileType | ir.ArrayType
         return target is None or isinstance(target.type, others)
 
-    def _mentioned(self, stmt: ir.Stmt) -> Counter[int]:
-        found = self._mentions_in.get(id(stmt))
-        if found is None:
-            found = self._mentions_in[id(stmt)] = _counted(stmt)
-        return found
-
 
 def _is_number(value: ir.Expr) -> bool:
     """Whether a value is a scalar or a row of some."""
     if isinstance(value, ir.MakeTuple):
         return all(_is_number(element) for element in value.elements)
     return isinstance(value.type, ir.ScalarType)
-
-
-def _counted(root: ir.IRNode) -> Counter[int]:
-    """How often code names each variable; what blocks share counts once."""
-    counts: Counter[int] = Counter()
-    seen: set[int] = set()
-    pending: list[ir.IRNode] = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ir.Var):
-            counts[id(node)] += 1
-        if id(node) not in seen:
-            seen.add(id(node))
-            pending += _code_children(node)
-    return counts
-
-
-def _code_children(node: ir.IRNode) -> Iterable[ir.IRNode]:
-    """The parts of a node; those of a name are its type's, and no mention."""
-    return () if isinstance(node, ir.Var) and not isinstance(node, ir.IterArg) else ir.children(node)

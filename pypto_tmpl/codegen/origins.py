@@ -6,13 +6,13 @@ A kernel may be handed a window that ends where its tensor ends: the type of a p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.bounds import IntegerBounds
-from pypto_tmpl.codegen.facts import BodyFacts
+from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.ops import OpTable
 
 _ENTRIES = frozenset({ir.FunctionType.Opaque, ir.FunctionType.Orchestration})  # called with what they declare
@@ -39,8 +39,6 @@ class _Place:
 
     function: ir.Function
     params: dict[int, int]  # identity -> position
-    values: dict[int, list[ir.Expr]]
-    bounds: IntegerBounds
     in_kernel: bool
 
 
@@ -49,24 +47,18 @@ class Origins:
 
     def __init__(
         self,
-        functions: Iterable[ir.Function],
-        facts: dict[str, BodyFacts],
+        kernels: KernelMap,
         table: OpTable,
-        in_kernel: frozenset[str],
     ) -> None:
-        self._facts, self._table = facts, table
+        self._kernels, self._table = kernels, table
         self._places: dict[str, _Place] = {}
         self._callers: dict[str, list[tuple[str, ir.Call | ir.Submit]]] = {}
-        for function in functions:
-            values: dict[int, list[ir.Expr]] = {}
-            for target, value in facts[function.name].flows:
-                values.setdefault(id(target), []).append(value)
+        for name, function in kernels.functions.items():
             params = {id(param): at for at, param in enumerate(function.params)}
-            bounds = IntegerBounds(function, facts[function.name])
-            self._places[function.name] = _Place(function, params, values, bounds, function.name in in_kernel)
-            for launch in facts[function.name].launches:
+            self._places[name] = _Place(function, params, name in kernels.loading_functions)
+            for launch in kernels.facts[name].launches:
                 if isinstance(launch.op, ir.GlobalVar):
-                    self._callers.setdefault(launch.op.name, []).append((function.name, launch))
+                    self._callers.setdefault(launch.op.name, []).append((name, launch))
         self._known: dict[tuple[str, int], Origin] = {}
 
     def of(self, function: str, value: ir.Expr) -> Origin:
@@ -99,7 +91,8 @@ class Origins:
         """What a value comes from, or what is known of it by itself."""
         name = place.function.name
         if isinstance(node, ir.Var):
-            values = [(name, value) for value in place.values.get(id(node), ())]
+            known = self._kernels.facts[name].values
+            values = [(name, value) for value in known.get(id(node), ())]
             if id(node) not in place.params:
                 return values or Origin(False, False)
             outer = self._arguments(place, place.params[id(node)])
@@ -126,8 +119,8 @@ class Origins:
     def _of_launch(self, name: str, node: ir.Call | ir.Submit) -> Origin | list[tuple[str, ir.Expr]]:
         arguments = [(name, arg) for arg in node.args if isinstance(arg.type, ir.ShapedType)]
         if isinstance(node.op, ir.GlobalVar):
-            callee = self._facts.get(node.op.name)
-            makes = callee is None or any(call.op.name in _CREATES for call in callee.calls)
+            callee = self._kernels.facts.get(node.op.name)
+            makes = callee is None or not _CREATES.isdisjoint(callee.op_names)
             return Origin(False, False) if makes or not arguments else arguments
         if node.op.name in _CREATES:
             return Origin(True, "init_value" in node.kwargs)
@@ -140,7 +133,7 @@ class Origins:
 
     def _of_window(self, place: _Place, call: ir.Call) -> Origin:
         """What a window adds: a view may end where its source ends, a copy is padded there."""
-        is_inside = window_is_inside(self._table, place.bounds, call)
+        is_inside = window_is_inside(self._table, self._kernels.bounds(place.function.name), call)
         is_view = call.op.name == "tensor.slice" and not place.in_kernel
         return Origin(is_inside or not is_view, is_inside)
 

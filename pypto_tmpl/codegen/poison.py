@@ -40,6 +40,8 @@ def fresh_variables(facts: BodyFacts, table: OpTable) -> set[int]:
     A buffer that is written or handed on may be written in part; what is read of it is nobody's guess.
     """
     fresh: set[int] = set()
+    if _CREATES.isdisjoint(facts.op_names):
+        return fresh
     for target, value in facts.flows:
         is_new = isinstance(value, ir.Call) and value.op.name in _CREATES and "init_value" not in value.kwargs
         if is_new or (isinstance(target, ir.IterArg) and value is target.initValue and id(value) in fresh):

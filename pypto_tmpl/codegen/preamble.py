@@ -15,6 +15,7 @@ from pypto_tmpl.ops.sources import HELPER_MARKER, identifiers, read_text, templa
 from pypto_tmpl.overlays import State, all_folders, state_of
 
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
+_PRIVATE = re.compile(r"(?<![\w.])_\w*")  # names as all helpers of the project have them: few in a script
 _KEY = re.compile(r"(\w+):")
 _MODULE = re.compile(r"[A-Za-z_][\w.]*(?: as \w+)?")
 
@@ -58,18 +59,28 @@ class Preamble:
     def __init__(self, helpers: Iterable[Helper]) -> None:
         self.helpers: Mapping[str, Helper] = MappingProxyType({helper.name: helper for helper in helpers})
         self.names = frozenset(self.helpers)
+        self._are_private = all(name.startswith("_") for name in self.names)
+        self._closures: dict[frozenset[str], PreambleSelection] = {}
 
     def names_in(self, text: str) -> set[str]:
         """The helpers that ``text`` names."""
-        return identifiers(text) & self.names
+        found = _PRIVATE.findall(text) if self._are_private else identifiers(text)
+        return set(self.names.intersection(found))
 
     def closure(self, names: Iterable[str]) -> PreambleSelection:
         """The named helpers and all they need.
 
         Raises: PreambleError for a name that is no helper.
         """
+        wanted = frozenset(names)
+        found = self._closures.get(wanted)
+        if found is None:
+            found = self._closures[wanted] = self._select(self._reached(wanted))
+        return found
+
+    def _reached(self, wanted: Iterable[str]) -> set[str]:
         reached: set[str] = set()
-        pending = list(names)
+        pending = list(wanted)
         while pending:
             name = pending.pop()
             if name not in self.helpers:
@@ -79,7 +90,7 @@ class Preamble:
             if name not in reached:
                 reached.add(name)
                 pending += self.helpers[name].needs
-        return self._select(reached)
+        return reached
 
     def full(self) -> PreambleSelection:
         """Every helper."""

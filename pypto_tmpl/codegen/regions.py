@@ -62,7 +62,8 @@ class RuntimeRegions:
         self._table = table
         self._may_pop_partial = may_pop_partial
         self._held: set[int] = set()
-        if any(call.op.name in POPS and self.is_runtime(call) for call in facts.calls):
+        has_pops = not POPS.isdisjoint(facts.op_names)
+        if has_pops and any(call.op.name in POPS and self.is_runtime(call) for call in facts.calls):
             self._spread(facts.flows)
 
     def holds(self, var: ir.Var) -> bool:

@@ -6,7 +6,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Launch, Mentions, assigned_variables, code_nodes, value_flows
+from pypto_tmpl.codegen.facts import (
+    Launch,
+    Mentions,
+    assigned_variables,
+    code_nodes,
+    launches_of,
+    value_flows,
+)
 from pypto_tmpl.codegen.groups import find_pair
 from pypto_tmpl.codegen.marks import LaunchNote
 from pypto_tmpl.codegen.statements import MAX_BLOCKS, StatementEmitter
@@ -162,7 +169,7 @@ class ScopeEmitter(StatementEmitter):
 
     def _cluster(self, scope: ir.ClusterScopeStmt) -> Lines:
         kernels = self.script.kernels
-        calls = [node for node in code_nodes(scope.body) if isinstance(node, Launch)]
+        calls = launches_of(scope.body)
         aic, aiv = kernels.members(calls)
         if aic is None and aiv is None:
             return self.emit_stmt(scope.body)

@@ -125,8 +125,7 @@ class ScriptBuilder:
     @cached_property
     def origins(self) -> Origins:
         """Where the values of all functions come from."""
-        table = self.generator.table
-        return Origins(self.functions, self.kernels.facts, table, self.kernels.loading_functions)
+        return Origins(self.kernels, self.generator.table)
 
     def build(self, mode: PreambleMode) -> str:
         texts = [text for function in self.functions for text in FunctionEmitter(self, function).emit()]
@@ -146,7 +145,7 @@ class ScriptBuilder:
                 "title": _one_line(self.title),
                 "is_program": self.program is not None,
                 "imports": sorted({*selection.imports, "torch"}),
-                "helpers": selection.segments,
+                "helpers": [helper.rstrip() for helper in selection.segments],
                 "groups": [(name, self._meta_items(meta)) for name, meta in self.groups.items()],
                 "trace": self.trace,
                 "functions": texts,

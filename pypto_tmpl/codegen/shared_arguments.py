@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Launch, code_nodes
+from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.ops import OpTable
 
@@ -22,11 +22,7 @@ def namings(
     if function.name in around:
         return found
     for caller in kernels.functions.values():
-        calls = [
-            node
-            for node in code_nodes(caller.body)
-            if isinstance(node, Launch) and kernels.callee(node) is function
-        ]
+        calls = [node for node in kernels.facts[caller.name].launches if kernels.callee(node) is function]
         for outer in namings(kernels, table, caller, around | {function.name}) if calls else ():
             tensors = _tensors(caller, kernels.facts[caller.name].flows, table)
             for call in calls:

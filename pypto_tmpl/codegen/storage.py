@@ -26,10 +26,7 @@ class WrittenTiles:
     """The tiles that an op of a function may write in place, under whatever name."""
 
     def __init__(self, facts: BodyFacts, table: OpTable) -> None:
-        self._table = table
-        self._values: dict[int, list[ir.Expr]] = {}
-        for var, value in facts.flows:
-            self._values.setdefault(id(var), []).append(value)
+        self._table, self._facts = table, facts
         self._written: set[int] = set()
         pending: list[ir.Expr] = []
         for call in facts.calls:
@@ -67,7 +64,9 @@ class WrittenTiles:
             return shared_operands(value, self._table)
         if isinstance(value, ir.TupleGetItemExpr):
             return [value.tuple]
-        return list(value.elements) if isinstance(value, ir.MakeTuple) else self._values.get(id(value), [])
+        if isinstance(value, ir.MakeTuple):
+            return list(value.elements)
+        return self._facts.values.get(id(value), [])
 
 
 def shared_operands(call: ir.Call, table: OpTable) -> list[ir.Expr]:

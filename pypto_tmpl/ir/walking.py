@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pypto_tmpl.ir.attrs import AttrMap
 from pypto_tmpl.ir.base import IRNode
 from pypto_tmpl.ir.fields import node_fields_of
+from pypto_tmpl.ir.program import Program
+
+_WALKED: dict[type, tuple[tuple[str, bool], ...]] = {}  # fields of a class, and whether each holds many
 
 
 def children(owner: object) -> Iterator[IRNode]:
@@ -25,16 +28,20 @@ def children(owner: object) -> Iterator[IRNode]:
 def _parts(owner: object) -> list[object]:
     """The nodes, types, attribute maps and views that ``owner`` holds, the last first."""
     found: list[object] = []
-    if isinstance(owner, AttrMap):
-        found += owner.expressions()
-        return found[::-1]
-    for spec in node_fields_of(type(owner)):
-        value = getattr(owner, spec.name)
-        if spec.many:
+    fields = _WALKED.get(type(owner))
+    if fields is None:
+        if isinstance(owner, AttrMap):
+            found += owner.expressions()
+            return found[::-1]
+        fields = _WALKED[type(owner)] = tuple((s.name, s.many) for s in node_fields_of(type(owner)))
+    for name, many in fields:
+        value = getattr(owner, name)
+        if many:
             found += value
         elif value is not None:
             found.append(value)
-    found += getattr(owner, "functions", {}).values()
+    if isinstance(owner, Program):
+        found += owner.functions.values()
     return found[::-1]
 
 

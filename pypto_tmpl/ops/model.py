@@ -5,6 +5,7 @@ A key documented here is shown by editors on hover, so the descriptions speak to
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -42,7 +43,7 @@ CALL_FACTS = (
 )
 
 
-class _Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     """What all parts of the table have in common: immutable, keys by name, no unknown keys."""
 
 
@@ -272,7 +273,7 @@ class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
         """Whether a macro gives the op a meaning."""
         return self.emit is not None and self.emit != "noop"
 
-    @property
+    @cached_property
     def operand_names(self) -> tuple[str, ...]:
         """Names of the operands in order."""
         return tuple(operand.name for operand in self.operands)
