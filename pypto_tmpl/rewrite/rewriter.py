@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Generator, Iterable
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.fields import node_fields_of
@@ -41,6 +41,9 @@ class Rewriter:
     included. ``definition`` binds the variable to what it returns, so that uses follow.
     """
 
+    opens_sequences: ClassVar[bool] = True
+    """Whether sequences inside of sequences become their statements, or stay as they are."""
+
     def __init__(self) -> None:
         self._bound: dict[int, tuple[ir.Var, ir.Expr]] = {}
         self._done: dict[int, tuple[object, object]] = {}  # nodes are kept alive: ids are not reused
@@ -58,6 +61,14 @@ class Rewriter:
     def statement(self, stmt: ir.Stmt) -> Replacement:
         """What a statement becomes."""
         return stmt
+
+    def rewriting(self, stmt: ir.Stmt) -> Task | None:
+        """A way of its own to rewrite a statement, None for the usual one (definitions after what they read).
+
+        It is a generator that returns what the statement becomes. It yields an expression, type or attribute
+        map, or ``self.body(...)`` for a body, and is sent what that becomes.
+        """
+        return None
 
     def expression(self, expr: ir.Expr) -> ir.Expr:
         """What an expression other than a variable becomes."""
@@ -118,7 +129,7 @@ class Rewriter:
     def rewrite(self, node: N) -> N:
         """The node, type, view or attribute map rewritten. A statement that becomes several is a sequence."""
         if isinstance(node, ir.Stmt):
-            return cast(N, self._run(self._body(node)))
+            return cast(N, self._run(self.body(node)))
         result = self._run(self._asking(node))
         if isinstance(node, ir.Function) and not isinstance(result, ir.Function):
             raise TypeError(f"function {node.name!r} by itself becomes one function, not {result!r}")
@@ -156,6 +167,8 @@ class Rewriter:
                 return self._remembered(node, self.expression)
             case ir.Type():
                 return self._remembered(node, self.type)
+            case ir.Stmt():
+                return self.body(node)
             case ir.Function():
                 return self._function(node)
             case ir.Program():
@@ -234,19 +247,23 @@ class Rewriter:
 
     # Statements
 
-    def _body(self, body: ir.Stmt) -> Task:
-        old = list(flat(body))
+    def body(self, body: ir.Stmt) -> Task:
+        """The task of rewriting a body."""
+        old = list(flat(body) if self.opens_sequences else _direct(body))
         new: list[ir.Stmt] = []
         for stmt in old:
             new += yield self._statement(stmt)
         if len(old) == len(new) and all(map(operator.is_, old, new)):
             return body
+        if not self.opens_sequences:
+            return new[0] if len(new) == 1 else ir.SeqStmts(new, body.span)
         return as_body(new, body.span)
 
     def _statement(self, stmt: ir.Stmt) -> Task:
-        found = _listed(self.before(stmt))
+        found = self._listed(self.before(stmt))
         if len(found) == 1 and found[0] is stmt:
-            return (yield self._looked_into(stmt))
+            own = self.rewriting(stmt)
+            return self._listed((yield own)) if own is not None else (yield self._looked_into(stmt))
         result: list[ir.Stmt] = []
         for other in found:
             # A statement that comes back is not asked about again.
@@ -265,16 +282,23 @@ class Rewriter:
                 many = specs[name].many
                 changes[name] = yield (self._definitions(value) if many else self._definition(value))
             elif name in _BODIES:
-                changes[name] = yield self._body(value)
+                changes[name] = yield self.body(value)
             else:
                 changes[name] = yield (
                     self._each(stmt, value) if specs[name].many else self._part(stmt, value)
                 )
-        result = _listed(self.statement(build(stmt, **changes) if changes else stmt))
+        result = self._listed(self.statement(build(stmt, **changes) if changes else stmt))
         if self._emits:  # what was emitted is bound here only: the next statement asks again
             self._done.clear()
             self._emits = False
         return [*self._emitted.pop(), *result]
+
+    def _listed(self, found: Replacement) -> list[ir.Stmt]:
+        if found is None:
+            return []
+        if self.opens_sequences:
+            return list(flat(found))
+        return [found] if isinstance(found, ir.Stmt) else list(found)
 
     # Functions and programs
 
@@ -282,7 +306,7 @@ class Rewriter:
         changes: dict[str, object] = {"params": (yield self._definitions(function.params))}
         changes["attrs"] = yield function.attrs
         changes["return_types"] = yield self._each(function, function.return_types)
-        changes["body"] = yield self._body(function.body)
+        changes["body"] = yield self.body(function.body)
         return self.function(build(function, **changes))
 
     def _program(self, program: ir.Program) -> Task:
@@ -296,10 +320,8 @@ class Rewriter:
         return build(program, functions=functions)
 
 
-def _listed(found: Replacement) -> list[ir.Stmt]:
-    if found is None:
-        return []
-    return list(flat(found))
+def _direct(body: ir.Stmt) -> tuple[ir.Stmt, ...]:
+    return body.stmts if isinstance(body, ir.SeqStmts) else (body,)
 
 
 def _is_copy(bound: ir.Var, typed: ir.Var) -> bool:

@@ -22,6 +22,8 @@ def substitute(node: N, values: Mapping[ir.Var, ir.Expr]) -> N:
 
 
 class _Substituting(Rewriter):
+    opens_sequences = False
+
     def __init__(self, values: Mapping[ir.Var, ir.Expr]) -> None:
         super().__init__()
         self._values = dict(values)

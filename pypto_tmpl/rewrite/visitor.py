@@ -295,7 +295,7 @@ class _Engine(Rewriter):
         if isinstance(node, ir.Var) and not isinstance(node, ir.MemRef | ir.WindowBuffer):
             return self.bound(node) or node
         if isinstance(node, ir.SeqStmts):
-            return self._run(super()._body(node))
+            return self._run(super().body(node))
         if isinstance(node, ir.Function):
             return self._run(super()._function(node))
         if isinstance(node, ir.Stmt):
@@ -338,9 +338,9 @@ class _Engine(Rewriter):
         method = self._mutator._overridden(function)
         return _answer(function, method) if method else super()._function(function)
 
-    def _body(self, body: ir.Stmt) -> Task:
+    def body(self, body: ir.Stmt) -> Task:
         method = self._mutator._overridden(body) if isinstance(body, ir.SeqStmts) else None
-        return _answer(body, method) if method else super()._body(body)
+        return _answer(body, method) if method else super().body(body)
 
     def _statement(self, stmt: ir.Stmt) -> Task:
         method = self._mutator._overridden(stmt)
