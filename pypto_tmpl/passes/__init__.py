@@ -45,7 +45,13 @@ from pypto_tmpl.passes.settings import (
     runtime_kind_to_name,
 )
 from pypto_tmpl.passes.strategies import MissingPassError
+from pypto_tmpl.passes.structure.convert_to_ssa import ConvertToSSA as convert_to_ssa
 from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr as flatten_call_expr
+from pypto_tmpl.passes.structure.inline_functions import InlineFunctions as inline_functions
+from pypto_tmpl.passes.structure.normalize_stmt_structure import (
+    NormalizeStmtStructure as normalize_stmt_structure,
+)
+from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops as unroll_loops
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
 __all__ = [
@@ -77,6 +83,7 @@ __all__ = [
     "VerificationInstrument",
     "VerificationLevel",
     "VerificationMode",
+    "convert_to_ssa",
     "create_function_pass",
     "create_program_pass",
     "flatten_call_expr",
@@ -85,11 +92,14 @@ __all__ = [
     "get_default_verify_properties",
     "get_structural_properties",
     "get_verified_properties",
+    "inline_functions",
     "make_pass",
     "make_roundtrip_instrument",
+    "normalize_stmt_structure",
     "run_verifier",
     "runtime_kind_from_name",
     "runtime_kind_to_name",
+    "unroll_loops",
     "verify_properties",
 ]
 

@@ -6,9 +6,22 @@ from typing import Any
 
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.strategies import ALL_PASSES, MissingPassError, factory_name
+from pypto_tmpl.passes.structure.convert_to_ssa import ConvertToSSA
 from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr
+from pypto_tmpl.passes.structure.inline_functions import InlineFunctions
+from pypto_tmpl.passes.structure.normalize_stmt_structure import NormalizeStmtStructure
+from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops
 
-PASSES: dict[str, type[Pass]] = {cls.__name__: cls for cls in (FlattenCallExpr,)}
+PASSES: dict[str, type[Pass]] = {
+    cls.__name__: cls
+    for cls in (
+        InlineFunctions,
+        UnrollLoops,
+        ConvertToSSA,
+        NormalizeStmtStructure,
+        FlattenCallExpr,
+    )
+}
 FACTORIES: dict[str, str] = {factory_name(name): name for name in ALL_PASSES}
 """What the functions that make passes are called, and the passes they make."""
 

@@ -1,0 +1,193 @@
+"""Each variable is assigned once: what loops carry and what branches merge has names of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir import IRProperty
+from pypto_tmpl.ir.verifier.walking import own_expressions, statements, used_variables
+from pypto_tmpl.passes.base import FunctionPass, PassError
+from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.structure.liveness import live_after_loops
+from pypto_tmpl.passes.structure.sources import Sources
+from pypto_tmpl.passes.structure.yields import with_yielded
+from pypto_tmpl.rewrite import GeneratedName, Rewriter, base_name, build
+from pypto_tmpl.rewrite.rewriter import Task
+
+
+class ConvertToSSA(FunctionPass):
+    """Give every assignment a variable of its own: ``x__ssa_vN``, counted for each variable of the source.
+
+    A loop carries what its body assigns of what was there before (``x__iter_vN``, afterwards ``x__rv_vN``),
+    and what it assigns first and is read afterwards. A branch merges what its sides assign (``x__phi_vN``).
+    """
+
+    __slots__ = ()
+    produces = frozenset({IRProperty.SSAForm})
+    invalidates = frozenset({IRProperty.NormalizedStmtStructure})
+
+    def run(self, function: ir.Function, context: PassContext) -> ir.Function:
+        if function.level is ir.Level.HOST and function.role is ir.Role.SubWorker:
+            return function
+        return _SSA(function).converted()
+
+
+class _SSA(Rewriter):
+    """``bound(x)`` is the version of a variable of the source that is visible at the place."""
+
+    def __init__(self, function: ir.Function) -> None:
+        super().__init__()
+        self._owner = function
+        self._versions: Counter[int] = Counter()
+        self._live = live_after_loops(function.body)
+        self._sources = Sources(function)
+        self._changes: list[tuple[ir.Var, ir.Expr | None]] = []
+
+    def converted(self) -> ir.Function:
+        """The function in SSA form. Raises PassError where a variable is read that may not be assigned."""
+        function = self.rewrite(self._owner)
+        assigned = {id(var) for var in assigned_variables(self._owner.body)}  # none of them is left
+        for stmt in statements(function.body):
+            conditions = (stmt.condition,) if isinstance(stmt, ir.WhileStmt) else ()
+            for var in used_variables(*own_expressions(stmt), *conditions):
+                if id(var) in assigned:
+                    what = f"{var.name_hint!r} is read where it may not have been assigned"
+                    raise PassError(what, self._owner, stmt)
+        return function
+
+    # Names and what is visible
+
+    def bind(self, old: ir.Var, new: ir.Expr | None) -> None:
+        self._changes.append((old, self.bound(old)))
+        super().bind(old, new)
+
+    def definition(self, old: ir.Var, typed: ir.Var) -> ir.Var:
+        """Parameters are version 0; what loops carry by themselves keeps its name."""
+        if any(old is param for param in self._owner.params):
+            return self._version(old, "ssa", typed.type)
+        if isinstance(typed, ir.IterArg):
+            return ir.IterArg(old.name_hint, typed.type, typed.initValue, old.span)
+        return ir.Var(old.name_hint, typed.type, old.span)
+
+    def _version(self, old: ir.Var, role: str, type_: ir.Type) -> ir.Var:
+        name = GeneratedName(base_name(old.name_hint), role, self._versions[id(old)])
+        self._versions[id(old)] += 1
+        return ir.Var(str(name), type_, old.span)
+
+    def _taken_back(self, mark: int) -> dict[ir.Var, ir.Expr | None]:
+        """What was bound since then, as it was bound last; all variables read as before again."""
+        before: dict[ir.Var, ir.Expr | None] = {}
+        for var, value in self._changes[mark:]:
+            before.setdefault(var, value)
+        bound = {var: self.bound(var) for var, value in before.items() if self.bound(var) is not value}
+        for var in bound:
+            super().bind(var, before[var])
+        del self._changes[mark:]
+        return bound
+
+    # Statements
+
+    def rewriting(self, stmt: ir.Stmt) -> Task | None:
+        if isinstance(stmt, ir.AssignStmt):
+            return self._assignment(stmt)
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            return self._loop(stmt)
+        return self._branch(stmt) if isinstance(stmt, ir.IfStmt) else None
+
+    def _assignment(self, stmt: ir.AssignStmt) -> Task:
+        value = yield stmt.value
+        declared = yield stmt.var.type
+        new = self._version(stmt.var, "ssa", type_of_value(declared, value))
+        self.bind(stmt.var, new)
+        return [build(stmt, var=new, value=value)]
+
+    def _loop(self, stmt: ir.ForStmt | ir.WhileStmt) -> Task:
+        changes: dict[str, object] = {}
+        if isinstance(stmt, ir.ForStmt):
+            for name in ("start", "stop", "step", "attrs"):
+                changes[name] = yield getattr(stmt, name)
+        mark = len(self._changes)
+        carries = list((yield self._definitions(stmt.iter_args)))
+        carried = self._carried(stmt)
+        inits = [self.bound(var) or self._initial(var, stmt) for var in carried]
+        for var, init in zip(carried, inits, strict=True):
+            name = self._version(var, "iter", init.type).name_hint
+            carries.append(ir.IterArg(name, init.type, init, var.span))
+            self.bind(var, carries[-1])
+        if isinstance(stmt, ir.ForStmt):
+            index = self._version(stmt.loop_var, "idx", stmt.loop_var.type)
+            changes["loop_var"] = index
+            self.bind(stmt.loop_var, index)
+        else:
+            changes["condition"] = yield stmt.condition
+        body = yield self.body(stmt.body)
+        body = with_yielded(body, [self.bound(var) or var for var in carried])
+        self._taken_back(mark)
+        results = list((yield self._definitions(stmt.return_vars)))
+        for var, init in zip(carried, inits, strict=True):
+            results.append(self._version(var, "rv", init.type))
+            self.bind(var, results[-1])
+        return [build(stmt, iter_args=carries, body=body, return_vars=results, **changes)]
+
+    def _carried(self, stmt: ir.ForStmt | ir.WhileStmt) -> list[ir.Var]:
+        """What a loop carries besides its own carries: what was there before, then what escapes it."""
+        assigned = {id(v): v for v in assigned_variables(stmt.body)}.values()
+        before = [var for var in assigned if self.bound(var) is not None]
+        live = self._live[id(stmt)]
+        escaping = [var for var in assigned if self.bound(var) is None and id(var) in live]
+        return [*sorted(before, key=_name), *sorted(escaping, key=_name)]
+
+    def _initial(self, var: ir.Var, stmt: ir.Stmt) -> ir.Expr:
+        """What a variable that a loop assigns first is before it: what shares its storage."""
+        for candidate in self._sources.sharing(var):
+            if (visible := self.bound(candidate)) is not None:
+                return visible
+        what = f"{var.name_hint!r} is read after a loop that may not have assigned it"
+        raise PassError(what, self._owner, stmt)
+
+    def _branch(self, stmt: ir.IfStmt) -> Task:
+        condition = yield stmt.condition
+        mark = len(self._changes)
+        then_body = yield self.body(stmt.then_body)
+        then = self._taken_back(mark)
+        else_body = (yield self.body(stmt.else_body)) if stmt.else_body is not None else None
+        other = self._taken_back(mark)
+        results = []
+        for var in stmt.return_vars:
+            results.append(self._version(var, "rv", (yield var.type)))
+        merged: list[tuple[ir.Var, ir.Expr, ir.Expr]] = []
+        for var in sorted({**then, **other}, key=_name):
+            here, there = then.get(var, self.bound(var)), other.get(var, self.bound(var))
+            if here is not None and there is not None:
+                merged.append((var, here, there))
+                results.append(self._version(var, "phi", here.type))
+        for var, result in zip([*stmt.return_vars, *(var for var, *_ in merged)], results, strict=True):
+            self.bind(var, result)
+        if merged:
+            then_body = with_yielded(then_body, [value for _, value, _ in merged])
+            else_body = with_yielded(else_body or ir.SeqStmts([], stmt.span), [value for *_, value in merged])
+        changes = {"condition": condition, "then_body": then_body, "else_body": else_body}
+        return [build(stmt, return_vars=results, **changes)]
+
+
+def _name(var: ir.Var) -> str:
+    return var.name_hint
+
+
+def assigned_variables(body: ir.Stmt) -> Iterator[ir.Var]:
+    """What a body assigns, results of its loops and branches included, in the order of the text."""
+    for stmt in statements(body):
+        if isinstance(stmt, ir.AssignStmt):
+            yield stmt.var
+        else:
+            yield from getattr(stmt, "return_vars", ())
+
+
+def type_of_value(declared: ir.Type, value: ir.Expr) -> ir.Type:
+    """The type of a variable: that of its value where it has a shape; a memory that was declared stays."""
+    if not isinstance(value.type, ir.ShapedType):
+        return declared
+    memref = getattr(declared, "memref", None)
+    return build(value.type, memref=memref) if memref is not None else value.type

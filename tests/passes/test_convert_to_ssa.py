@@ -1,0 +1,87 @@
+"""ConvertToSSA: names, what loops carry, what branches merge, and what has no value."""
+
+import pytest
+from passes.kernels import after, kernel, program
+
+from pypto_tmpl import ir, passes
+
+
+def test_what_a_loop_carries_and_a_branch_merges():
+    lines = (
+        "a = pl.load(x, [0, 0], [16, 16])",
+        "for i in pl.range(n):",
+        "    a = pl.exp(a)",
+        "    if i > 2:",
+        "        a = pl.neg(a)",
+        "        b = pl.abs(a)",
+        "out = pl.store(a, [0, 0], out)",
+        "return out",
+    )
+    assert after("ConvertToSSA", kernel(*lines)) == [
+        "a__ssa_v0 = pl.tile.load(x__ssa_v0, [0, 0], [16, 16], [16, 16], target_memory=pl.Mem.Vec)",
+        "for i__idx_v0, (a__iter_v1,) in pl.range(n__ssa_v0, init_values=(a__ssa_v0,)):",
+        "  a__ssa_v2 = pl.tile.exp(a__iter_v1)",
+        "  if i__idx_v0 > 2:",
+        "    a__ssa_v3 = pl.tile.neg(a__ssa_v2)",
+        "    b__ssa_v0 = pl.tile.abs(a__ssa_v3)",
+        "    a__phi_v4 = pl.yield_(a__ssa_v3)",
+        "  else:",
+        "    a__phi_v4 = pl.yield_(a__ssa_v2)",
+        "  a__rv_v5 = pl.yield_(a__phi_v4)",
+        "out__ssa_v1 = pl.tile.store(a__rv_v5, [0, 0], out__ssa_v0)",
+        "return out__ssa_v1",
+    ]
+
+
+def test_what_is_first_assigned_in_a_loop_starts_as_the_output_that_it_writes():
+    lines = (
+        "a = pl.load(x, [0, 0], [16, 16])",
+        "for i in pl.range(n):",
+        "    last = pl.store(a, [0, 0], out)",
+        "return last",
+    )
+    got = after("ConvertToSSA", kernel(*lines))
+    assert got[1] == "for i__idx_v0, (last__iter_v0,) in pl.range(n__ssa_v0, init_values=(out__ssa_v0,)):"
+    assert got[-1] == "return last__rv_v2"
+
+
+def test_two_variables_assigned_on_both_sides_are_merged_in_the_order_of_their_names():
+    lines = (
+        "if n > 2:",
+        "    b = n + 1",
+        "    a = n + 2",
+        "else:",
+        "    a = n + 3",
+        "    b = n + 4",
+        "c = a + b",
+    )
+    got = after("ConvertToSSA", kernel(*lines))
+    assert got[3] == "  a__phi_v2, b__phi_v2 = pl.yield_(a__ssa_v0, b__ssa_v0)"
+    assert got[7] == "  a__phi_v2, b__phi_v2 = pl.yield_(a__ssa_v1, b__ssa_v1)"
+    assert got[8] == "c__ssa_v0 = a__phi_v2 + b__phi_v2"
+
+
+def test_what_has_no_value_is_an_error_that_names_it():
+    with pytest.raises(passes.PassError) as raised:
+        passes.convert_to_ssa()(kernel("for i in pl.range(n):", "    a = i + 1", "b = a + 1"))
+    assert str(raised.value) == (
+        "error[pass]: 'a' is read after a loop that may not have assigned it\n"
+        "  --> <string>:10:9\n"
+        "   = in function 'kernel'"
+    )
+
+
+def test_workers_of_the_host_stay_as_they_are():
+    node = program(
+        "    @pl.function(level=pl.Level.HOST, role=pl.Role.SubWorker)\n"
+        "    def f(self, n: pl.Scalar[pl.INDEX]):\n"
+        "        n = n + 1\n"
+    )
+    assert passes.convert_to_ssa()(node) is node
+
+
+def test_ssa_form_is_verified_in_a_pipeline():
+    lines = ("for i in pl.unroll(3):", "    n = n + i", "a = pl.load(x, [n, 0], [4, 16])")
+    pipeline = passes.PassPipeline([passes.unroll_loops(), passes.convert_to_ssa()])
+    got = pipeline.run(kernel(*lines))
+    ir.verify_or_throw(got, [ir.IRProperty.SSAForm, ir.IRProperty.UseAfterDef])

@@ -1,0 +1,90 @@
+"""InlineFunctions: what arguments and results become, and what is refused."""
+
+import pytest
+from passes.kernels import after, program
+
+from pypto_tmpl import passes
+
+TENSOR = "pl.Tensor[[16, 16], pl.FP32]"
+
+
+def helper(name: str, param: str, *lines: str, result: str = "") -> str:
+    head = f"    def {name}(self, {param}: {TENSOR}){result}:\n"
+    decorator = "    @pl.function(type=pl.FunctionType.Inline)\n"
+    return decorator + head + "".join(f"        {line}\n" for line in lines)
+
+
+def main(*lines: str) -> str:
+    head = f"    @pl.function\n    def main(self, x: {TENSOR}, out: pl.Out[{TENSOR}]):\n"
+    return head + "".join(f"        {line}\n" for line in lines)
+
+
+PAIR = helper("pair", "v", "return v, pl.neg(v)")
+DOUBLED = helper("doubled", "v", "v = pl.mul(v, 2.0)", "return v")
+
+
+def test_a_pair_that_is_read_after_its_argument_was_assigned_keeps_its_values():
+    lines = (
+        "a = pl.add(x, 1.0)",
+        "both = self.pair(a)",
+        "a = pl.mul(a, 10.0)",
+        "out = pl.add(both[0], both[1])",
+    )
+    assert after("InlineFunctions", program(PAIR + main(*lines)), "main") == [
+        "a = pl.tensor.adds(x, 1.0)",
+        "both_inline0 = a",
+        "both_inline1 = pl.tensor.neg(a)",
+        "a = pl.tensor.muls(a, 10.0)",
+        "out = pl.tensor.add(both_inline0, both_inline1)",
+    ]
+
+
+def test_a_parameter_that_the_helper_assigns_leaves_the_variable_of_the_caller_alone():
+    lines = ("a = pl.add(x, 1.0)", "b = self.doubled(a)", "out = pl.add(a, b)")
+    assert after("InlineFunctions", program(DOUBLED + main(*lines)), "main") == [
+        "a = pl.tensor.adds(x, 1.0)",
+        "v_inline0 = a",
+        "v_inline0 = pl.tensor.muls(v_inline0, 2.0)",
+        "b = v_inline0",
+        "out = pl.tensor.add(a, b)",
+    ]
+    assert (
+        after("InlineFunctions", program(DOUBLED + main("out = self.doubled(x)")), "main")[0]
+        == "v_inline0 = x"
+    )
+
+
+def test_a_variable_that_the_call_assigns_is_assigned_by_the_helper():
+    lines = ("a = pl.add(x, 1.0)", "a = self.doubled(a)", "out = pl.add(a, a)")
+    assert after("InlineFunctions", program(DOUBLED + main(*lines)), "main")[1:] == [
+        "a = pl.tensor.muls(a, 2.0)",
+        "out = pl.tensor.add(a, a)",
+    ]
+
+
+def test_functions_that_nothing_calls_go_too():
+    got = passes.inline_functions()(program(PAIR + DOUBLED + main("out = pl.neg(x)")))
+    assert [function.name for function in got.functions.values()] == ["main"]
+
+
+def test_a_circle_is_shown():
+    a = helper("a", "v", "return self.b(v)", result=f" -> {TENSOR}")
+    b = helper("b", "v", "return self.a(v)", result=f" -> {TENSOR}")
+    with pytest.raises(ValueError, match="call each other in a circle: a -> b -> a"):
+        passes.inline_functions()(program(a + b + main("out = self.a(x)")))
+
+
+def test_a_call_inside_of_an_expression():
+    with pytest.raises(passes.PassError) as raised:
+        passes.inline_functions()(program(DOUBLED + main("out = pl.neg(self.doubled(x))")))
+    assert str(raised.value) == (
+        "error[pass]: doubled is called inside of another expression\n"
+        "  --> <string>:12:22\n"
+        "   = in function 'main'"
+    )
+
+
+def test_a_return_that_is_not_the_last_statement():
+    early = helper("early", "v", "if 1 > 0:", "    return v", "return pl.neg(v)")
+    with pytest.raises(passes.PassError, match="the return is not the last statement"):
+        passes.inline_functions()(program(early + main("out = self.early(x)")))
