@@ -8,7 +8,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pypto_tmpl.debug.snapshots import SnapshotState, in_ci
+from pypto_tmpl.snapshots.patch import FilePatch
+from pypto_tmpl.snapshots.results import SnapshotState, compare, in_ci, update
 
 # No deadline, and no look at how long data take to draw: a first example may import or compile, and the
 # machine may have other work. No randomness in CI: a change is judged on itself.
@@ -39,15 +40,16 @@ def golden_script(request):
     """Compares a snapshot case with its committed script, or updates it under --update-golden."""
 
     def check(case):
-        result = case.compare()
+        result = compare(case)
         if result.state is SnapshotState.SAME:
             return
         if request.config.getoption("--update-golden"):
-            result.update()
+            update([result])
             return
+        old = None if result.committed is None else result.committed.decode()
         pytest.fail(
             f"golden script {case.name} is {result.state.value}; accept what is emitted now by\n"
-            f"    pypto-tmpl snapshot --update {case.name}\n{result.diff()}",
+            f"    pypto-tmpl snapshot --update {case.name}\n{FilePatch(case.name, old, result.text).text()}",
             pytrace=False,
         )
 

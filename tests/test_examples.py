@@ -9,13 +9,15 @@ import torch
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
-from pypto_tmpl.debug.snapshots import find_example_cases
 from pypto_tmpl.execution.modules import load_module
 from pypto_tmpl.golden import TensorSpec, run_jit
+from pypto_tmpl.snapshots.cases import find_cases
+from pypto_tmpl.snapshots.config import find_config
+from pypto_tmpl.snapshots.sources import KernelSource
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES = list(find_example_cases(ROOT / "examples", ROOT / "golden_scripts"))
-IDS = [case.source.stem for case in CASES]
+CASES = [case for case in find_cases(find_config(ROOT)) if isinstance(case.source, KernelSource)]
+IDS = [case.source.reference.home.stem for case in CASES]
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
@@ -40,7 +42,7 @@ def tolerances(module):
 )
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_the_program_prints_as_text_of_itself(case, options):
-    module = load_module(case.source)
+    module = load_module(case.source.reference.home)
     values = (s.create_tensor() if isinstance(s, TensorSpec) else s.to_python() for s in module.specs())
     program = module.KERNEL.specialize(*values)
     text = ir.python_print(program, format=False, **options)
@@ -53,7 +55,7 @@ def test_the_program_prints_as_text_of_itself(case, options):
 def test_the_kernel_agrees_with_its_golden(case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYPTO_PROG_BUILD_DIR", raising=False)
-    module = load_module(case.source)
+    module = load_module(case.source.reference.home)
     assert isinstance(module.KERNEL, pl.JITFunction)
     torch.manual_seed(1)
     result = run_jit(
@@ -68,7 +70,7 @@ def test_the_kernel_agrees_with_its_golden(case, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_the_committed_script_agrees_with_the_golden(case):
-    module = load_module(case.source)
+    module = load_module(case.source.reference.home)
     torch.manual_seed(2)
     specs = module.specs()
     values = {s.name: s.create_tensor() if isinstance(s, TensorSpec) else s.to_python() for s in specs}

@@ -24,12 +24,15 @@ def op_names(context: click.Context, parameter: click.Parameter, typed: str) -> 
 
 def case_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
     """The golden scripts and the programs that they are of: all of one program once it is spelt out."""
-    from pypto_tmpl.debug.snapshots import find_cases, find_example_cases
+    from pypto_tmpl.errors import PyptoTmplError
+    from pypto_tmpl.snapshots.cases import find_cases
+    from pypto_tmpl.snapshots.config import find_config, read_config
 
-    dumps, examples, golden = (Path(context.params[name]) for name in ("dumps", "examples", "golden"))
-    if not dumps.is_dir():
+    given = context.params.get("config_file")
+    try:
+        names = [case.name for case in find_cases(read_config(given) if given else find_config(Path.cwd()))]
+    except PyptoTmplError:  # the command says it
         return []
-    names = [case.name for case in (*find_cases(dumps, golden), *find_example_cases(examples, golden))]
     return [CompletionItem(name) for name in _matching(names, typed)]
 
 

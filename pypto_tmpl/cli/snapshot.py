@@ -1,52 +1,61 @@
-"""``pypto-tmpl snapshot``: compare and update the committed golden scripts."""
+"""``pypto-tmpl snapshot``: compare and update the committed scripts of a repository."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pypto_tmpl.cli.colours import unified_diff, verdict
 from pypto_tmpl.cli.completion import case_names
-from pypto_tmpl.errors import closest
+from pypto_tmpl.errors import PyptoTmplError, closest
 
 if TYPE_CHECKING:
-    from pypto_tmpl.debug.snapshots import SnapshotCase, SnapshotResult
-
-DUMPS, EXAMPLES, GOLDEN = Path("tests/corpus/dumps"), Path("examples"), Path("golden_scripts")
+    from pypto_tmpl.snapshots.cases import SnapshotCase
+    from pypto_tmpl.snapshots.results import SnapshotResult
 
 
 @click.command(
     epilog="""\b
 Examples:
+  pypto-tmpl snapshot init                          write a first configuration
   pypto-tmpl snapshot --check                       list what differs
   pypto-tmpl snapshot --diff swiglu_scope           show how, for one program
+  pypto-tmpl snapshot --diff --format patch         the whole patch, for `git apply`
+  pypto-tmpl snapshot --diff --html changes.html    side by side, in a browser
   pypto-tmpl snapshot --update swiglu_scope/last    accept the script emitted now
   pypto-tmpl snapshot --update --prune              and remove emitted scripts that no case has any more
 
 \b
-Only scripts that pypto-tmpl emitted, as their docstring says, are replaced or removed.
+Cases stand in [tool.pypto-tmpl.snapshots] of pyproject.toml, or in pypto-tmpl.toml, of this folder
+or one above it. Only scripts that pypto-tmpl emitted, as their docstring says, are replaced or removed.
 
 \b
-Exit codes: 0 all the same (or updated), 1 something differs, 2 a case cannot be emitted or written.
+Exit codes: 0 all the same (or updated), 1 something differs, 2 the configuration is broken, or a case
+cannot be emitted or written: then nothing is written.
 """
 )
 @click.argument("case", required=False, shell_complete=case_names)
 @click.option("--check", "action", flag_value="check", default="check", help="List what differs (default).")
-@click.option("--diff", "action", flag_value="diff", help="Show how the scripts differ.")
+@click.option(
+    "--diff", "action", flag_value="diff", help="Show how the scripts differ; recurring changes once."
+)
 @click.option("--update", "action", flag_value="update", help="Rewrite the committed scripts.")
 @click.option(
     "--prune", is_flag=True, help="Remove emitted scripts that belong to no case; they are listed first."
 )
-@click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text")
-@click.option("--dumps", type=click.Path(path_type=Path), default=DUMPS, show_default=True)
-@click.option("--examples", type=click.Path(path_type=Path), default=EXAMPLES, show_default=True)
-@click.option("--no-examples", is_flag=True, help="There are no examples; their scripts stay as they are.")
-@click.option("--golden", type=click.Path(path_type=Path), default=GOLDEN, show_default=True)
+@click.option("--format", "style", type=click.Choice(["text", "json", "github", "patch"]), default="text")
+@click.option(
+    "--html", metavar="FILE", type=click.Path(path_type=Path), help="With --diff: write a page on it as well."
+)
+@click.option(
+    "--config",
+    "config_file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The file with the configuration.",
+)
 @click.pass_context
 def snapshot(
     context: click.Context,
@@ -54,13 +63,55 @@ def snapshot(
     action: str,
     prune: bool,
     style: str,
-    dumps: Path,
-    examples: Path,
-    no_examples: bool,
-    golden: Path,
+    html: Path | None,
+    config_file: Path | None,
 ) -> None:
-    """Compare the golden scripts with those emitted now; CASE is <program> or <program>/<stage>."""
-    from pypto_tmpl.debug.snapshots import SnapshotState, find_cases, find_example_cases, in_ci, stale_scripts
+    """Compare the committed scripts with those emitted now; CASE is the name of one, or of a folder of them.
+
+    `snapshot init` writes a first configuration.
+    """
+    from pypto_tmpl.cli.snapshot_output import Output
+    from pypto_tmpl.snapshots.cases import INIT, find_cases
+    from pypto_tmpl.snapshots.config import find_config, read_config
+    from pypto_tmpl.snapshots.page import check_page, write_page
+    from pypto_tmpl.snapshots.results import SnapshotState, remove_stale, stale_scripts, update
+
+    if case == INIT:
+        _init()
+        return
+    _check_usage(case, action, prune, style, html)
+    if html is not None:
+        check_page(html)
+    config = find_config(Path.cwd()) if config_file is None else read_config(config_file)
+    cases = find_cases(config)
+    chosen = [found for found in cases if case is None or f"{found.name}/".startswith(f"{case}/")]
+    if not chosen:
+        raise click.UsageError(_no_case(str(case), cases))
+    results, problems = _compared(chosen)
+    for problem in problems:
+        click.echo(problem, err=True)
+    differing = [result for result in results if result.state is not SnapshotState.SAME]
+    output = Output(config, action, style)
+    if action == "update":
+        if problems:
+            raise click.exceptions.Exit(2)
+        update(differing)
+    output.results(differing)
+    stale = stale_scripts(config, cases) if case is None else []
+    output.stale(stale, prune)
+    if prune:
+        sys.stdout.flush()
+        remove_stale(stale)
+    if html is not None:
+        write_page(html, [output.patch(result) for result in differing], len(chosen))
+    output.summary(len(chosen), len(differing), len(problems), 0 if prune else len(stale))
+    differs = action != "update" and (differing or stale)
+    context.exit(2 if problems else 1 if differs else 0)
+
+
+def _check_usage(case: str | None, action: str, prune: bool, style: str, html: Path | None) -> None:
+    """Refuse options that do not go together. Raises UsageError."""
+    from pypto_tmpl.snapshots.results import in_ci
 
     if (action == "update" or prune) and in_ci():
         raise click.UsageError("golden scripts are not updated where CI is set")
@@ -68,26 +119,20 @@ def snapshot(
         raise click.UsageError("--prune goes with --update")
     if prune and case is not None:
         raise click.UsageError("--prune looks at all cases: leave CASE out")
-    cases = list(find_cases(dumps, golden))
-    cases += [] if no_examples else find_example_cases(examples, golden)
-    chosen = [c for c in cases if case in (None, c.name, c.name.partition("/")[0])]
-    if not chosen:
-        raise click.UsageError(_no_case(case, cases) if case else f"no dumps in {dumps}, no examples")
-    changed = broken = 0
-    for result in _results(chosen, action):
-        if isinstance(result, str):
-            broken += 1
-            click.echo(result, err=True)
-        elif result.state is not SnapshotState.SAME:
-            changed += 1
-            _report(result, action, style)
-    stale = [] if case is not None else stale_scripts(golden, cases, examples=not no_examples)
-    _report_stale(stale, prune, style)
-    _summary(len(chosen), changed, broken, action, style)
-    if stale and not prune and style == "text":
-        click.echo(f"{len(stale)} without a case; remove them: pypto-tmpl snapshot --update --prune")
-    differs = action != "update" and (changed or (stale and not prune))
-    context.exit(2 if broken else 1 if differs else 0)
+    if style == "patch" and action != "diff":
+        raise click.UsageError("--format patch goes with --diff")
+    if html is not None and action != "diff":
+        raise click.UsageError("--html goes with --diff")
+
+
+def _init() -> None:
+    from pypto_tmpl.snapshots.first_config import write_first_config
+
+    written = write_first_config(Path.cwd())
+    click.echo(f"{'added to' if written.is_added else 'written'}: {written.file.name}")
+    found, still_open = len(written.kernels), sum(bool(kernel.arguments) for kernel in written.kernels)
+    click.echo(f"kernels found: {found}" + (f", {still_open} of them need arguments" if still_open else ""))
+    click.echo("look at it, then: pypto-tmpl snapshot --update")
 
 
 def _no_case(case: str, cases: list[SnapshotCase]) -> str:
@@ -96,64 +141,20 @@ def _no_case(case: str, cases: list[SnapshotCase]) -> str:
     return f"no case is named {case!r}" + (f"; did you mean {guess!r}?" if guess else "")
 
 
-def _results(cases: list[SnapshotCase], action: str) -> Iterator[SnapshotResult | str]:
-    """Comparisons in order, after an update; the error's text where a case cannot be emitted or written."""
-    from pypto_tmpl.debug.snapshots import SnapshotState
-    from pypto_tmpl.errors import PyptoTmplError
+def _compared(cases: list[SnapshotCase]) -> tuple[list[SnapshotResult], list[str]]:
+    """The comparisons in order, and what is to be said of cases that cannot be emitted."""
+    from pypto_tmpl.snapshots.results import compare
 
     show_progress = sys.stderr.isatty()
+    results: list[SnapshotResult] = []
+    problems: list[str] = []
     for number, case in enumerate(cases, 1):
         if show_progress:
             click.echo(f"\r{number}/{len(cases)} {case.name:<50}", nl=False, err=True)
         try:
-            result = case.compare()
-            if action == "update" and result.state is not SnapshotState.SAME:
-                result.update()
-            yield result
+            results.append(compare(case))
         except PyptoTmplError as error:
-            yield f"{case.name}: {error}"
+            problems.append(f"{case.name}: {error}\n   = case of {case.place}")
     if show_progress:
         click.echo("\r" + " " * 60 + "\r", nl=False, err=True)
-
-
-def _report(result: SnapshotResult, action: str, style: str) -> None:
-    state = "updated" if action == "update" else result.state.value
-    if style == "json":
-        row = {"case": result.case.name, "script": result.case.script.as_posix(), "state": state}
-        click.echo(json.dumps(row | ({"diff": result.diff(None)} if action == "diff" else {})))
-    elif style == "github" and action != "update":
-        update = f"pypto-tmpl snapshot --update {result.case.name}"
-        click.echo(
-            f"::error file={result.case.script.as_posix()}::golden script {state}; accept it by `{update}`"
-        )
-    else:
-        click.echo(f"{verdict(state, action == 'update')}: {result.case.name}")
-        if action == "diff":
-            click.echo(unified_diff(result.diff().splitlines()))
-
-
-def _report_stale(paths: list[Path], prune: bool, style: str) -> None:
-    """List the stale scripts; then remove them, if that was asked for."""
-    from pypto_tmpl.debug.snapshots import remove_stale
-
-    state = "removed" if prune else "stale"
-    for path in paths:
-        if style == "json":
-            click.echo(json.dumps({"script": path.as_posix(), "state": state}))
-        elif style == "github" and not prune:
-            click.echo(f"::error file={path.as_posix()}::golden script without a case")
-        else:
-            click.echo(f"{state}: {path.as_posix()}")
-    if prune:
-        sys.stdout.flush()
-        remove_stale(paths)
-
-
-def _summary(total: int, changed: int, broken: int, action: str, style: str) -> None:
-    if style != "text":
-        return
-    what = "updated" if action == "update" else "differ"
-    broken_text = f", {broken} cannot be emitted or written" if broken else ""
-    click.echo(f"{total} golden scripts, {changed} {what}{broken_text}")
-    if changed and action == "check":
-        click.echo("see how: pypto-tmpl snapshot --diff      accept: pypto-tmpl snapshot --update")
+    return results, problems

@@ -126,7 +126,6 @@ def made(tmp_path_factory):
     binary.mkdir(parents=True)
     source = folder / "dump/00_frontend.py"
     run("print", source, "--msgpack", "-o", binary / "00_frontend.msgpack")
-    (folder / "examples").mkdir()
     (folder / "build").mkdir()
     compile_program(kernels.diamond(), folder / "build", compile_options({}))
     execute_compiled(folder / "build", [torch.zeros(4, 8), torch.zeros(4, 8)], enable_dump_args=2)
@@ -138,7 +137,7 @@ def run(*arguments):
 
 
 TENSORS = ("--inputs", "{in}", "--expected", "{out}")
-SNAPSHOT = ("--dumps", "{binary}", "--examples", "{examples}", "--golden", "{f}")
+SNAPSHOT = ("--config", "{config}")
 # name: the arguments, the names that the command may write
 WRITERS = {
     "gen": (("gen", "{dump}", "-o", "{f}/s.py"), ("s.py",)),
@@ -169,6 +168,18 @@ WRITERS = {
 }  # fmt: skip
 
 
+def snapshot_config(made, folder):
+    """A configuration that keeps its scripts in ``folder``; it stands beside it."""
+    file = folder.parent / f"{folder.name}.toml"
+    dumps = os.path.relpath(made / "dumps", folder.parent)
+    file.write_text(
+        f'[snapshots]\ngolden = "{folder.name}"\n'
+        f'[[snapshots.dumps]]\ndumps = "{dumps}/{{program}}/{{backend}}"\n'
+        'stages = ["frontend"]\nname = "{program}/{stage}"\n'
+    )
+    return file
+
+
 def filled(arguments, made, folder):
     places = {
         "f": folder,
@@ -176,8 +187,7 @@ def filled(arguments, made, folder):
         "out": made / "out",
         "dump": made / "dump/00_frontend.py",
         "dumps": made / "dump",
-        "binary": made / "dumps",
-        "examples": made / "examples",
+        "config": snapshot_config(made, folder),
         "build": made / "build",
         "kernel": made / "kernel.py",
     }

@@ -1,0 +1,1 @@
+"""Snapshots: emitted scripts that a repository commits, compared with what is emitted now."""
