@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pypto_tmpl.snapshots.patch import FilePatch
-from pypto_tmpl.snapshots.results import SnapshotState, compare, in_ci, update
+from pypto_tmpl.snapshots.places import in_ci
+from pypto_tmpl.snapshots.results import SnapshotState, compare, update
 
 # No deadline, and no look at how long data take to draw: a first example may import or compile, and the
 # machine may have other work. No randomness in CI: a change is judged on itself.

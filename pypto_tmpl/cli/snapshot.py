@@ -74,7 +74,8 @@ def snapshot(
     from pypto_tmpl.snapshots.cases import INIT, find_cases
     from pypto_tmpl.snapshots.config import find_config, read_config
     from pypto_tmpl.snapshots.page import check_page, write_page
-    from pypto_tmpl.snapshots.results import SnapshotState, remove_stale, stale_scripts, update
+    from pypto_tmpl.snapshots.places import remove_emitted
+    from pypto_tmpl.snapshots.results import SnapshotState, stale_scripts, update
 
     if case == INIT:
         _init()
@@ -101,7 +102,7 @@ def snapshot(
     output.stale(stale, prune)
     if prune:
         sys.stdout.flush()
-        remove_stale(stale)
+        remove_emitted(stale)
     if html is not None:
         write_page(html, [output.patch(result) for result in differing], len(chosen))
     output.summary(len(chosen), len(differing), len(problems), 0 if prune else len(stale))
@@ -111,7 +112,7 @@ def snapshot(
 
 def _check_usage(case: str | None, action: str, prune: bool, style: str, html: Path | None) -> None:
     """Refuse options that do not go together. Raises UsageError."""
-    from pypto_tmpl.snapshots.results import in_ci
+    from pypto_tmpl.snapshots.places import in_ci
 
     if (action == "update" or prune) and in_ci():
         raise click.UsageError("golden scripts are not updated where CI is set")

@@ -103,9 +103,21 @@ class Config:
 
 
 def find_config(folder: Path) -> Config:
+    """What ``nearest_config`` gives. Raises ConfigError where there is none, and for one that is broken."""
+    found = nearest_config(folder)
+    if found is not None:
+        return found
+    notes = [
+        f"looked for [{'.'.join((*TOOL, SNAPSHOTS))}] in {PROJECT_FILE} and for {OWN_FILE}",
+        "a first one is written by: pypto-tmpl snapshot init",
+    ]
+    raise ConfigError("no snapshots are configured here", where=str(folder), notes=notes)
+
+
+def nearest_config(folder: Path) -> Config | None:
     """The configuration of a folder, or of the nearest one above it up to that of the repository.
 
-    Raises ConfigError where there is none, and for one that is broken.
+    Raises ConfigError for one that is broken.
     """
     for place in (folder, *folder.parents):
         found = [path for path in (place / OWN_FILE, place / PROJECT_FILE) if is_configured(path)]
@@ -116,11 +128,7 @@ def find_config(folder: Path) -> Config:
             return read_config(found[0])
         if (place / ".git").exists():
             break
-    notes = [
-        f"looked for [{'.'.join((*TOOL, SNAPSHOTS))}] in {PROJECT_FILE} and for {OWN_FILE}",
-        "a first one is written by: pypto-tmpl snapshot init",
-    ]
-    raise ConfigError("no snapshots are configured here", where=str(folder), notes=notes)
+    return None
 
 
 def is_configured(path: Path) -> bool:

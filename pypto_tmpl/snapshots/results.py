@@ -12,8 +12,7 @@ from pathlib import Path
 from pypto_tmpl.generated import check_place, is_script, write_generated
 from pypto_tmpl.snapshots.cases import SnapshotCase
 from pypto_tmpl.snapshots.config import Config
-
-TEST_FOLDER = "__pypto_snapshots__"  # the scripts of tests, which are no cases
+from pypto_tmpl.snapshots.places import TEST_FOLDER, is_emitted
 
 
 class SnapshotState(Enum):
@@ -87,23 +86,3 @@ def stale_scripts(config: Config, cases: Sequence[SnapshotCase]) -> list[Path]:
         paths = (Path(folder, name) for name in files if name.endswith(".py"))
         found += [path for path in paths if path not in claimed and is_emitted(path)]
     return sorted(found)
-
-
-def remove_stale(paths: Sequence[Path]) -> None:
-    """Remove scripts that were found stale, and nothing that has become another's since."""
-    for path in paths:
-        if is_emitted(path):
-            path.unlink()
-
-
-def is_emitted(path: Path) -> bool:
-    """Whether a file is a script with the mark of this project, and no link."""
-    try:
-        return not path.is_symlink() and path.is_file() and is_script(path.read_bytes())
-    except OSError:  # what cannot be read cannot be known
-        return False
-
-
-def in_ci() -> bool:
-    """Whether the environment says that this is a CI; ``CI=false`` and the like say that it is not."""
-    return os.environ.get("CI", "").strip().lower() not in ("", "0", "false", "no", "off", "n", "f")

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from pypto_tmpl.cli import main
-from pypto_tmpl.snapshots.results import in_ci
+from pypto_tmpl.snapshots.places import in_ci
 
 DUMPS = Path(__file__).resolve().parents[1] / "corpus/dumps"
 FRONTEND = DUMPS / "cast_rounding/Ascend910B/00_frontend.msgpack"
