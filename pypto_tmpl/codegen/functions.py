@@ -45,16 +45,16 @@ class FunctionEmitter(ScopeEmitter):
     def _parameter_checks(self) -> Lines:
         """Checks of dtypes; in an entry of shapes too, but kernels may get a tile at the edge of a tensor."""
         is_entry = self.script.kernels.is_entry(self.function)
-        shared = self._shared_extents() if is_entry else []
         if not self.script.check_shapes:
-            return [self.statements.compare_extents(*found) for found in shared]
+            return self._shape_comparison() if is_entry else []
         checks = [
             self.parameter_check(var, is_entry)
             for var in self.function.params
             if isinstance(var.type, ir.TensorType | ir.TileType)
             and var.type.dtype.name in self.script.carriers
         ]
-        return [*checks, *(self.statements.check_extents(*found) for found in shared)]
+        shared = self._shared_extents() if is_entry else {}
+        return [*checks, *(self.statements.check_extents(*found) for found in shared.items())]
 
     def parameter_check(self, var: ir.Var, has_shape: bool) -> str:
         """The check of a tensor that is passed: its dtype, and with ``has_shape`` its fixed extents."""
@@ -64,11 +64,29 @@ class FunctionEmitter(ScopeEmitter):
         assert isinstance(var.type, ir.ShapedType)
         return str(self.statements.check_dtype(self.name_of(var), carrier_name(var.type)))
 
-    def _shared_extents(self) -> list[tuple[str, list[tuple[str, int | None, str]]]]:
-        """Dynamic dimensions that parameters share, each with parameter, axis and text of every extent."""
-        found: dict[
-            str, list[tuple[str, int | None, str]]
-        ] = {}  # in dumps one dimension may be several nodes
+    def _shape_comparison(self) -> Lines:
+        """What warns of shapes that are not those of the parameters; nothing where any shapes will do."""
+        shared = self._shared_extents()
+        tensors = []
+        for var in self.function.params:
+            type_, name = var.type, self.name_of(var)
+            if isinstance(type_, ir.TensorType) and type_.dtype.name in self.script.carriers:
+                declared = [_declared_extent(dim) for dim in type_.shape]
+                if any(isinstance(extent, int) or extent in shared for extent in declared):
+                    tensors.append((name, self.shape_text(name, type_), declared))
+        numbers = [
+            (var.name_hint, self.name_of(var))
+            for var in self.function.params
+            if isinstance(var.type, ir.ScalarType) and var.name_hint in shared
+        ]
+        return [self.statements.compare_shapes(tensors, numbers)] if tensors else []
+
+    def _shared_extents(self) -> dict[str, list[tuple[str, int | None, str]]]:
+        """Dynamic dimensions that parameters share, by name: parameter, axis and text of every extent.
+
+        By name, since in dumps one dimension may be several nodes.
+        """
+        found: dict[str, list[tuple[str, int | None, str]]] = {}
         for var in self.function.params:
             name = self.name_of(var)
             if isinstance(var.type, ir.ScalarType):
@@ -77,10 +95,17 @@ class FunctionEmitter(ScopeEmitter):
                 if isinstance(dim, ir.Var):
                     place = (name, axis, self.extent_text(name, var.type, axis))
                     found.setdefault(dim.name_hint, []).append(place)
-        return [(name, places) for name, places in found.items() if len(places) > 1]
+        return {name: places for name, places in found.items() if len(places) > 1}
 
     def _group_body(self, params: list[str]) -> Lines:
         call = self.macros.group_call(self.function.name, params)
         if self.function.return_types:
             return [self.statements.return_values([call])]
         return [self.statements.evaluate(call)]
+
+
+def _declared_extent(dim: ir.Expr) -> int | str | None:
+    """A number, the name of a dimension, None for what is computed."""
+    if isinstance(dim, ir.ConstInt):
+        return dim.value
+    return dim.name_hint if isinstance(dim, ir.Var) else None

@@ -47,6 +47,13 @@ class VariableEmitter:
         extent = self.macros.packed_extent if is_last and is_packed(type_) else self.macros.extent
         return str(extent(name, axis))
 
+    def shape_text(self, name: str, type_: ir.TensorType) -> str:
+        """The extents of a tensor at run time, in numbers."""
+        if not is_packed(type_):
+            return str(self.macros.shape(name))
+        axes = range(len(type_.shape))
+        return str(self.macros.list_of([self.extent_text(name, type_, axis) for axis in axes]))
+
     # Reporting
 
     def report(self, what: str, span: ir.Span, unbound: str = "") -> None:

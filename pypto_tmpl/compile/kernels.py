@@ -14,7 +14,7 @@ from pypto_tmpl.compile.lower import lower
 from pypto_tmpl.execution.apart import call_apart
 from pypto_tmpl.execution.entry import Entry
 from pypto_tmpl.execution.load import load_script
-from pypto_tmpl.execution.positional import bind_positional
+from pypto_tmpl.execution.positional import bind_positional, silence_shapes
 from pypto_tmpl.execution.script import make_script
 from pypto_tmpl.execution.threads import script_threads
 from pypto_tmpl.language.jit.cache import Specialisation
@@ -70,6 +70,7 @@ def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable
         entry = find_entry(program)
         script = make_script(program)
         namespace = load_script(script.text, f"<pypto_tmpl jit {function.__name__}>", program)
+        silence_shapes(namespace)
         function_ir = program.get_function(entry.name)
         has_return = function_ir is not None and bool(function_ir.return_types)
         entry = replace(entry, script_name=script.names[entry.name])

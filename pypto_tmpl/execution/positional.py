@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -24,7 +25,7 @@ def bind_positional(entry: Entry, args: Sequence[object], *, must_agree: bool = 
     """The arguments as the entry takes them: tensors as they are, ctypes scalars as Python numbers.
 
     Tensors whose extents are not those of their parameters, or that disagree about a dynamic dimension, are
-    refused if they ``must_agree``; else a warning tells of the former, and the script of the latter.
+    refused if they ``must_agree``; else one warning tells of them.
 
     Raises TypeError for an argument of another kind, ArgumentError (a ValueError) for a wrong number of
     arguments, and for a tensor that is not contiguous, not on the CPU, or whose dtype or rank is not that of
@@ -38,14 +39,19 @@ def bind_positional(entry: Entry, args: Sequence[object], *, must_agree: bool = 
         )
     pairs = list(zip(entry.parameters, args, strict=True))
     values = [_argument(i, parameter, arg) for i, (parameter, arg) in enumerate(pairs)]
-    for parameter, value in zip(entry.parameters, values, strict=True):
-        if isinstance(value, torch.Tensor) and (wrong := misfit(parameter, value)):
-            if must_agree:
-                raise ArgumentError(wrong)
-            warn_caller(wrong, UserWarning)
-    if must_agree and (wrong := agreed_extents(zip(entry.parameters, values, strict=True))[1]):
+    bound = list(zip(entry.parameters, values, strict=True))
+    misfits = [misfit(parameter, value) for parameter, value in bound if isinstance(value, torch.Tensor)]
+    wrong = "; ".join(filter(None, [*misfits, agreed_extents(bound)[1]]))
+    if wrong and must_agree:
         raise ArgumentError(wrong)
+    if wrong:
+        warn_caller(wrong, UserWarning)
     return values
+
+
+def silence_shapes(namespace: dict[str, Any]) -> None:
+    """Keep a script from warning of shapes that ``bind_positional`` has warned of, at the line of the user."""
+    namespace["_compare_shapes"] = lambda *shapes: None
 
 
 def _argument(position: int, parameter: Parameter, arg: object) -> Value:

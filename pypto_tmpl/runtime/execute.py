@@ -15,7 +15,7 @@ from pypto_tmpl.execution.frames import failing_line
 from pypto_tmpl.execution.lines import without_source
 from pypto_tmpl.execution.load import load_script_file
 from pypto_tmpl.execution.origins import source_lines
-from pypto_tmpl.execution.positional import bind_positional
+from pypto_tmpl.execution.positional import bind_positional, silence_shapes
 from pypto_tmpl.execution.threads import script_threads
 from pypto_tmpl.runtime.manifest import Manifest, file_record, read_manifest
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
@@ -71,8 +71,8 @@ def execute_build(
 ) -> list[Path]:
     """Run a build whose manifest has been read; see ``execute_compiled``. Returns the records it wrote.
 
-    Arguments that disagree about a dynamic dimension are refused if they ``must_agree``. An argument that the
-    program only reads, but that the run has changed, is told to ``on_changed``, or by a warning.
+    Arguments whose shapes do not go together are refused if they ``must_agree``, else warned of. An argument
+    that the program only reads, but that the run has changed, is told to ``on_changed``, or by a warning.
 
     ``on_task`` is called whenever a task is launched.
     What the program raises gets notes with the generated line and, where it can be told from ``program`` or
@@ -88,6 +88,7 @@ def execute_build(
         lambda: program or _dumped(build, manifest),
         None if recording is None else recording.mark,
     )
+    silence_shapes(namespace)
     if recording is not None:
         recording.attach(namespace)
     warn_without_records(options.dfx)

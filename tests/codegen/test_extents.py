@@ -31,6 +31,14 @@ class P:
     def main(self, n: pl.Scalar[pl.INDEX], x: pl.Tensor[[n, 4], pl.FP32]) -> pl.Tensor[[n, 4], pl.FP32]:
         return x
 """
+PACKED = """
+import pypto.language as pl
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[2, 16], pl.FP4]) -> pl.Tensor[[2, 16], pl.FP4]:
+        return x
+"""
 DIFFER = "dimension M is 7 in axis 0 of x, and 6 in axis 0 of y"
 
 
@@ -65,20 +73,42 @@ def test_without_checks_one_warning_is_given_and_the_call_goes_on():
         entry(False)(*given())
 
 
+def test_without_checks_fixed_extents_are_looked_at_too():
+    with pytest.warns(UserWarning) as found:
+        entry(False)(*given(rows_of_y=6, rows_of_z=7))
+    (warning,) = found
+    wrong = "tensor 'z' has shape [7, 4], the parameter has [8, 4]"
+    assert str(warning.message) == f"{wrong}; {DIFFER}" and warning.filename == __file__
+    with pytest.warns(UserWarning, match=r"tensor 'x' has shape \[7\], the parameter has \[M, 4\]"):
+        entry(False, TEXT.replace("z, x, [", "z, y, ["))(torch.ones(7), *given()[1:])
+
+
+def test_two_numbers_of_four_bits_share_an_element():
+    x = torch.zeros(2, 8, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        entry(False, PACKED)(x)
+    with pytest.warns(UserWarning, match=r"tensor 'x' has shape \[2, 8\], the parameter has \[2, 16\]"):
+        entry(False, PACKED)(x[:, :4])
+
+
 def test_a_scalar_is_an_extent_too():
     with pytest.raises(ValueError, match="dimension n is 5 in n, and 6 in axis 0 of x"):
         entry(True, SCALAR)(5, torch.ones(6, 4))
     assert entry(True, SCALAR)(6, torch.ones(6, 4)).shape == (6, 4)
+    with pytest.warns(UserWarning, match="dimension n is 5 in n, and 6 in axis 0 of x"):
+        entry(False, SCALAR)(5, torch.ones(6, 4))
 
 
 def test_kernels_may_get_tiles_at_the_edge():
     for check_shapes in (False, True):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            entry(check_shapes, kind="InCore")(*given(rows_of_y=6))
+            entry(check_shapes, kind="InCore")(*given(rows_of_y=6, rows_of_z=8 if check_shapes else 7))
 
 
 def test_nothing_is_written_of_dimensions_that_stand_alone():
-    text = TEXT.replace("y: pl.Tensor[[M, 4]", "y: pl.Tensor[[7, 4]").format(kind="Orchestration")
+    text = SCALAR.replace("n: pl.Scalar[pl.INDEX], ", "").replace("[n, 4]", "[M, N]")
+    text = text.replace("@pl.program", 'M, N = pl.dynamic("M"), pl.dynamic("N")\n@pl.program')
     script = torch_codegen(pl.parse(text), check_shapes=False)
-    assert "_compare_extents" not in script and "warnings" not in script
+    assert "_compare_shapes" not in script and "warnings" not in script

@@ -42,6 +42,15 @@ def test_what_it_tells_of_itself(scale, tmp_path):
     assert (hash(again), again.program) == (hash(scale), None)
 
 
+def test_a_call_with_another_shape_is_one_warning(scale):
+    x, y = torch.ones(2, 8), torch.zeros(4, 8)
+    with pytest.warns(UserWarning) as found:
+        scale(x, 3.0, y)
+    (warning,) = found
+    assert str(warning.message) == "tensor 'x' has shape [2, 8], the parameter has [4, 8]"
+    assert warning.filename == __file__ and (y[:2] == 3).all()
+
+
 def test_a_call_in_place(scale):
     x, y = torch.randn(4, 8), torch.zeros(4, 8)
     assert scale(x, 3.0, y) is None

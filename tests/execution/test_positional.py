@@ -78,9 +78,10 @@ def test_dynamic_dimensions_agree():
     entry = Entry("main", "main", (ROWS, OUT))
     with pytest.raises(ArgumentError, match="dimension N is 3 in 'rows', and 4 in 'out'"):
         bind_positional(entry, [rows, out], must_agree=True)
-    # A call goes on; the script warns of dimensions, this of fixed extents.
-    with pytest.warns(UserWarning, match="tensor 'rows' has shape"):
-        assert bind_positional(Entry("main", "main", (ROWS,)), [out])[0] is out
+    wrong = r"tensor 'rows' has shape \[4, 1\], the parameter has \[N, 2\]"
+    with pytest.warns(UserWarning, match=wrong + "; dimension N is 4 in 'rows', and 3 in 'out'") as found:
+        assert bind_positional(entry, [out, rows])[0] is out
+    assert len(found) == 1
     number = Parameter("N", "In", "INDEX", is_scalar=True)
     with pytest.raises(ArgumentError, match="dimension N is 3 in 'rows', and 5 in 'N'"):
         bind_positional(Entry("main", "main", (ROWS, number)), [rows, ctypes.c_int64(5)], must_agree=True)
