@@ -22,7 +22,11 @@ from pypto_tmpl.ops.blocks import may_have_block
 
 _READ_FIRST = frozenset({"matmul", "matmul_mx"})  # families whose ops compute before they write
 _LAID = frozenset({"tile.store", "tile.assemble", "tensor.assemble"})  # write the cells of a source
-_HEEDS_START = frozenset({"reduce", "arg_reduce", "padding", "matmul"})  # families, beside tile.fillpad
+# Families and single ops whose macros leave out the cells before a value's tensor.
+_HEEDS_START = frozenset(
+    {"arg_reduce", "matmul", "matmul_mx", "padding", "partial", "reduce", "scatter"}
+    | {"tensor.gather_compare", "tile.fillpad", "tile.gather_compare", "tile.mscatter"}
+)
 _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
 
 # Scales of these layouts lie in memory in blocks; these ops know how, or look at the extents only.
@@ -66,7 +70,7 @@ class _KnownOp:
 
     @classmethod
     def of(cls, entry: OpEntry, family: str) -> _KnownOp:
-        heeds_start = family in _HEEDS_START or entry.name == "tile.fillpad"
+        heeds_start = not _HEEDS_START.isdisjoint((family, entry.name))
         writes_late = not entry.writes or family in _READ_FIRST
         return cls(entry, family, {spec.name: spec for spec in entry.kwargs}, heeds_start, writes_late)
 
