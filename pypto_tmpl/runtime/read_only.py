@@ -37,7 +37,11 @@ class ChangedInput:
 
 @dataclass(slots=True)
 class ReadOnly:
-    """The arguments of a call that are only to be read, as they were before it."""
+    """The arguments of a call that are only to be read, as they were before it.
+
+    Torch counts the writes to a tensor and its views (``versions``), but not in inference mode. Cells are
+    compared only where it has counted one, or could not.
+    """
 
     entry: Entry
     values: Sequence[Value]
@@ -48,7 +52,8 @@ class ReadOnly:
         tensors = [(p, v) for p, v in self._pairs() if isinstance(v, torch.Tensor)]
         fits = sum(value.numel() * value.element_size() for _, value in tensors) <= KEPT
         for param, value in tensors:
-            self.versions[param.name] = 0 if value.is_inference() else value._version
+            if not (value.is_inference() or torch.is_inference_mode_enabled()):
+                self.versions[param.name] = value._version
             if fits:
                 self.copies[param.name] = value.detach().clone()
 
@@ -70,12 +75,13 @@ class ReadOnly:
 
     def _difference(self, name: str, value: torch.Tensor) -> str:
         """Which cells are not as they were; "" for a tensor that is as it was."""
+        is_counted = name in self.versions
+        if is_counted and value._version == self.versions[name]:
+            return ""
         before = self.copies.get(name)
         if before is None:
-            is_touched = not value.is_inference() and value._version != self.versions[name]
-            return (
-                "it was written to, in cells that are not known of arguments this large" if is_touched else ""
-            )
+            what = "it was written to, in cells that are not known of arguments this large"
+            return what if is_counted else ""
         if same_cells(value, before):
             return ""
         bad = wrong_elements(value, before, EXACT, equal_nan=True)

@@ -64,6 +64,22 @@ def test_a_compiled_call_warns_and_goes_on():
     assert not y.any() and found[0].filename == __file__
 
 
+def test_what_torch_does_not_count_is_compared():
+    compiled = ir.compile(program(), platform="a2a3sim")
+    x = torch.zeros(4, 8)
+    with pytest.warns(UserWarning, match=re.escape(WHERE)), torch.inference_mode():
+        compiled(x, torch.zeros(4, 8))
+
+
+def test_what_is_not_written_is_not_compared(monkeypatch):
+    """The second reading of every argument costs more than some kernels."""
+    monkeypatch.setattr(read_only, "same_cells", None)
+    unchanged = TEXT.replace("        a = pl.store(pl.add(pl.load(a, [2, 0], [1, 8]), 1.0), [2, 0], a)\n", "")
+    x, y = torch.ones(4, 8), torch.zeros(4, 8)
+    ir.compile(pl.parse(unchanged), platform="a2a3sim")(x, y)
+    assert torch.equal(x, y)
+
+
 def test_of_large_arguments_the_fact_is_told(monkeypatch):
     monkeypatch.setattr(read_only, "KEPT", 4)
     with pytest.warns(UserWarning, match="only reads: it was written to, in cells that are not known"):
