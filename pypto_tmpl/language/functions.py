@@ -225,8 +225,9 @@ def read_function(declared: Declared) -> ir.Function:
     node, reader, header = declared.node, declared.reader, declared.header
     span = reader.span(node)
     reader.comments.skip_signature(node)
-    inlined = (value.node for value in reader.module.closure.values() if isinstance(value, InlineFunction))
-    reader.assigned_once = assigned_once(node).difference(*map(bound_by, inlined))
+    if not reader.module.printed:  # of printed text nothing is judged
+        inlined = (value.node for value in reader.module.closure.values() if isinstance(value, InlineFunction))
+        reader.assigned_once = assigned_once(node).difference(*map(bound_by, inlined))
     try:
         attrs, rest = _prologue(reader, node.body, header.attrs)
         is_host = header.level in HOST_LEVELS and header.role is ir.Role.SubWorker

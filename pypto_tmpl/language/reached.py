@@ -75,8 +75,10 @@ def bound_by(function: ast.FunctionDef) -> Counter[str]:
 def note_constant(reader: Reader, name: str, variable: ir.Var, value: ir.Expr) -> None:
     """Remember what a variable is in every run: one that is assigned once, and from constants."""
     reader.constants.pop(variable, None)  # of an inline function's body that is read again
+    if reader.module.printed:
+        return
     once = assigned_once(reader.expanding[-1].node) if reader.expanding else reader.assigned_once
-    if name not in once or reader.module.printed:
+    if name not in once:
         return
     value = settled(reader, value)
     found, number = truth(value), constant_value(value)

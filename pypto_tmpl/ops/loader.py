@@ -64,7 +64,9 @@ def _load(template_dirs: Sequence[Path]) -> OpTable:
     files = template_files(template_dirs, "ops", ".yaml").values()
     # The project's own first, so that of two claims to a name the user's is the later one.
     for path in sorted(files, key=lambda path: -template_dirs.index(path.parent.parent)):
-        declarations += read_family(path, problems)
+        entries, wrong = read_family(path)
+        declarations += entries
+        problems += wrong
     macro_files = {
         stem: scan_macros(path) for stem, path in template_files(template_dirs, "ops", ".py.jinja").items()
     }

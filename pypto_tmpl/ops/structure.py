@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -30,26 +31,30 @@ _VOCABULARY = {
 }  # fmt: skip
 
 
-def read_family(path: Path, problems: list[Diagnostic]) -> list[Declaration]:
-    """The entries of one file that are well formed; what is wrong with the others joins ``problems``."""
-    file = parse_yaml(path, read_text(path))
-    problems += file.problems
+def read_family(path: Path) -> tuple[Sequence[Declaration], Sequence[Diagnostic]]:
+    """The entries of one file that are well formed, and what is wrong with the others."""
+    return _family(path, read_text(path))
+
+
+@lru_cache(maxsize=256)
+def _family(path: Path, text: str) -> tuple[Sequence[Declaration], Sequence[Diagnostic]]:
+    """What ``read_family`` gives; kept, since a table is loaded again when any file of it has changed."""
+    file = parse_yaml(path, text)
     stem = path.name.removesuffix(".yaml")
     root, data = file.root, file.data
     if file.problems and not isinstance(data, dict):
-        return []
+        return (), file.problems
     if not isinstance(root, yaml.MappingNode) or not isinstance(data.get("ops"), list):
         what = f"{stem}: a family file holds the keys `family` and `ops`, a list of entries"
-        problems.append(Diagnostic("family-file", what, str(Location(path, 1))))
-        return []
-    problems += _check_head(file, data, stem)
+        return (), [*file.problems, Diagnostic("family-file", what, str(Location(path, 1)))]
+    problems = [*file.problems, *_check_head(file, data, stem)]
     nodes = next(value for key, value in root.value if key.value == "ops").value
     declarations = []
     for index, (value, node) in enumerate(zip(data["ops"], nodes, strict=True)):
         entry = _convert(file, value, node, index, problems)
         if entry is not None:
             declarations.append(Declaration(entry, stem, file, node))
-    return declarations
+    return declarations, problems
 
 
 def _check_head(file: YamlFile, data: dict[str, Any], stem: str) -> Iterator[Diagnostic]:
