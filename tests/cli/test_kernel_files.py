@@ -151,7 +151,7 @@ def test_what_does_not_end_is_ended(where, place):
         runnable(KERNEL.replace("        u: pl.Tile", loop + "        u: pl.Tile"))
     else:
         runnable(KERNEL + "\nwhile True: pass\n")
-    done = invoke("run", "kernel.py", "--time-limit", 10)
+    done = invoke("run", "kernel.py", "--time-limit", 5)
     assert done.exit_code == 1
-    assert re.search(rf"not done after the time limit of 10 s, at .*{place}", done.output)
+    assert re.search(rf"not done after the time limit of 5 s, at .*{place}", done.output)
     assert invoke("run", "kernel.py", "--time-limit", 0).exit_code == 2

@@ -12,7 +12,7 @@ BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/memory.py"
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["bfloat16", "inout", "distribution"])
 def test_peak_memory(case):
-    command = [sys.executable, str(BENCHMARK), "--mib", "256", "--case", case]
+    command = [sys.executable, str(BENCHMARK), "--mib", "64", "--case", case]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     ratio = float(done.stdout.split("largest ratio ")[1].split(",")[0])

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from scaled_dumps import expected, inputs, scaled_text, write_dump
 
+import pypto_tmpl.language as pl
 from pypto_tmpl.cli import main
 from pypto_tmpl.debug import (
     Options,
@@ -15,6 +16,7 @@ from pypto_tmpl.debug import (
     ValidationError,
     WorkerDiedError,
     WorkerPool,
+    torch_codegen,
     validate_pass_ir_codegen_results,
 )
 from pypto_tmpl.debug.validate.tasks import prepare_task
@@ -26,8 +28,8 @@ _BODY = _BODY.replace("\n            ", "\n                ")
 ENDLESS = f"{_HEAD}        for q in pl.range(0, 1000000000):\n    {_LOOP}{_BODY}"
 
 
-LIMIT = 8
-"""Seconds for a stage that takes a hundredth of one: a busy machine may let it wait that long."""
+LIMIT = 5
+"""Seconds for a stage that takes a hundredth of one: a busy machine may let it wait for most of them."""
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +40,18 @@ def pool():
 
 
 def test_a_stage_that_hangs_gets_a_verdict(tmp_path, pool):
-    write_dump(tmp_path, GOOD, ENDLESS, scaled_text(2.0000001), scaled_text(odd=3.0))
+    """One that is like it is not run: the limit passes once."""
+    like = ENDLESS.replace("q in", "p in")
+    write_dump(tmp_path, GOOD, ENDLESS, like, scaled_text(2.0000001), scaled_text(odd=3.0))
     options = Options(time_limit=LIMIT, executor=pool)
     results = list(Validation(tmp_path, inputs(), expected(), options).results())
-    assert [result.verdict for result in results] == ["ok", "timed out", "ok", "wrong"]
+    assert [(result.verdict, result.same_as) for result in results] == [
+        ("ok", ""),
+        ("timed out", ""),
+        ("timed out", "01_after_Pass1"),
+        ("ok", ""),
+        ("wrong", ""),
+    ]
     assert results[1].failure is not None
     assert results[1].failure.text == f"running the stage took longer than the time limit of {LIMIT} s"
     # The process that hung is gone, and another one is in its place.
@@ -134,6 +144,7 @@ def test_reading_has_a_limit_of_its_own(tmp_path, monkeypatch):
 
     monkeypatch.setattr("pypto_tmpl.debug.validate.schedule.prepare_task", slow)
     write_dump(tmp_path, GOOD, scaled_text(2.0000001), scaled_text(2.0000002))
+    torch_codegen(pl.parse(GOOD))  # what is read once in a process does not count
     with ThreadPoolExecutor(2) as executor:
         options = Options(time_limit=LIMIT, executor=executor)
         results = list(Validation(tmp_path, inputs(), expected(), options).results())
@@ -141,14 +152,3 @@ def test_reading_has_a_limit_of_its_own(tmp_path, monkeypatch):
     assert [result.verdict for result in results] == ["ok", "timed out", "ok"]
     assert results[1].failure is not None
     assert results[1].failure.text == f"reading the stage took longer than the time limit of {LIMIT} s"
-
-
-def test_a_stage_like_one_that_hung_is_not_run(tmp_path, pool):
-    write_dump(tmp_path, ENDLESS, ENDLESS.replace("q in", "p in"), GOOD)
-    options = Options(time_limit=LIMIT, executor=pool)
-    results = list(Validation(tmp_path, inputs(), expected(), options).results())
-    assert [(result.verdict, result.same_as) for result in results] == [
-        ("timed out", ""),
-        ("timed out", "00_frontend"),
-        ("ok", ""),
-    ]
