@@ -50,7 +50,7 @@ def bind_positional(entry: Entry, args: Sequence[object], *, must_agree: bool = 
 
 
 def silence_shapes(namespace: dict[str, Any]) -> None:
-    """Keep a script from warning of shapes that ``bind_positional`` has warned of, at the line of the user."""
+    """Keep a script from warning of shapes: ``bind_positional`` has, at the line of the user."""
     namespace["_compare_shapes"] = lambda *shapes: None
 
 

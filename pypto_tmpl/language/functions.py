@@ -226,7 +226,9 @@ def read_function(declared: Declared) -> ir.Function:
     span = reader.span(node)
     reader.comments.skip_signature(node)
     if not reader.module.printed:  # of printed text nothing is judged
-        inlined = (value.node for value in reader.module.closure.values() if isinstance(value, InlineFunction))
+        inlined = (
+            value.node for value in reader.module.closure.values() if isinstance(value, InlineFunction)
+        )
         reader.assigned_once = assigned_once(node).difference(*map(bound_by, inlined))
     try:
         attrs, rest = _prologue(reader, node.body, header.attrs)
