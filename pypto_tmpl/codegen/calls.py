@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.bounds import IntegerBounds
-from pypto_tmpl.codegen.edges import Edges, Starts
-from pypto_tmpl.codegen.environment import OpMacros
+from pypto_tmpl.codegen.context import Context
+from pypto_tmpl.codegen.edges import Starts
+from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.filters import TORCH_NAMES
+from pypto_tmpl.codegen.known_ops import KnownOp, KnownOps
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
 from pypto_tmpl.codegen.packed import is_packed
+from pypto_tmpl.codegen.poison import Suspect, suspects
 from pypto_tmpl.codegen.regions import POPS
+from pypto_tmpl.codegen.valid_regions import ValidRegions
+from pypto_tmpl.codegen.values import Values
+from pypto_tmpl.codegen.variables import Variables
 from pypto_tmpl.errors import closest
 from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.verifier.outputs import ATOMIC_ADD_DTYPES
-from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
+from pypto_tmpl.ops import KwargSpec, OpEntry
 from pypto_tmpl.ops.blocks import may_have_block
 
-_READ_FIRST = frozenset({"matmul", "matmul_mx"})  # families whose ops compute before they write
 _LAID = frozenset({"tile.store", "tile.assemble", "tensor.assemble"})  # write the cells of a source
-# Families and single ops whose macros leave out the cells before a value's tensor.
-_HEEDS_START = frozenset(
-    {"arg_reduce", "matmul", "matmul_mx", "padding", "partial", "reduce", "scatter"}
-    | {"tensor.gather_compare", "tile.fillpad", "tile.gather_compare", "tile.mscatter"}
-)
 _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
 
 # Scales of these layouts lie in memory in blocks; these ops know how, or look at the extents only.
@@ -34,114 +32,85 @@ _PACKED = (ir.TensorLayout.MX_A_ZZ, ir.TensorLayout.MX_B_NN)
 _UNPACKING = frozenset({"tile.load", "tile.store", "tensor.dim"})
 
 
-class CallSource(Protocol):
-    """What the op emitter needs of the function emitter."""
+class OperatorCalls:
+    """Turns operator calls of one function into expressions through the op table's macros."""
 
-    macros: Any
-    in_kernel: bool
+    def __init__(
+        self,
+        ops: KnownOps,
+        context: Context,
+        variables: Variables,
+        values: Values,
+        expressions: Expressions,
+        valid: ValidRegions,
+    ) -> None:
+        self._ops = ops
+        self._context, self._macros = context, context.macros
+        self._variables, self._values, self._expressions = variables, values, expressions
+        self._valid = valid
+        self.suspects: list[Suspect] = []  # of the statement being emitted
 
-    @property
-    def device(self) -> str | None: ...
-    def expr(self, node: ir.Expr) -> str: ...
-    def operand(self, node: ir.Expr) -> str: ...
-    def region(self, node: ir.Expr) -> tuple[str, list[str]] | None: ...
-    def report(self, what: str, span: ir.Span) -> None: ...
-    def check_dtype(self, node: ir.Expr) -> bool: ...
-    def is_written(self, call: ir.Call) -> bool: ...
-    def may_share(self, left: ir.Expr, right: ir.Expr) -> bool: ...
-    def is_plain_window(self, call: ir.Call) -> bool: ...
-    def may_be_view(self, call: ir.Call) -> bool: ...
-    @property
-    def bounds(self) -> IntegerBounds: ...
-    @property
-    def edges(self) -> Edges: ...
-    def suspect(self, entry: OpEntry, call: ir.Call, operands: list[Operand], result: Operand) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _KnownOp:
-    """What the table says of an op, looked up once."""
-
-    entry: OpEntry
-    family: str
-    keywords: Mapping[str, KwargSpec]
-    heeds_start: bool
-    writes_late: bool  # it reads all of its operands before it writes, or writes none
-
-    @classmethod
-    def of(cls, entry: OpEntry, family: str) -> _KnownOp:
-        heeds_start = not _HEEDS_START.isdisjoint((family, entry.name))
-        writes_late = not entry.writes or family in _READ_FIRST
-        return cls(entry, family, {spec.name: spec for spec in entry.kwargs}, heeds_start, writes_late)
-
-
-class OpEmitter:
-    """Turns operator calls into expressions through the op table's macros."""
-
-    def __init__(self, table: OpTable, macros: OpMacros) -> None:
-        self.table = table
-        self.macros = macros
-        self._known: dict[str, _KnownOp] = {}
-
-    def emit(self, source: CallSource, call: ir.Call) -> str:
+    def emit(self, call: ir.Call) -> str:
         """The expression for ``call``; obstacles are reported and give a placeholder."""
-        known = self._known_op(call.op.name)
-        operands = [self._operand(source, arg) for arg in call.args]  # their obstacles count in any case
+        known = self._ops.find(call.op.name)
+        operands = [self._operand(arg) for arg in call.args]  # their obstacles count in any case
         if known is None or not known.entry.is_executable:
-            return self._without_macro(source, call, None if known is None else known.entry)
+            return self._without_macro(call, None if known is None else known.entry)
         entry = known.entry
-        if not (self._dtypes_are_supported(source, call, entry) and self._may_write(source, call)):
-            return str(source.macros.nothing())
-        if not self._is_by_row_and_column(source, call):
-            return str(source.macros.nothing())
+        if not (self._dtypes_are_supported(call, entry) and self._may_write(call)):
+            return str(self._macros.nothing())
+        if not self._is_by_row_and_column(call):
+            return str(self._macros.nothing())
         if not known.writes_late:
-            self._read_before(source, call, entry, operands)
+            self._read_before(call, entry, operands)
         if known.heeds_start:
             for arg, operand in zip(call.args, operands, strict=True):
-                starts = source.edges.starts(arg)
-                operand.edge = None if starts is None else _edge(source, starts)
-        result = self._facts(source, "", call, is_result=True)
+                starts = self._values.edges.starts(arg)
+                operand.edge = None if starts is None else self._edge(starts)
+        result = self._facts("", call, is_result=True)
         try:
             bound = bind_operands(entry, operands)
             attributes = bind_attributes(
                 entry,
                 self._keywords(call, known),
                 result=result,
-                in_kernel=source.in_kernel,
-                device=source.device,
-                source_is_written=source.is_written(call),
-                may_be_negative=_may_be_negative(source, entry, call),
-                is_inside=source.is_plain_window(call),
-                may_be_view=source.may_be_view(call),
+                in_kernel=self._context.in_kernel,
+                device=self._variables.device,
+                source_is_written=self._values.is_written(call),
+                may_be_negative=self._may_be_negative(entry, call),
+                is_inside=self._values.is_plain_window(call),
+                may_be_view=self._values.may_be_view(call),
             )
         except CallError as error:
-            source.report(error.what, call.span)
-            return str(source.macros.nothing())
-        text = self.macros.call(entry, bound, attributes)
-        source.suspect(entry, call, operands, result)
+            self._context.report(error.what, call.span)
+            return str(self._macros.nothing())
+        text = self._ops.macros.call(entry, bound, attributes)
+        self._suspect(known, call, operands, result)
         return text
 
-    def check_noop(self, source: CallSource, call: ir.Call) -> None:
+    def check_noop(self, call: ir.Call) -> None:
         """Report what an op without effect cannot have: it emits nothing, but nothing goes unnoticed."""
-        known = self._known_op(call.op.name)
+        known = self._ops.find(call.op.name)
         assert known is not None
         entry = known.entry
         if len(call.args) > len(entry.operands):
             taken = len(entry.operands)
-            source.report(f"{entry.name} takes {taken} operands, the call has {len(call.args)}", call.span)
+            self._context.report(
+                f"{entry.name} takes {taken} operands, the call has {len(call.args)}", call.span
+            )
         try:
             self._keywords(call, known)
         except CallError as error:
-            source.report(error.what, call.span)
+            self._context.report(error.what, call.span)
 
-    def _without_macro(self, source: CallSource, call: ir.Call, entry: OpEntry | None) -> str:
+    def _without_macro(self, call: ir.Call, entry: OpEntry | None) -> str:
         if entry is None:
-            source.report(f"operator {call.op.name!r} is not in the op table", call.span)
+            self._context.report(f"operator {call.op.name!r} is not in the op table", call.span)
         elif entry.refused is not None:
-            source.report(f"operator {call.op.name!r} is refused: {entry.refused}", call.span)
-        return str(source.macros.nothing())
+            self._context.report(f"operator {call.op.name!r} is refused: {entry.refused}", call.span)
+        return str(self._macros.nothing())
 
-    def _dtypes_are_supported(self, source: CallSource, call: ir.Call, entry: OpEntry) -> bool:
+    def _dtypes_are_supported(self, call: ir.Call, entry: OpEntry) -> bool:
         wrong: dict[str, ir.Expr] = {}
         operands = zip(entry.operands, call.args, strict=False)
         for node in (call, *(arg for operand, arg in operands if not operand.scratch)):
@@ -152,26 +121,24 @@ class OpEmitter:
             elif isinstance(type_, ir.ScalarType) and type_.dtype.name not in TORCH_NAMES:
                 wrong.setdefault(type_.dtype.name, node)
         for name, node in wrong.items():
-            if source.check_dtype(node):
-                source.report(f"operator {call.op.name!r} on dtype {name}", call.span)
+            if self._context.check_dtype(node):
+                self._context.report(f"operator {call.op.name!r} on dtype {name}", call.span)
         return not wrong
 
-    def _may_write(self, source: CallSource, call: ir.Call) -> bool:
+    def _may_write(self, call: ir.Call) -> bool:
         """Whether a store has the part it writes and a target that can be added to; reported if not."""
         if call.op.name == "tile.store" and not _has_its_block(call):
-            source.report(f"operator {call.op.name!r} writes more than its tile has", call.span)
+            self._context.report(f"operator {call.op.name!r} writes more than its tile has", call.span)
             return False
         if call.kwargs.get("atomic") != ir.AtomicType.Add or not isinstance(call.type, ir.ShapedType):
             return True
         name = call.type.dtype.name
         if name in ATOMIC_ADD_DTYPES:
             return True
-        source.report(f"operator {call.op.name!r} adds atomically to {name}", call.span)
+        self._context.report(f"operator {call.op.name!r} adds atomically to {name}", call.span)
         return False
 
-    def _read_before(
-        self, source: CallSource, call: ir.Call, entry: OpEntry, operands: list[Operand]
-    ) -> None:
+    def _read_before(self, call: ir.Call, entry: OpEntry, operands: list[Operand]) -> None:
         """Have operands copied that may show cells which the call writes: they are read before."""
         position = entry.operand_names.index(entry.writes[0])
         if position >= len(operands):
@@ -182,14 +149,14 @@ class OpEmitter:
         for at, (name, arg) in enumerate(zip(entry.operand_names, call.args, strict=False)):
             if name in entry.writes or entry.operands[at].scratch or not isinstance(arg.type, ir.ShapedType):
                 continue
-            if source.may_share(arg, target):
-                text = source.macros.apart(operands[at], operands[position], offsets)
+            if self._values.may_share(arg, target):
+                text = self._macros.apart(operands[at], operands[position], offsets)
                 operands[at] = operands[at].copied(str(text))
-            starts = source.edges.starts(arg) if entry.name in _LAID else None
-            if starts is not None and ("shapes" in named or not source.edges.is_loaded(arg)):
-                operands[at].edge = _edge(source, starts)
+            starts = self._values.edges.starts(arg) if entry.name in _LAID else None
+            if starts is not None and ("shapes" in named or not self._values.edges.is_loaded(arg)):
+                operands[at].edge = self._edge(starts)
 
-    def _is_by_row_and_column(self, source: CallSource, call: ir.Call) -> bool:
+    def _is_by_row_and_column(self, call: ir.Call) -> bool:
         """Whether no operand lies packed in memory where the op expects rows; if one does, it is reported."""
         if call.op.name in _UNPACKING:
             return True
@@ -197,17 +164,11 @@ class OpEmitter:
             view = arg.type.tensor_view if isinstance(arg.type, ir.TensorType) else None
             if view is not None and view.layout in _PACKED:
                 what = f"operator {call.op.name!r} on a tensor in layout {view.layout.name}, which is packed"
-                source.report(f"{what} in memory: only tile.load and tile.store know how", call.span)
+                self._context.report(f"{what} in memory: only tile.load and tile.store know how", call.span)
                 return False
         return True
 
-    def _known_op(self, name: str) -> _KnownOp | None:
-        known = self._known.get(name)
-        if known is None and (entry := self.table.get(name)) is not None:
-            known = self._known[name] = _KnownOp.of(entry, self.table.family_of(name))
-        return known
-
-    def _keywords(self, call: ir.Call, known: _KnownOp) -> Mapping[str, Any]:
+    def _keywords(self, call: ir.Call, known: KnownOp) -> Mapping[str, Any]:
         specs = known.keywords
         for key in call.kwargs:
             if key not in specs:
@@ -216,13 +177,13 @@ class OpEmitter:
                 raise CallError(f"operator {call.op.name!r} has no keyword {key!r}{hint}")
         return {key: _plain(call, key, specs[key]) for key in call.kwargs}
 
-    def _operand(self, source: CallSource, arg: ir.Expr) -> Operand:
+    def _operand(self, arg: ir.Expr) -> Operand:
         if isinstance(arg, ir.MakeTuple):
-            items = [source.expr(element) for element in arg.elements]
-            return Operand(source.macros.list_of(items), items=items)
-        return self._facts(source, source.operand(arg), arg)
+            items = [self._expressions.expr(element) for element in arg.elements]
+            return Operand(self._macros.list_of(items), items=items)
+        return self._facts(self._expressions.operand(arg), arg)
 
-    def _facts(self, source: CallSource, text: str, node: ir.Expr, *, is_result: bool = False) -> Operand:
+    def _facts(self, text: str, node: ir.Expr, *, is_result: bool = False) -> Operand:
         type_ = node.type
         if isinstance(type_, ir.ScalarType):
             is_literal = isinstance(node, _LITERALS)
@@ -237,26 +198,37 @@ class OpEmitter:
             type_.dtype.name,
             len(type_.shape),
             space.name if space is not None else None,
-            lambda: [source.expr(dim) for dim in type_.shape],
-            lambda: None if is_popped else source.region(node),  # no region before the run
+            lambda: [self._expressions.expr(dim) for dim in type_.shape],
+            lambda: None if is_popped else self._valid.region(node),  # no region before the run
             layout=view.layout.name if view is not None else None,
         )
 
+    def _edge(self, starts: Starts) -> Operand:
+        """The cells before which nothing of a value's tensor lies, as a macro takes them."""
+        items = [self._expressions.expr(start) for start in starts]
+        return Operand(self._macros.list_of(items), items=items)
 
-def _edge(source: CallSource, starts: Starts) -> Operand:
-    """The cells before which nothing of a value's tensor lies, as a macro takes them."""
-    items = [source.expr(start) for start in starts]
-    return Operand(source.macros.list_of(items), items=items)
+    def _may_be_negative(self, entry: OpEntry, call: ir.Call) -> bool:
+        """Whether an index of the element that a call names is not known to count from the start."""
+        if "indices" not in entry.operand_names:
+            return False
+        indices = call.args[entry.operand_names.index("indices")]
+        return isinstance(indices, ir.MakeTuple) and any(
+            self._values.bounds.of(index)[0] < 0 for index in indices.elements
+        )
 
-
-def _may_be_negative(source: CallSource, entry: OpEntry, call: ir.Call) -> bool:
-    """Whether an index of the element that a call names is not known to count from the start."""
-    if "indices" not in entry.operand_names:
-        return False
-    indices = call.args[entry.operand_names.index("indices")]
-    return isinstance(indices, ir.MakeTuple) and any(
-        source.bounds.of(index)[0] < 0 for index in indices.elements
-    )
+    def _suspect(self, known: KnownOp, call: ir.Call, operands: list[Operand], result: Operand) -> None:
+        """Note the operands of ``call`` whose padding its result must not show."""
+        if any(map(self._values.is_fresh, call.args)) or any(map(self._values.is_partial, call.args)):
+            self.suspects += suspects(
+                known.entry,
+                known.family,
+                call.args,
+                operands,
+                result,
+                self._values.is_fresh,
+                self._values.is_partial,
+            )
 
 
 def _has_its_block(call: ir.Call) -> bool:

@@ -2,110 +2,120 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.assignments import Assignments
+from pypto_tmpl.codegen.calls import OperatorCalls
+from pypto_tmpl.codegen.context import Context, Lines
+from pypto_tmpl.codegen.control_flow import ControlFlow
+from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.groups import find_pair
-from pypto_tmpl.codegen.packed import carrier_name
-from pypto_tmpl.codegen.scopes import ScopeEmitter
-from pypto_tmpl.codegen.trace_emitter import Lines
+from pypto_tmpl.codegen.known_attrs import unknown_attrs
+from pypto_tmpl.codegen.launches import Launches
+from pypto_tmpl.codegen.operators import Operators
+from pypto_tmpl.codegen.parameters import ParameterChecks
+from pypto_tmpl.codegen.scopes import Scopes
+from pypto_tmpl.codegen.statements import Statements
+from pypto_tmpl.codegen.trace_emitter import NoTracing, Recording, Tracing
+from pypto_tmpl.codegen.tracing import FunctionTrace
+from pypto_tmpl.codegen.unchanged import UnchangedValues
+from pypto_tmpl.codegen.valid_regions import ValidRegions
+from pypto_tmpl.codegen.values import Values
+from pypto_tmpl.codegen.variables import Variables
+
+if TYPE_CHECKING:
+    from pypto_tmpl.codegen.script import ScriptBuilder
 
 
-class FunctionEmitter(ScopeEmitter):
-    """Turns one IR function into script text; owns the names of that function and nothing else."""
+class FunctionEmitter:
+    """Turns one IR function into script text; owns the parts that do, and joins them."""
+
+    def __init__(self, script: ScriptBuilder, function: ir.Function) -> None:
+        self._context = context = Context(script, function)
+        self._macros, self._forms = context.macros, context.forms
+        self._variables = variables = Variables(context)
+        self._values = values = Values(context)
+        self._expressions = expressions = Expressions(context, variables)
+        valid = ValidRegions(context, variables, values, expressions)
+        calls = OperatorCalls(script.generator.ops, context, variables, values, expressions, valid)
+        self._tracing = tracing = self._traced(valid)
+        self._operators = operators = Operators(context, values, expressions, calls, tracing)
+        self._launches = launches = Launches(context, variables, values, expressions, valid, tracing)
+        expressions.handle(ir.Call, self._call)
+        expressions.handle(ir.Submit, launches.submission)
+        assignments = Assignments(context, variables, values, expressions, valid, calls)
+        self._checks = ParameterChecks(context, variables, assignments)
+        self._statements = statements = Statements(
+            context, variables, values, expressions, calls, launches, assignments, tracing
+        )
+        unchanged = UnchangedValues(context, variables, launches)
+        flow = ControlFlow(
+            context, variables, expressions, launches, assignments, statements, unchanged, tracing
+        )
+        Scopes(
+            context, variables, values, expressions, operators, launches, assignments, statements, flow,
+            unchanged,
+        )  # fmt: skip
+
+    def _traced(self, valid: ValidRegions) -> Tracing:
+        """What records values, if the script is traced and the function selected."""
+        script = self._context.script
+        trace = None if script.trace is None else FunctionTrace(script.trace, self._context.function)
+        if trace is None or not trace.is_selected:
+            return NoTracing()
+        return Recording(self._context, trace, self._variables, self._values, self._expressions, valid)
+
+    def _call(self, node: ir.Call) -> str:
+        if isinstance(node.op, ir.GlobalVar):
+            return self._launches.function_call(node)
+        return self._operators.text(node)
+
+    def _find_obstacles(self) -> None:
+        """Report what no statement of the function would come across."""
+        if "external_source" in self._context.function.attrs:
+            self._context.report(
+                "a function whose body is an external kernel source", self._context.function.span
+            )
+        for var in self._context.function.params:
+            self._context.current_variable = var
+            self._context.check_dtype(var)
+        self._context.current_variable = None
+        for node, key in unknown_attrs(self._context.facts):
+            self._context.report(f"attribute {key!r} of a {type(node).__name__}", node.span)
 
     def emit(self) -> list[str]:
         """The function's text; two functions where a body runs on two lanes."""
-        function, script = self.function, self.script
-        self.find_obstacles()
-        params = [self.bind(var) for var in function.params]
+        function, script = self._context.function, self._context.script
+        self._find_obstacles()
+        params = [self._variables.bind(var) for var in function.params]
         for var in function.params:
-            if self.regions.holds(var):
-                self.received_region(var)  # a name for it before the body gives it another
+            if self._values.runtime_regions.holds(var):
+                self._variables.received_region(var)  # a name for it before the body gives it another
         name = script.function_names[function.name]
         is_group = function.func_type is ir.FunctionType.Group
         if is_group and script.is_scheduled(function.name):
             return [self._function(name, params, self._group_body(params))]
         if is_group and function.name in script.groups:
-            self.pair = find_pair(script.kernels, function.name, function.body)
+            self._launches.pair = find_pair(script.kernels, function.name, function.body)
         body = self._body()
         lane = script.lane_names.get(function.name)
         if lane is None:
             return [self._function(name, params, body)]
-        both = [self.statements.return_values([self.macros.split_lanes(lane, params)])]
+        both = [self._forms.return_values([self._macros.split_lanes(lane, params)])]
         return [self._function(name, params, both), self._function(lane, params, body)]
 
     def _function(self, name: str, params: list[str], body: Lines) -> str:
-        summary = self.statements.function_summary(self.function.func_type.name)
-        return str(self.statements.function(name, params, summary, body))
+        summary = self._forms.function_summary(self._context.function.func_type.name)
+        return str(self._forms.function(name, params, summary, body))
 
     def _body(self) -> Lines:
-        checks, records = self._parameter_checks(), self.traced_function()
-        body = self.emit_stmt(self.function.body)
-        return [*checks, *self.header_lines(), *records, *body]
-
-    def _parameter_checks(self) -> Lines:
-        """Checks of dtypes; in an entry of shapes too, but kernels may get a tile at the edge of a tensor."""
-        is_entry = self.script.kernels.is_entry(self.function)
-        if not self.script.check_shapes:
-            return self._shape_comparison() if is_entry else []
-        checks = [
-            self.parameter_check(var, is_entry)
-            for var in self.function.params
-            if isinstance(var.type, ir.TensorType | ir.TileType)
-            and var.type.dtype.name in self.script.carriers
-        ]
-        shared = self._shared_extents() if is_entry else {}
-        return [*checks, *(self.statements.check_extents(*found) for found in shared.items())]
-
-    def parameter_check(self, var: ir.Var, has_shape: bool) -> str:
-        """The check of a tensor that is passed: its dtype, and with ``has_shape`` its fixed extents."""
-        if has_shape:
-            (line,) = self.check_of(var, may_be_clipped=False)
-            return line
-        assert isinstance(var.type, ir.ShapedType)
-        return str(self.statements.check_dtype(self.name_of(var), carrier_name(var.type)))
-
-    def _shape_comparison(self) -> Lines:
-        """What warns of shapes that are not those of the parameters; nothing where any shapes will do."""
-        shared = self._shared_extents()
-        tensors = []
-        for var in self.function.params:
-            type_, name = var.type, self.name_of(var)
-            if isinstance(type_, ir.TensorType) and type_.dtype.name in self.script.carriers:
-                declared = [_declared_extent(dim) for dim in type_.shape]
-                if any(isinstance(extent, int) or extent in shared for extent in declared):
-                    tensors.append((name, self.shape_text(name, type_), declared))
-        numbers = [
-            (var.name_hint, self.name_of(var))
-            for var in self.function.params
-            if isinstance(var.type, ir.ScalarType) and var.name_hint in shared
-        ]
-        return [self.statements.compare_shapes(tensors, numbers)] if tensors else []
-
-    def _shared_extents(self) -> dict[str, list[tuple[str, int | None, str]]]:
-        """Dynamic dimensions that parameters share, by name: parameter, axis and text of every extent.
-
-        By name, since in dumps one dimension may be several nodes.
-        """
-        found: dict[str, list[tuple[str, int | None, str]]] = {}
-        for var in self.function.params:
-            name = self.name_of(var)
-            if isinstance(var.type, ir.ScalarType):
-                found.setdefault(var.name_hint, []).append((name, None, name))
-            for axis, dim in enumerate(var.type.shape) if isinstance(var.type, ir.TensorType) else ():
-                if isinstance(dim, ir.Var):
-                    place = (name, axis, self.extent_text(name, var.type, axis))
-                    found.setdefault(dim.name_hint, []).append(place)
-        return {name: places for name, places in found.items() if len(places) > 1}
+        checks, records = self._checks.lines(), self._tracing.function_called()
+        body = self._statements.emit_stmt(self._context.function.body)
+        return [*checks, *self._variables.header_lines(), *records, *body]
 
     def _group_body(self, params: list[str]) -> Lines:
-        call = self.macros.group_call(self.function.name, params)
-        if self.function.return_types:
-            return [self.statements.return_values([call])]
-        return [self.statements.evaluate(call)]
-
-
-def _declared_extent(dim: ir.Expr) -> int | str | None:
-    """A number, the name of a dimension, None for what is computed."""
-    if isinstance(dim, ir.ConstInt):
-        return dim.value
-    return dim.name_hint if isinstance(dim, ir.Var) else None
+        call = self._macros.group_call(self._context.function.name, params)
+        if self._context.function.return_types:
+            return [self._forms.return_values([call])]
+        return [self._forms.evaluate(call)]

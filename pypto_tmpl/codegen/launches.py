@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.expressions import ExpressionEmitter
+from pypto_tmpl.codegen.context import Context
+from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.groups import CallPair
 from pypto_tmpl.codegen.marks import LaunchNote
-
-if TYPE_CHECKING:
-    from pypto_tmpl.codegen.script import ScriptBuilder
+from pypto_tmpl.codegen.trace_emitter import Tracing
+from pypto_tmpl.codegen.valid_regions import ValidRegions
+from pypto_tmpl.codegen.values import Values
+from pypto_tmpl.codegen.variables import Variables
 
 
 def _result_count(node: ir.Submit) -> int:
     return len(node.type.types) - 1 if isinstance(node.type, ir.TupleType) else 0
 
 
-class LaunchEmitter(ExpressionEmitter):
+class Launches:
     """Texts of the calls by which functions of one program launch each other."""
 
-    def __init__(self, script: ScriptBuilder, function: ir.Function) -> None:
-        super().__init__(script, function)
+    def __init__(
+        self,
+        context: Context,
+        variables: Variables,
+        values: Values,
+        expressions: Expressions,
+        valid: ValidRegions,
+        tracing: Tracing,
+    ) -> None:
+        self._context, self._macros = context, context.macros
+        self._variables, self._values, self._expressions = variables, values, expressions
+        self._valid, self._tracing = valid, tracing
         self.pair: CallPair | None = None
 
     def function_call(self, node: ir.Call) -> str:
@@ -39,24 +50,26 @@ class LaunchEmitter(ExpressionEmitter):
     def submission(self, node: ir.Submit) -> str:
         if self.pair is not None and self.pair.is_last(node):
             return self._pair_value(self.pair)
-        return str(self.macros.submitted(self.submitted_call(node), _result_count(node)))
+        return str(self._macros.submitted(self.submitted_call(node), _result_count(node)))
 
     def finished(self, node: ir.Submit) -> str:
         """Text of a submit's value where its results are of no account: its outputs and its task id."""
         if not _result_count(node):
-            return str(self.macros.task_done())
+            return str(self._macros.task_done())
         outputs = self.unchanged_results(node)
         if outputs is None:
-            self.report(f"results of {node.op.name!r}, which runs in a group and returns none", node.span)
+            self._context.report(
+                f"results of {node.op.name!r}, which runs in a group and returns none", node.span
+            )
         texts = self._unchanged_texts(node, outputs or [])
-        return str(self.macros.tuple_of([*texts, self.macros.task_done()]))
+        return str(self._macros.tuple_of([*texts, self._macros.task_done()]))
 
     def submitted_call(self, node: ir.Submit) -> str:
         """Text of what a submit launches, without its task id."""
         self._refuse_keywords(node)
         if self.pair is not None and self.pair.is_last(node):
             return self.pair_call(self.pair)
-        callee = self.script.kernels.callee(node)
+        callee = self._context.script.kernels.callee(node)
         args = self._arguments(node)
         if callee is not None and len(args) < len(callee.params):
             args = self._with_allocated(node, callee, args)
@@ -65,30 +78,30 @@ class LaunchEmitter(ExpressionEmitter):
 
     def _refuse_keywords(self, node: Launch) -> None:
         for key in node.kwargs:
-            self.report(f"keyword {key!r} of a call of {node.op.name!r}", node.span)
+            self._context.report(f"keyword {key!r} of a call of {node.op.name!r}", node.span)
 
     def _launch(self, node: Launch, args: list[str], core_num: ir.Expr | None) -> str:
-        callee = self.script.kernels.callee(node)
+        callee = self._context.script.kernels.callee(node)
         if callee is None:
-            self.report(f"call of {node.op.name!r}, which is no function of this program", node.span)
-            return str(self.macros.nothing())
-        name = self.script.function_names[callee.name]
-        is_group = self.script.is_scheduled(callee.name) and not self._is_within_group(callee)
+            self._context.report(f"call of {node.op.name!r}, which is no function of this program", node.span)
+            return str(self._macros.nothing())
+        name = self._context.script.function_names[callee.name]
+        is_group = self._context.script.is_scheduled(callee.name) and not self._is_within_group(callee)
         if core_num is None:
             core_num = self._own_core_num(node, callee)
         if core_num is None:
             return str(
-                self.macros.group_call(callee.name, args) if is_group else self.macros.call(name, args)
+                self._macros.group_call(callee.name, args) if is_group else self._macros.call(name, args)
             )
-        blocks = self.expr(core_num)
+        blocks = self._expressions.expr(core_num)
         if is_group:
-            return str(self.macros.spmd_group_call(blocks, callee.name, args))
-        return str(self.macros.spmd_call(blocks, name, args))
+            return str(self._macros.spmd_group_call(blocks, callee.name, args))
+        return str(self._macros.spmd_call(blocks, name, args))
 
     def _is_within_group(self, callee: ir.Function) -> bool:
         """True for a vector kernel that another kernel calls: its lanes run already."""
         kernels = (ir.FunctionType.AIC, ir.FunctionType.AIV)
-        return callee.func_type in kernels and self.function.func_type in kernels
+        return callee.func_type in kernels and self._context.function.func_type in kernels
 
     def _own_core_num(self, node: Launch, callee: ir.Function) -> ir.Expr | None:
         """The block count that a function states itself (the older form), in terms of the caller."""
@@ -99,54 +112,61 @@ class LaunchEmitter(ExpressionEmitter):
         return core_num
 
     def _check_count(self, node: ir.Call) -> None:
-        callee = self.script.kernels.callee(node)
+        callee = self._context.script.kernels.callee(node)
         if callee is not None and len(node.args) != len(callee.params):
             what = (
                 f"call of {callee.name!r}, which takes {len(callee.params)} arguments, with {len(node.args)}"
             )
-            self.report(what, node.span)
+            self._context.report(what, node.span)
 
     def _pair_value(self, pair: CallPair) -> str:
         """The value of the call that gives the pair's result, wherever the other one stands."""
         if len(pair.givers) > 1:
-            self.report(f"the value of a call in group {pair.group!r} without a name", pair.last.span)
+            self._context.report(
+                f"the value of a call in group {pair.group!r} without a name", pair.last.span
+            )
         return self.as_launched(pair.givers[0], self.pair_call(pair))
 
     def as_launched(self, launch: Launch, text: str) -> str:
         """Text of the value of a launch: that of a submit has a task id."""
         if not isinstance(launch, ir.Submit):
             return text
-        return str(self.macros.submitted(text, _result_count(launch)))
+        return str(self._macros.submitted(text, _result_count(launch)))
 
     def pair_call(self, pair: CallPair) -> str:
         """The concurrent call of both members of a group, which stands where the later of the two does."""
         for call in (pair.aic, pair.aiv):
             for key in ("core_num", "predicate"):
                 if call is not None and (key in call.attrs or getattr(call, key, None) is not None):
-                    self.report(f"attribute {key!r} of a call that runs in group {pair.group!r}", call.span)
+                    self._context.report(
+                        f"attribute {key!r} of a call that runs in group {pair.group!r}", call.span
+                    )
         aic, aiv = (self._arguments(call) if call is not None else None for call in (pair.aic, pair.aiv))
         first = aic if aic is not None else aiv
-        value = None if pair.value == self.script.groups[pair.group].value else pair.value
-        return str(self.macros.pair_call(pair.group, first, aiv if aiv != first else None, value))
+        value = None if pair.value == self._context.script.groups[pair.group].value else pair.value
+        return str(self._macros.pair_call(pair.group, first, aiv if aiv != first else None, value))
 
     def _arguments(self, node: Launch) -> list[str]:
         """Argument texts; a region that the callee's types cannot state travels with the value."""
-        callee = self.script.kernels.callee(node)
+        callee = self._context.script.kernels.callee(node)
         for arg in node.args:
-            if self.lane_regions.region(arg) is not None:
+            if self._values.lane_regions.region(arg) is not None:
                 what = f"a lane's part of a partly valid tile as an argument of {node.op.name!r}"
-                self.report(what, node.span)
-        unbound = self.script.kernels.unbound_regions(callee.name) if callee is not None else ()
+                self._context.report(what, node.span)
+        unbound = self._context.script.kernels.unbound_regions(callee.name) if callee is not None else ()
         if callee is None:
-            return [self.alone(arg) for arg in node.args]
+            return [self._expressions.alone(arg) for arg in node.args]
         if not unbound:
             pairs = zip_longest(node.args, callee.params[: len(node.args)])
-            return [self.traced_argument(param, arg, self.viewed(arg, param)) for arg, param in pairs]
+            return [
+                self._tracing.argument(param, arg, self._expressions.viewed(arg, param))
+                for arg, param in pairs
+            ]
         texts = []
         for arg, param in zip(node.args, callee.params, strict=False):
-            text = self.viewed(arg, param)
+            text = self._expressions.viewed(arg, param)
             texts.append(
-                self.macros.with_region(text, self.region_text(arg)) if id(param) in unbound else text
+                self._macros.with_region(text, self._valid.region_text(arg)) if id(param) in unbound else text
             )
         return texts
 
@@ -162,19 +182,15 @@ class LaunchEmitter(ExpressionEmitter):
                 unordered.add(index)
         deps += [*attrs.get("manual_dep_edges", ()), *attrs.get("compiler_manual_dep_edges", ())]
         return LaunchNote(
-            self._names(deps),
-            self._names(attrs.get("dump_vars", ())),
+            self.names_of(deps),
+            self.names_of(attrs.get("dump_vars", ())),
             tuple(sorted(unordered)),
         )
 
-    def _names(self, variables: Iterable[ir.Expr]) -> tuple[str, ...]:
+    def names_of(self, variables: Iterable[ir.Expr]) -> tuple[str, ...]:
         """Texts of variables that have a value, each once."""
-        known = (var for var in variables if not isinstance(var, ir.Var) or self.is_bound(var))
-        return tuple(dict.fromkeys(self.again(var) for var in known))
-
-    def traced_argument(self, parameter: ir.Var | None, argument: ir.Expr, text: str) -> str:
-        """Text of an argument of a function, which a traced script records if it is a number."""
-        return text
+        known = (var for var in variables if not isinstance(var, ir.Var) or self._variables.is_bound(var))
+        return tuple(dict.fromkeys(self._expressions.again(var) for var in known))
 
     # Conditions
 
@@ -182,25 +198,25 @@ class LaunchEmitter(ExpressionEmitter):
         """A launch that happens only if ``predicate`` holds; else the outputs are as they were."""
         outputs = self.unchanged_results(node)
         if outputs is None:
-            self.report(
+            self._context.report(
                 f"a predicated launch of {node.op.name!r}, which returns more than its outputs", node.span
             )
             return text
         texts = self._unchanged_texts(node, outputs)
-        otherwise = self.macros.nothing() if not texts else texts[0]
+        otherwise = self._macros.nothing() if not texts else texts[0]
         if len(texts) > 1:
-            otherwise = self.macros.tuple_of(texts)
-        return str(self.macros.predicated(text, self.expr(predicate), otherwise))
+            otherwise = self._macros.tuple_of(texts)
+        return str(self._macros.predicated(text, self._expressions.expr(predicate), otherwise))
 
     def _unchanged_texts(self, node: Launch, outputs: list[ir.Expr]) -> list[str]:
         """Texts of the arguments that stand for the results of a launch, as the callee would return them."""
-        callee = self.script.kernels.callee(node)
+        callee = self._context.script.kernels.callee(node)
         types = callee.return_types if callee is not None else ()
-        return [self.again(output, type_) for output, type_ in zip(outputs, types, strict=True)]
+        return [self._expressions.again(output, type_) for output, type_ in zip(outputs, types, strict=True)]
 
     def unchanged_results(self, node: Launch) -> list[ir.Expr] | None:
         """The arguments that the results of a launch are, if it does not happen; None if they are none."""
-        callee = self.script.kernels.callee(node)
+        callee = self._context.script.kernels.callee(node)
         if callee is None or not callee.return_types:
             return []
         pairs = list(zip(node.args, callee.param_directions, strict=False))
@@ -228,10 +244,10 @@ class LaunchEmitter(ExpressionEmitter):
             shape = self._shape_of_output(node, callee, i)
             if shape is None:
                 what = f"a submit of {callee.name!r} without its parameter {param.name_hint!r}"
-                self.report(what, node.span)
+                self._context.report(what, node.span)
             else:
                 dtype = param.type.dtype.name if isinstance(param.type, ir.ShapedType) else ""
-                made.append(self.macros.new_buffer(shape, dtype, self.device))
+                made.append(self._macros.new_buffer(shape, dtype, self._variables.device))
         return [*args[:leading], *made, *args[len(args) - trailing :]]
 
     def _shape_of_output(self, node: ir.Submit, callee: ir.Function, index: int) -> list[str] | None:
@@ -242,11 +258,15 @@ class LaunchEmitter(ExpressionEmitter):
         type_, direction = callee.params[index].type, callee.param_directions[index]
         if direction is not ir.ParamDirection.Out or not isinstance(type_, ir.TensorType):
             return None
-        if type_.dtype.name not in self.script.carriers:
+        if type_.dtype.name not in self._context.script.carriers:
             return None
         shape: list[str] = []
         for dim in type_.shape:
-            text = self.expr(dim) if isinstance(dim, ir.ConstInt) else self._given_extent(node, callee, dim)
+            text = (
+                self._expressions.expr(dim)
+                if isinstance(dim, ir.ConstInt)
+                else self._given_extent(node, callee, dim)
+            )
             if text is None:
                 return None
             shape.append(text)
@@ -255,9 +275,9 @@ class LaunchEmitter(ExpressionEmitter):
     def _given_extent(self, node: ir.Submit, callee: ir.Function, dim: ir.Expr) -> str | None:
         for arg, param in zip(node.args, callee.params, strict=False):
             if param is dim:
-                return self.expr(arg)
+                return self._expressions.expr(arg)
             if isinstance(param.type, ir.ShapedType) and isinstance(arg, ir.Var):
                 for axis, extent in enumerate(param.type.shape):
                     if extent is dim:
-                        return self.extent_text(self.expr(arg), param.type, axis)
+                        return self._variables.extent_text(self._expressions.expr(arg), param.type, axis)
         return None

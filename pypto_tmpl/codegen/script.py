@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.calls import OpEmitter
 from pypto_tmpl.codegen.environment import OpMacros, TemplateMacros, create_environment, render
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.functions import FunctionEmitter
 from pypto_tmpl.codegen.groups import is_plain_group
 from pypto_tmpl.codegen.handovers import HandoverWarning, handover_warnings
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
+from pypto_tmpl.codegen.known_ops import KnownOps
 from pypto_tmpl.codegen.marks import Marks
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.op_checks import check_ops
@@ -40,7 +40,7 @@ class Generator:
         self.preamble: Preamble = load_preamble(template_dirs)
         macros = OpMacros(self.table, self.environment)
         check_ops(self.table, macros, self.preamble, template_dirs[:-1])
-        self.ops = OpEmitter(self.table, macros)
+        self.ops = KnownOps(self.table, macros)
         self.expressions: Any = TemplateMacros(self.environment, "script/expressions.py.jinja")
         self.statements: Any = TemplateMacros(self.environment, "script/statements.py.jinja")
         self.module_names = frozenset(_module_names(self.preamble))

@@ -1,30 +1,24 @@
-"""Names of one function's variables, and the obstacles found on the way."""
+"""Names of one function's variables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.lane_regions import lane_variable
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.packed import is_packed
 from pypto_tmpl.codegen.regions import static_region, unbound_region_params
-from pypto_tmpl.codegen.unsupported import Unsupported
-
-if TYPE_CHECKING:
-    from pypto_tmpl.codegen.script import ScriptBuilder
 
 
-class VariableEmitter:
-    """Names and reports of one function."""
+class Variables:
+    """The names of one function, given as variables are bound."""
 
-    def __init__(self, script: ScriptBuilder, function: ir.Function) -> None:
-        self.script = script
-        self.function = function
-        self.macros: Any = script.generator.expressions
-        self.names = NameTable(script.reserved)
-        self.current_variable: ir.Var | None = None
-        self.current_span = function.span
+    def __init__(self, context: Context) -> None:
+        self._context, self._macros, self._forms = context, context.macros, context.forms
+        function = context.function
+        self.names = NameTable(context.script.reserved)
         self.unbound_regions = unbound_region_params(function)
         self._bound: dict[int, str] = {}
         self._companions: dict[int, str] = {}
@@ -38,46 +32,20 @@ class VariableEmitter:
             for axis, extent in reversed(list(enumerate(static_region(param.type) or ())))
             if isinstance(extent, ir.Var)
         }
-        self._wrong_dtypes: set[int] = set()
         self.unbound: list[ir.Var] = []  # read, though nothing binds them; reported once
 
     def extent_text(self, name: str, type_: ir.Type, axis: int) -> str:
         """The extent of a value at run time, in numbers."""
         is_last = isinstance(type_, ir.ShapedType) and axis == len(type_.shape) - 1
-        extent = self.macros.packed_extent if is_last and is_packed(type_) else self.macros.extent
+        extent = self._macros.packed_extent if is_last and is_packed(type_) else self._macros.extent
         return str(extent(name, axis))
 
     def shape_text(self, name: str, type_: ir.TensorType) -> str:
         """The extents of a tensor at run time, in numbers."""
         if not is_packed(type_):
-            return str(self.macros.shape(name))
+            return str(self._macros.shape(name))
         axes = range(len(type_.shape))
-        return str(self.macros.list_of([self.extent_text(name, type_, axis) for axis in axes]))
-
-    # Reporting
-
-    def report(self, what: str, span: ir.Span, unbound: str = "") -> None:
-        """Note an obstacle; generation goes on, so that one error lists them all."""
-        where = span if span.is_valid() else self.current_span
-        variable = self.current_variable.name_hint if self.current_variable is not None else ""
-        self.script.unsupported.append(Unsupported(what, self.function.name, variable, where, unbound))
-
-    def check_dtype(self, node: ir.Expr) -> bool:
-        """Whether a script can hold what ``node`` is; if not, its dtype is reported, once a function."""
-        type_ = node.type
-        if isinstance(type_, ir.ShapedType):
-            is_known = type_.dtype.name in self.script.carriers
-        elif isinstance(type_, ir.ScalarType):
-            is_known = type_.dtype.get_bit() > 0
-        else:
-            return True
-        code = type_.dtype.code()
-        if not is_known and code not in self._wrong_dtypes:
-            self._wrong_dtypes.add(code)
-            self.report(f"dtype {type_.dtype.name} (code {code})", node.span)
-        return is_known
-
-    # Names
+        return str(self._macros.list_of([self.extent_text(name, type_, axis) for axis in axes]))
 
     def bind(self, var: ir.Var) -> str:
         """The name of ``var``, which is being assigned."""
@@ -107,7 +75,7 @@ class VariableEmitter:
         """
         key = id(var)
         if key in self._nothing:
-            return str(self.macros.nothing())
+            return str(self._macros.nothing())
         name = self._bound.get(key)
         if name is not None:
             return name
@@ -116,16 +84,18 @@ class VariableEmitter:
             text = self.extent_text(self._bound[id(param)], param.type, axis)
         elif key in self._region_extents:
             param, axis = self._region_extents[key]
-            text = self.macros.item(self.macros.region(self._bound[id(param)]), axis)
-        elif self.script.kernels.is_lane_symbol(self.function, var):
-            local = lane_variable(self.function.body)
+            text = self._macros.item(self._macros.region(self._bound[id(param)]), axis)
+        elif self._context.script.kernels.is_lane_symbol(self._context.function, var):
+            local = lane_variable(self._context.function.body)
             if local is not None and self.is_bound(local):
                 self._bound[key] = self._bound[id(local)]
                 return self._bound[key]
-            text = self.macros.lane_index()
+            text = self._macros.lane_index()
         else:
             name = var.name_hint
-            self.report(f"variable {name!r} is used, but nothing before binds it", var.span, unbound=name)
+            self._context.report(
+                f"variable {name!r} is used, but nothing before binds it", var.span, unbound=name
+            )
             self.unbound.append(var)
             return self.bind(var)
         name = self.bind(var)
@@ -142,19 +112,30 @@ class VariableEmitter:
         """The run-time name of the region of ``var``."""
         name = self._companions.get(id(var))
         if name is None:
-            name = self.names.unique(self.macros.companion(var.name_hint))
+            name = self.names.unique(self._macros.companion(var.name_hint))
             self._companions[id(var)] = name
         return name
 
     def received_region(self, param: ir.Var) -> str:
         """The name of the region that came along with a parameter."""
         name = self.companion(param)
-        self._headers[name] = self.macros.region(self._bound[id(param)])
+        self._headers[name] = self._macros.region(self._bound[id(param)])
         return name
 
     def header_lines(self) -> list[str]:
         """Assignments at the top of the function that the body turned out to need."""
-        return [self.script.generator.statements.assign(name, text) for name, text in self._headers.items()]
+        return [
+            self._context.script.generator.statements.assign(name, text)
+            for name, text in self._headers.items()
+        ]
+
+    @cached_property
+    def device(self) -> str | None:
+        """Text of the device of the function's tensors, None when it takes none."""
+        for var in self._context.function.params:
+            if isinstance(var.type, ir.TensorType | ir.TileType):
+                return str(self._macros.device_of(self.bind(var)))
+        return None
 
 
 def _extents_of_params(function: ir.Function) -> dict[int, tuple[ir.Var, int]]:

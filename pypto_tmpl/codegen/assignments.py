@@ -1,0 +1,135 @@
+"""Binding variables: one to a value, with the checks of it, or several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.calls import OperatorCalls
+from pypto_tmpl.codegen.context import Context, Lines
+from pypto_tmpl.codegen.expressions import Expressions
+from pypto_tmpl.codegen.packed import carrier_name, is_packed
+from pypto_tmpl.codegen.valid_regions import ValidRegions
+from pypto_tmpl.codegen.values import Values
+from pypto_tmpl.codegen.variables import Variables
+from pypto_tmpl.ops.sources import identifiers
+
+
+class Assignments:
+    """Texts that give variables their values and regions."""
+
+    def __init__(
+        self,
+        context: Context,
+        variables: Variables,
+        values: Values,
+        expressions: Expressions,
+        valid: ValidRegions,
+        calls: OperatorCalls,
+    ) -> None:
+        self._context, self._macros, self._forms = context, context.macros, context.forms
+        self._variables, self._values, self._expressions = variables, values, expressions
+        self._valid, self._calls = valid, calls
+
+    def assign(self, var: ir.Var, value: ir.Expr) -> Lines:
+        self._context.current_variable = var
+        self._calls.suspects.clear()
+        self._context.check_dtype(var)
+        text = (
+            self._expressions.viewed(value, var)
+            if isinstance(value, ir.Var)
+            else self._expressions.alone(value)
+        )
+        holds_region = self._values.runtime_regions.holds(var)
+        region = (
+            None
+            if not holds_region or self._values.runtime_regions.is_new(value)
+            else self._valid.region_text(value)
+        )
+        name = self._variables.bind(var)
+        if region is None:
+            lines = self.assign_all([(name, text)])
+            if holds_region:
+                lines.append(self._forms.assign(self._variables.companion(var), self._macros.region(name)))
+        elif name in identifiers(region):  # the region is the old value's
+            lines = self.assign_all([(name, text), (self._variables.companion(var), region)])
+        else:
+            lines = [
+                *self.assign_all([(name, text)]),
+                *self.assign_all([(self._variables.companion(var), region)]),
+            ]
+        self._context.current_variable = None
+        return [*lines, *self._check_poison(var), *self._check(var, value)]
+
+    def _check_poison(self, var: ir.Var) -> Lines:
+        """A check of the value just bound, if poison may have reached valid cells of it."""
+        name, type_ = self._variables.name_of(var), var.type
+        found = dict.fromkeys(suspect for suspect in self._calls.suspects if suspect.text != name)
+        if not found or not isinstance(type_, ir.ShapedType) or not type_.dtype.is_float():
+            return []
+        region = self._valid.region(var)
+        valid = self._macros.nothing() if region is None else region[0]
+        sources = [
+            self._macros.tuple_of([suspect.text, suspect.region or self._macros.nothing()])
+            for suspect in found
+        ]
+        mixes = any(suspect.mixes for suspect in found)
+        return [self._forms.check_poison(name, valid, sources, mixes)]
+
+    def _check(self, var: ir.Var, value: ir.Expr) -> Lines:
+        type_ = var.type
+        if not self._context.script.check_shapes or not isinstance(type_, ir.TensorType | ir.TileType):
+            return []
+        if type_.dtype.name not in self._context.script.carriers:
+            return []
+        return self.check_of(var, self._values.is_window(value))
+
+    def check_of(self, var: ir.Var, may_be_clipped: bool) -> Lines:
+        """The check of a tensor or tile: its dtype, and those extents that are fixed and never clipped."""
+        type_ = var.type
+        assert isinstance(type_, ir.ShapedType)
+        shape = [
+            self._expressions.expr(dim)
+            if isinstance(dim, ir.ConstInt) and not may_be_clipped
+            else self._macros.nothing()
+            for dim in type_.shape
+        ]
+        last = type_.shape[-1] if type_.shape else None
+        if is_packed(type_) and isinstance(last, ir.ConstInt) and not may_be_clipped:
+            shape[-1] = self._macros.literal(last.value // 2)
+        return [self._forms.check_tensor(self._variables.name_of(var), shape, carrier_name(type_))]
+
+    # Simultaneous assignment
+
+    def carry(self, targets: Sequence[ir.Var], values: Sequence[ir.Expr]) -> Lines:
+        """Bind all targets at once: every value is computed before any variable changes."""
+        texts = []
+        for target, value in zip(targets, values, strict=False):
+            self._context.current_variable = target
+            texts.append(self._expressions.viewed(value, target))
+        self._context.current_variable = None
+        pairs: list[tuple[str, str]] = []
+        after: Lines = []
+        for target, value, text in zip(targets, values, texts, strict=False):
+            is_held = self._values.runtime_regions.holds(target)
+            region = (
+                self._valid.region_text(value)
+                if is_held and not self._values.runtime_regions.is_new(value)
+                else None
+            )
+            pairs.append((self._variables.bind(target), text))
+            if region is not None:
+                pairs.append((self._variables.companion(target), region))
+            elif is_held:
+                name = self._variables.bind(target)
+                after.append(self._forms.assign(self._variables.companion(target), self._macros.region(name)))
+        return self.assign_all(pairs) + after
+
+    def assign_all(self, pairs: Iterable[tuple[str, str]]) -> Lines:
+        changing = [pair for pair in pairs if pair[0] != pair[1]]
+        if not changing:
+            return []
+        if len(changing) == 1:
+            return [self._forms.assign(*changing[0])]
+        targets, texts = zip(*changing, strict=True)
+        return [self._forms.assign_all(list(targets), list(texts))]

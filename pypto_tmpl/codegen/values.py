@@ -1,0 +1,146 @@
+"""What is known of the values of one function: their regions, their storage, and where they come from."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TypeGuard
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.bounds import IntegerBounds
+from pypto_tmpl.codegen.context import Context
+from pypto_tmpl.codegen.edges import Edges
+from pypto_tmpl.codegen.lane_regions import LaneRegions
+from pypto_tmpl.codegen.lifetimes import COPIES, Views
+from pypto_tmpl.codegen.origins import WINDOWS, window_is_inside
+from pypto_tmpl.codegen.poison import fresh_variables
+from pypto_tmpl.codegen.regions import POPS, RuntimeRegions, static_region
+from pypto_tmpl.codegen.sharing import SharedStorage
+from pypto_tmpl.codegen.storage import MOVE, TRANSFERS, ChangingTiles, WrittenTiles, written_operand
+
+_CHECKED = frozenset({"tile.load", "tile.extract"})  # refuse poison in what they read
+
+
+class Values:
+    """Answers of the analyses of one function; what few functions need is worked out when asked."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._table = context.table
+        function, facts, kernels = context.function, context.facts, context.script.kernels
+        self.runtime_regions = RuntimeRegions(
+            facts, self._table, lambda pop: kernels.may_pop_partial(function, pop)
+        )
+        self.lane_regions = LaneRegions(
+            function.body, facts, self._table, kernels.runs_on_two_lanes(function)
+        )
+        self._fresh = fresh_variables(facts, self._table)
+        self._written = WrittenTiles(facts, self._table)
+
+    @cached_property
+    def _changing(self) -> ChangingTiles:
+        return ChangingTiles(self._context.function, self._context.facts, self._table)
+
+    @cached_property
+    def bounds(self) -> IntegerBounds:
+        """Ranges of the integers that the function computes."""
+        return self._context.script.kernels.bounds(self._context.function.name)
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The values that begin before the tensors they were loaded from."""
+        return Edges(self._context.facts, self._table, self.bounds)
+
+    @cached_property
+    def _storage(self) -> SharedStorage:
+        in_kernel = self._context.function.name in self._context.script.kernels.loading_functions
+        table = self._table
+        return SharedStorage(
+            self._context.function, self._context.facts, table, self._written, in_kernel=in_kernel
+        )
+
+    @cached_property
+    def _views(self) -> Views:
+        return Views(self._context.facts, self._table, self._written)
+
+    @cached_property
+    def popped_from(self) -> dict[int, int]:
+        """The pipes other than 0 that variables of the function hold a tile of."""
+        found: dict[int, int] = {}
+        before = -1
+        while len(found) != before:
+            before = len(found)
+            for target, value in self._context.facts.flows:
+                pipe = found.get(id(value))
+                if isinstance(value, ir.Call) and value.op.name in POPS:
+                    pipe = value.kwargs.get("id")
+                if pipe:
+                    found.setdefault(id(target), int(pipe))
+        return found
+
+    def is_noop(self, node: ir.Expr) -> TypeGuard[ir.Call]:
+        """True for a call of an op that has no effect in a script."""
+        if not isinstance(node, ir.Call) or isinstance(node.op, ir.GlobalVar):
+            return False
+        entry = self._table.get(node.op.name)
+        return entry is not None and entry.is_noop
+
+    def is_window(self, node: ir.Expr) -> bool:
+        """True for an orchestration slice: a view that ends where its source ends."""
+        return isinstance(node, ir.Call) and node.op.name == "tensor.slice" and not self._context.in_kernel
+
+    def is_written(self, call: ir.Call) -> bool:
+        """True when the first operand of ``call`` or its target may be written in place."""
+        if call.op.name == MOVE:
+            return self._written.copies(call, self._context.current_variable)
+        variables = [
+            *call.args[:1],
+            *([] if self._context.current_variable is None else [self._context.current_variable]),
+        ]
+        if call.op.name in TRANSFERS:
+            return any(map(self._changing.may_change, variables))
+        return any(map(self._written.__contains__, variables))
+
+    def is_plain_window(self, call: ir.Call) -> bool:
+        """Whether the window that ``call`` reads lies inside of its operand, also when the script runs."""
+        if call.op.name not in WINDOWS:
+            return False
+        if not window_is_inside(self._table, self.bounds, call):
+            return False
+        origin = self._context.script.origins.of(self._context.function.name, call.args[0])
+        return origin.is_whole and (origin.is_clean or call.op.name not in _CHECKED)
+
+    def may_be_view(self, call: ir.Call) -> bool:
+        """Whether what ``call`` copies may be shown instead: nothing is written before it is used.
+
+        A traced script copies: what it records of memory tells when cells were read.
+        """
+        if self._context.script.trace is not None:
+            return False
+        if call.op.name not in COPIES or not self._views.may_be_view(call):
+            return False
+        is_checked = call.op.name in _CHECKED
+        return (
+            not is_checked
+            or self._context.script.origins.of(self._context.function.name, call.args[0]).is_clean
+        )
+
+    def may_share(self, left: ir.Expr, right: ir.Expr) -> bool:
+        """Whether two values may show cells of one buffer."""
+        return self._storage.may_share(left, right)
+
+    def is_fresh(self, value: ir.Expr) -> bool:
+        return id(value) in self._fresh
+
+    def is_partial(self, value: ir.Expr) -> bool:
+        is_named = isinstance(value, ir.Var)
+        return is_named and (self.known_extents(value) is not None or self.runtime_regions.is_runtime(value))
+
+    def known_extents(self, node: ir.Expr) -> tuple[ir.Expr, ...] | None:
+        """Valid extents of a value as far as types tell, which before lowering tell lanes not apart."""
+        return self.lane_regions.region(node) or static_region(node.type)
+
+    def global_target(self, node: ir.Call) -> ir.Expr | None:
+        """The tensor in global memory that an op writes."""
+        entry = self._table.get(node.op.name)
+        target = written_operand(entry, node) if entry is not None else None
+        return target if target is not None and isinstance(target.type, ir.TensorType) else None
