@@ -57,15 +57,14 @@ def gen(
 
     A kernel file that imports more than the language is run, up to its `if __name__ == "__main__"`.
     """
-    from pypto_tmpl.codegen.tracing import TraceSelection
-    from pypto_tmpl.debug.torch_codegen import torch_codegen
-    from pypto_tmpl.execution.origins import source_lines, source_map_path, write_source_map
+    from pypto_tmpl.debug.torch_codegen import emit_script
+    from pypto_tmpl.execution.origins import source_map_path, write_source_map
     from pypto_tmpl.generated import check_place, is_script, is_source_map, write_generated
 
     if source_map and output is None:
         raise click.UsageError("--source-map writes beside the script: say where that goes with -o FILE")
     node = read_dump(dump, program)
-    text = torch_codegen(
+    script = emit_script(
         node,
         check_shapes,
         format=formatted,
@@ -74,12 +73,10 @@ def gen(
         trace=trace,
     )
     if output is None:
-        click.echo(text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
+        click.echo(script.text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
     else:
         if source_map:
             check_place(source_map_path(output), is_source_map)
-        write_generated(output, text, is_script, force=force)
+        write_generated(output, script.text, is_script, force=force)
         if source_map:
-            selection = TraceSelection() if trace else None
-            lines = source_lines(node, text, template_dirs=settings.user_template_dirs, trace=selection)
-            write_source_map(output, lines)
+            write_source_map(output, script.sources)

@@ -107,7 +107,8 @@ class FunctionEmitter:
 
     def _function(self, name: str, params: list[str], body: Lines) -> str:
         summary = self._forms.function_summary(self._context.function.func_type.name)
-        return str(self._forms.function(name, params, summary, body))
+        text = self._forms.function(name, params, summary, body)
+        return self._context.script.marks.function(text, name, self._context.function)
 
     def _body(self) -> Lines:
         checks, records = self._checks.lines(), self._tracing.function_called()

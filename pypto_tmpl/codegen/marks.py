@@ -1,15 +1,16 @@
-"""What each statement of a script was made from: comments in a copy of its text tell."""
+"""What the lines of a script were made from: marks in its text tell, until the text is whole."""
 
 from __future__ import annotations
 
-import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 from pypto_tmpl import ir
 
-_MARK = re.compile(r"  #@(\d+)$")
+_SIGN = "\0"  # no text of Python has it
+_MARK = re.compile(_SIGN + r"(\d+)(\n*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,50 +28,83 @@ class LaunchNote:
     outputs: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionMark:
+    """A function of a script: its name there, what it was made from, and how many lines it has."""
+
+    name: str
+    function: ir.Function
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeadMark:
+    """The line that a statement is known by, of those that it has."""
+
+    stmt: ir.Stmt
+
+
+MadeFrom: TypeAlias = ir.Stmt | HeadMark | FunctionMark
+
+
 class Marks:
-    """Numbers the statements of one script, and keeps them with what is noted about their launches."""
+    """Numbers the statements and functions of one script, and keeps what is noted about launches.
 
-    def __init__(self, statements: Any) -> None:
-        self._texts = statements
-        self._statements: list[ir.Stmt] = []
-        self._notes: dict[int, LaunchNote] = {}
+    Notes are taken only if they are asked for: they take time.
+    """
 
-    def mark(self, lines: list[str], stmt: ir.Stmt) -> list[str]:
-        """Texts of a statement with a mark each, unless their first line has that of an inner one."""
-        number = len(self._statements)
-        self._statements.append(stmt)
-        return [
-            text if _MARK.search(text.partition("\n")[0]) else self._texts.marked(text, number)
-            for text in lines
-        ]
+    def __init__(self, *, takes_notes: bool = False) -> None:
+        self.takes_notes = takes_notes
+        self.notes: dict[ir.Stmt, LaunchNote] = {}
+        self._marked: list[MadeFrom | None] = []  # None ends the helpers
 
-    def note(self, stmt: ir.Stmt, note: LaunchNote) -> None:
-        """Keep what the launch that a statement or scope is asks for."""
-        self._notes[id(stmt)] = note
+    def statement(self, lines: list[str], stmt: ir.Stmt) -> list[str]:
+        """Texts of a statement with a mark each, unless their first line has one already."""
+        if not lines:
+            return lines
+        sign = self._sign(stmt)
+        return [_with_sign(text, sign) for text in lines]
 
-    def note_of(self, stmt: ir.Stmt) -> LaunchNote:
-        """What was noted about a statement; nothing is asked for where nothing was."""
-        return self._notes.get(id(stmt), LaunchNote())
+    def own(self, lines: list[str], stmt: ir.Stmt) -> list[str]:
+        """The same, of texts that are the statement: the first of them, or that with a body, is its head."""
+        at = next((i for i, text in enumerate(lines) if "\n" in text), 0) if len(lines) > 1 else 0
+        if lines:
+            sign = self._sign(HeadMark(stmt))
+            lines = [*lines[:at], _with_sign(lines[at], sign), *lines[at + 1 :]]
+        return self.statement(lines, stmt) if len(lines) > 1 else lines
 
-    def statements(self, marked: str, script: str) -> dict[int, ir.Stmt]:
-        """The statement of each line of ``script``, which is ``marked`` without marks, formatted or not.
+    def function(self, text: str, name: str, function: ir.Function) -> str:
+        """The text of a function with a mark."""
+        return _with_sign(text, self._sign(FunctionMark(name, function, text.count("\n") + 1)))
 
-        None at all if it is something else.
-        """
-        lines = marked.splitlines()
-        copy, own = ast.parse(marked), ast.parse(script)
-        if ast.dump(copy) != ast.dump(own):
-            return {}
-        found: dict[int, ir.Stmt] = {}
-        for left, right in zip(ast.walk(copy), ast.walk(own), strict=True):
-            if isinstance(left, ast.stmt) and isinstance(right, ast.stmt):
-                mark = _MARK.search(lines[left.lineno - 1])
-                if mark is not None:
-                    found.update(dict.fromkeys(_own_lines(right), self._statements[int(mark[1])]))
-        return found
+    def helpers(self, texts: list[str]) -> list[str]:
+        """The texts of helpers with a mark at their end."""
+        return [*texts[:-1], *(text + self._sign(None) for text in texts[-1:])]
+
+    def taken_out(self, text: str) -> tuple[str, Mapping[int, MadeFrom], int]:
+        """The text without marks, what its lines were made from, and the line that follows the helpers."""
+        found: dict[int, MadeFrom] = {}
+        line, at, end = 1, 0, 0
+        for mark in _MARK.finditer(text):
+            line += text.count("\n", at, mark.start())
+            at = mark.start()
+            made_from = self._marked[int(mark[1])]
+            if made_from is None:
+                end = line + len(mark[2])
+            else:
+                found[line] = made_from
+        return _MARK.sub(r"\2", text), found, end
+
+    def _sign(self, made_from: MadeFrom | None) -> str:
+        self._marked.append(made_from)
+        return _SIGN + str(len(self._marked) - 1)
 
 
-def _own_lines(stmt: ast.stmt) -> range:
-    """Lines of a statement, of its head only if it has a body."""
-    body = getattr(stmt, "body", None)
-    return range(stmt.lineno, body[0].lineno if body else (stmt.end_lineno or stmt.lineno) + 1)
+def _with_sign(text: str, sign: str) -> str:
+    """A text with a sign at the end of its first line, if that has none and is no comment."""
+    if text.startswith("#"):
+        return text
+    end = text.find("\n")
+    if end < 0:
+        return text if _SIGN in text else text + sign
+    return text if _SIGN in text[:end] else text[:end] + sign + text[end:]

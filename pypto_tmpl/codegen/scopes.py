@@ -63,8 +63,8 @@ class Scopes:
         emit = self._bodies[type(scope)]
         lines: Lines = emit(scope) if predicate is None else self._conditional(scope, predicate)
         self._flow.blocks -= 1
-        if self._context.script.marks is not None:
-            self._context.script.marks.note(scope, self._scope_note(scope))
+        if self._context.script.marks.takes_notes:
+            self._context.script.marks.notes[scope] = self._scope_note(scope)
         if task is not None:
             lines = [*lines, self._forms.assign(self._variables.bind(task), self._macros.task_done())]
         return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -17,11 +17,12 @@ from pypto_tmpl.codegen.groups import is_plain_group
 from pypto_tmpl.codegen.handovers import HandoverWarning, handover_warnings
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.known_ops import KnownOps
-from pypto_tmpl.codegen.marks import Marks
+from pypto_tmpl.codegen.marks import FunctionMark, HeadMark, Marks
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.op_checks import check_ops
 from pypto_tmpl.codegen.origins import Origins
 from pypto_tmpl.codegen.preamble import Preamble, load_preamble
+from pypto_tmpl.codegen.record import Script, ScriptFunction
 from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
 from pypto_tmpl.ops import OpTable, forget_changed, load_table
@@ -48,31 +49,27 @@ class Generator:
     def script(
         self,
         node: ir.Program | ir.Function,
-        check_shapes: bool,
-        preamble: PreambleMode,
+        *,
+        check_shapes: bool = False,
+        preamble: PreambleMode = "used",
         trace: TraceSelection | None = None,
-    ) -> str:
-        """The unformatted text for ``node``, with a warning for each tensor that cores hand over unordered.
+        takes_notes: bool = False,
+        warns: bool = False,
+    ) -> Script:
+        """The unformatted script of ``node``.
 
-        Raises: UnsupportedProgramError listing all obstacles.
+        It ``takes_notes`` of what launches ask of the run time, and ``warns`` of each tensor that cores hand
+        over unordered. Raises: UnsupportedProgramError listing all obstacles.
         """
-        builder = ScriptBuilder(self, node, check_shapes, trace=trace)
-        text = builder.build(preamble)
-        for message in handover_warnings(builder.kernels, self.table):
+        builder = ScriptBuilder(self, node, check_shapes, trace, Marks(takes_notes=takes_notes))
+        script = builder.build(preamble)
+        for message in handover_warnings(builder.kernels, self.table) if warns else ():
             warnings.warn(message, HandoverWarning, stacklevel=3)
-        return text
+        return script
 
-    def statements_of_lines(
-        self,
-        node: ir.Program | ir.Function,
-        script: str,
-        check_shapes: bool,
-        preamble: PreambleMode,
-        trace: TraceSelection | None = None,
-    ) -> dict[int, ir.Stmt]:
-        """The statements of the lines of a script that was emitted for ``node`` in this way, else none."""
-        marks = Marks(self.statements)
-        return marks.statements(ScriptBuilder(self, node, check_shapes, marks, trace).build(preamble), script)
+    def function_names(self, node: ir.Program | ir.Function) -> Mapping[str, str]:
+        """The names that the functions of ``node`` have in any script of it."""
+        return ScriptBuilder(self, node, False, None, Marks()).function_names
 
 
 def generator(template_dirs: Folder | Sequence[Folder] = ()) -> Generator:
@@ -97,8 +94,8 @@ class ScriptBuilder:
         generator: Generator,
         node: ir.Program | ir.Function,
         check_shapes: bool,
-        marks: Marks | None = None,
-        trace: TraceSelection | None = None,
+        trace: TraceSelection | None,
+        marks: Marks,
     ) -> None:
         self.generator = generator
         self.check_shapes = check_shapes
@@ -127,7 +124,8 @@ class ScriptBuilder:
         """Where the values of all functions come from."""
         return Origins(self.kernels, self.generator.table)
 
-    def build(self, mode: PreambleMode) -> str:
+    def build(self, mode: PreambleMode) -> Script:
+        """The script with its record."""
         texts = [text for function in self.functions for text in FunctionEmitter(self, function).emit()]
         if self.unsupported:
             raise UnsupportedProgramError(self.unsupported)
@@ -138,18 +136,49 @@ class ScriptBuilder:
         if self.trace is not None:
             used = {*used, "_TRACE"}
         selection = preamble.closure(used)
-        return render(
+        marked = render(
             self.generator.environment,
             "script/module.py.jinja",
             {
                 "title": _one_line(self.title),
                 "is_program": self.program is not None,
                 "imports": sorted({*selection.imports, "torch"}),
-                "helpers": [helper.rstrip() for helper in selection.segments],
+                "helpers": self.marks.helpers([helper.rstrip() for helper in selection.segments]),
                 "groups": [(name, self._meta_items(meta)) for name, meta in self.groups.items()],
                 "trace": self.trace,
                 "functions": texts,
             },
+        )
+        return self._record(marked, selection.names)
+
+    def _record(self, marked: str, helpers: tuple[str, ...]) -> Script:
+        text, made_from, program_line = self.marks.taken_out(marked)
+        statements: dict[int, ir.Stmt] = {}
+        heads: dict[ir.Stmt, int] = {}
+        for line, found in made_from.items():
+            if isinstance(found, HeadMark):
+                statements[line] = found.stmt
+                heads.setdefault(found.stmt, line)
+            elif isinstance(found, ir.Stmt):
+                statements[line] = found
+        functions = tuple(
+            ScriptFunction(
+                found.name, found.function.name, found.function.func_type.name, line, line + found.length - 1
+            )
+            for line, found in made_from.items()
+            if isinstance(found, FunctionMark)
+        )
+        return Script(
+            text,
+            self.function_names,
+            functions,
+            helpers,
+            program_line or min((found.first for found in functions), default=0),
+            statements,
+            heads,
+            {line: stmt.span for line, stmt in statements.items() if stmt.span.is_valid()},
+            () if self.trace is None else tuple(self.trace.sites),
+            self.marks.notes,
         )
 
     def _group_metas(self) -> Iterator[tuple[str, GroupMeta]]:

@@ -63,12 +63,13 @@ class Statements:
         if self._count > MAX_STATEMENTS:
             return self._too_many(stmt)
         self._expressions.begin_statement()
-        handler = self._handlers.get(type(stmt))
-        if handler is None:
+        if type(stmt) not in self._handlers:
             self._context.report(f"statement {type(stmt).__name__}", stmt.span)
             return []
         self._context.current_span = stmt.span
-        lines = self._located(stmt, self._tracing.statement(stmt, handler))
+        lines = self._tracing.statement(stmt, self._own_lines)
+        if not isinstance(stmt, ir.InlineStmt):  # text that a user wrote has no marks
+            lines = self._context.script.marks.statement(lines, stmt)
         if not stmt.leading_comments:
             return lines
         comments = [
@@ -78,14 +79,15 @@ class Statements:
         ]
         return comments + lines
 
-    def _located(self, stmt: ir.Stmt, lines: Lines) -> Lines:
+    def _own_lines(self, stmt: ir.Stmt) -> Lines:
+        """The texts of a statement without what records it."""
+        lines = self._handlers[type(stmt)](stmt)
         marks = self._context.script.marks
-        if marks is None or isinstance(stmt, ir.InlineStmt):
-            return lines
-        launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
-        if isinstance(launch, Launch):
-            marks.note(stmt, self._launches.launch_note(launch))
-        return marks.mark(lines, stmt)
+        if marks.takes_notes:
+            launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
+            if isinstance(launch, Launch):
+                marks.notes[stmt] = self._launches.launch_note(launch)
+        return lines if isinstance(stmt, ir.InlineStmt) else marks.own(lines, stmt)
 
     def _sequence(self, stmt: ir.SeqStmts) -> Lines:
         lines: Lines = []

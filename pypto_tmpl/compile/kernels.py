@@ -68,13 +68,13 @@ def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable
     if found is None:
         program = lower(specialisation.program)
         entry = find_entry(program)
-        script = make_script(program)
-        namespace = load_script(script.text, f"<pypto_tmpl jit {function.__name__}>", program)
+        made = make_script(program)
+        namespace = load_script(made.script, f"<pypto_tmpl jit {function.__name__}>")
         silence_shapes(namespace)
         function_ir = program.get_function(entry.name)
         has_return = function_ir is not None and bool(function_ir.return_types)
-        entry = replace(entry, script_name=script.names[entry.name])
-        found = specialisation.made[_SCRIPT] = Runnable(entry, namespace, script.large(), has_return, program)
+        entry = replace(entry, script_name=made.script.names[entry.name])
+        found = specialisation.made[_SCRIPT] = Runnable(entry, namespace, made.large(), has_return, program)
     return found
 
 

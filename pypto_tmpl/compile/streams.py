@@ -44,7 +44,8 @@ class TorchScript:
 
 def torch_script(program: ir.Program, entry: Entry) -> TorchScript:
     """The script of a program. Raises UnsupportedProgramError listing all that has no meaning here."""
-    script = make_script(program)
-    name = script.names[entry.name]
+    made = make_script(program)
+    name = made.script.names[entry.name]
     path = f"{TORCH_FOLDER}/{name}.py"
-    return TorchScript(path, replace(entry, script_name=name), script.large(), format_script(script.text))
+    text = format_script(made.script.text)
+    return TorchScript(path, replace(entry, script_name=name), made.large(), text)

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pypto_tmpl.codegen.tracing import TraceSelection
-from pypto_tmpl.debug.torch_codegen import torch_codegen
+from pypto_tmpl.debug.torch_codegen import emit_script, torch_codegen
 
 if TYPE_CHECKING:
     from pypto_tmpl.compare.shape import ErrorShape
@@ -109,6 +109,7 @@ __all__ = [
     "script_options",
     "select_entry",
     "set_options",
+    "emit_script",
     "source_lines",
     "torch_codegen",
     "trace_dump",

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.formatting import format_script
+from pypto_tmpl.codegen.layout import formatted
+from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.script import PreambleMode, generator
 from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.overlays import Folder
@@ -27,15 +29,46 @@ def torch_codegen(
     run-time helpers that the script uses, or all of them ("full"). Templates in ``template_dirs``, a folder
     or several, come before the project's own; a program that has ops of theirs is read under
     ``pypto_tmpl.overlays.using_templates``. ``trace`` makes the script record the values that it computes,
-    all or a selection, in ``_TRACE``; ``Trace.of(namespace, script)`` takes them from there.
+    all or a selection, in ``_TRACE``; ``Trace.of(namespace, script, node)`` takes
+    them from there. ``emit_script`` gives the same text with all that is known of it.
 
     Raises: TypeError for another kind of node; ValueError (UnsupportedProgramError) that lists every
     operator, dtype and node that no script can be made of, with function, variable and source line.
     """
+    script = _script(node, check_shapes, preamble, template_dirs, trace)
+    return format_script(script.text) if format else script.text
+
+
+def emit_script(
+    node: ir.Program | ir.Function,
+    check_shapes: bool = False,
+    *,
+    format: bool = False,
+    preamble: PreambleMode = "used",
+    template_dirs: Folder | Sequence[Folder] = (),
+    trace: bool | TraceSelection = False,
+) -> Script:
+    """What ``torch_codegen`` makes of a program, with all that is known of the text.
+
+    That is which lines the functions have and what each line was made from, the helpers that the script
+    carries, where its program begins and where it records values. Arguments and errors are the same.
+    """
+    script = _script(node, check_shapes, preamble, template_dirs, trace)
+    return formatted(script) if format else script
+
+
+def _script(
+    node: ir.Program | ir.Function,
+    check_shapes: bool,
+    preamble: PreambleMode,
+    template_dirs: Folder | Sequence[Folder],
+    trace: bool | TraceSelection,
+) -> Script:
     if not isinstance(node, ir.Program | ir.Function):
         raise TypeError(f"torch_codegen takes a Program or a Function, got {type(node).__name__}")
     if preamble not in ("used", "full"):
         raise ValueError(f"preamble is 'used' or 'full', got {preamble!r}")
     selection = TraceSelection() if trace is True else trace or None
-    text = generator(template_dirs).script(node, check_shapes, preamble, selection)
-    return format_script(text) if format else text
+    return generator(template_dirs).script(
+        node, check_shapes=check_shapes, preamble=preamble, trace=selection, warns=True
+    )

@@ -45,7 +45,7 @@ def changing_statements(
     script = make_script(node, template_dirs=template_dirs, trace=TraceSelection(inputs=True, limit=1))
     entry = script.entry(select_entry(node, wanted=function))
     binding = bind_named(entry, inputs, expected)
-    namespace = load_script(script.text, "<pypto_tmpl changed inputs>")
+    namespace = load_script(script.script, "<pypto_tmpl changed inputs>")
     with script_threads(namespace, script.large()):
         namespace[entry.script_name](*binding.arguments)
     return {name: place for name in names for place in changes_of(node, namespace, binding.tensors[name])}

@@ -7,14 +7,14 @@ import hashlib
 import linecache
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
 from types import CodeType
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.tracing import TraceSelection
+from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.lines import ScriptLines
 from pypto_tmpl.execution.origins import LazySourceLines, source_lines
@@ -39,29 +39,27 @@ def script_name(program: str, stage: str) -> str:
 
 
 def load_script(
-    script: str,
+    script: Script | str,
     name: str,
     source: Node | Callable[[], Node | None] | None = None,
     rewrite: Callable[[ast.Module], ast.Module] | None = None,
-    *,
-    template_dirs: Sequence[Path] = (),
-    trace: TraceSelection | None = None,
 ) -> dict[str, Any]:
     """Execute a script under ``name`` and return its namespace; tracebacks, pdb and inspect show its lines.
 
-    With the ``source`` that it was emitted for, with these ``template_dirs`` and ``trace``, or what finds
-    that when it is needed, they name source lines too, and so do reports of the script itself. ``rewrite``
+    They name source lines too, and so do reports of the script itself: those that its record has, of a mere
+    text those of the ``source`` that it was emitted for, or of what finds that when it is needed. ``rewrite``
     may change what is executed, if the lines stay. A name that is no file is put in ``<>``, as pdb wants it.
     """
     namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
-    sources: Mapping[str, str] = {}
-    if source is not None:
-        sources = LazySourceLines(lambda: _lines_of(source, script, template_dirs, trace))
+    text, sources = (script.text, script.sources) if isinstance(script, Script) else (script, {})
+    if source is not None and isinstance(script, str):
+        sources = LazySourceLines(lambda: _lines_of(source, text))
+    if source is not None or isinstance(script, Script):
         namespace["_SOURCE_MAP"] = sources
     if not (name.startswith("<") and name.endswith(">")) and not Path(name).is_file():
         name = f"<{name}>"
-    code = _code(script, name, sources)
-    exec(code if rewrite is None else compile(rewrite(ast.parse(script)), name, "exec"), namespace)
+    code = _code(text, name, sources)
+    exec(code if rewrite is None else compile(rewrite(ast.parse(text)), name, "exec"), namespace)
     return namespace
 
 
@@ -89,14 +87,9 @@ def load_script_file(
     return namespace
 
 
-def _lines_of(
-    source: Node | Callable[[], Node | None],
-    script: str,
-    template_dirs: Sequence[Path],
-    trace: TraceSelection | None,
-) -> Mapping[str, str]:
+def _lines_of(source: Node | Callable[[], Node | None], text: str) -> Mapping[str, str]:
     node = source if isinstance(source, ir.Program | ir.Function) else source()
-    return {} if node is None else source_lines(node, script, template_dirs=template_dirs, trace=trace)
+    return {} if node is None else source_lines(node, text)
 
 
 def _code(script: str, name: str, sources: Mapping[str, str]) -> CodeType:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.layout import laid_out
+from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.script import PreambleMode, generator
 from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.generated import is_source_map, write_generated
@@ -26,29 +28,31 @@ def source_lines(
     A line that no statement of known source stands on is left out; so are all if the script is not what
     ``torch_codegen`` makes of ``node``, with shape checks or without, formatted or not, and with ``trace``.
     """
-    found = statements_of_lines(node, script, template_dirs=template_dirs, trace=trace)
-    return {
-        str(line): f"{stmt.span.filename}:{stmt.span.begin_line}"
-        for line, stmt in sorted(found.items())
-        if stmt.span.is_valid()
-    }
+    found = record_of(node, script, template_dirs=template_dirs, trace=trace)
+    return {} if found is None else dict(found.sources)
 
 
-def statements_of_lines(
+def record_of(
     node: ir.Program | ir.Function,
-    script: str,
+    text: str,
     *,
     template_dirs: Sequence[Path] = (),
     trace: TraceSelection | None = None,
-) -> dict[int, ir.Stmt]:
-    """The statement that each line of a script was made from; see ``source_lines``."""
-    emitter = generator(template_dirs)
+    takes_notes: bool = False,
+) -> Script | None:
+    """The record of a script of which only the text was kept, None if it was not emitted for ``node``.
+
+    Whoever emits a script has its record; see ``source_lines`` for the texts that are known again.
+    """
+    maker = generator(template_dirs)
     for check_shapes in (False, True):
         for preamble in _PREAMBLES:
-            found = emitter.statements_of_lines(node, script, check_shapes, preamble, trace)
-            if found:
+            script = maker.script(
+                node, check_shapes=check_shapes, preamble=preamble, trace=trace, takes_notes=takes_notes
+            )
+            if (found := laid_out(script, text)) is not None:
                 return found
-    return {}
+    return None
 
 
 def write_source_map(path: Path, lines: Mapping[str, str]) -> None:

@@ -4,45 +4,40 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from pypto_tmpl.codegen.tracing import TraceSelection
+from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.execution.entry import Entry
 from pypto_tmpl.execution.lines import without_source
-from pypto_tmpl.execution.load import Node, ScriptError, load_script
+from pypto_tmpl.execution.load import ScriptError, load_script
 from pypto_tmpl.execution.named import Binding, MissingTensorError, bind_named, output_name
 from pypto_tmpl.execution.threads import script_threads
 
 
 def run_entry(
-    script: str,
+    script: Script | str,
     name: str,
     entry: Entry,
     inputs: Mapping[str, torch.Tensor],
     expected: Mapping[str, torch.Tensor],
-    source: Callable[[], Node | None] | None = None,
     *,
-    template_dirs: Sequence[Path] = (),
-    trace: TraceSelection | None = None,
     after: Callable[[Mapping[str, Any]], None] | None = None,
     check: Callable[[Binding], None] | None = None,
     large: Sequence[str] = (),
 ) -> dict[str, torch.Tensor]:
     """Run a script's entry on copies of the inputs; return what it computed for the expected names.
 
-    Errors name the lines of the ``source``, which is only asked for then; ``trace`` is what the script was
-    emitted with. When it has run ``after`` gets the script's names, and ``check`` its arguments.
+    When it has run ``after`` gets the script's names, and ``check`` its arguments.
     ``large`` are the functions that several threads pay for.
     Raises MissingTensorError, TensorShapeError, and ScriptError for whatever the script raises.
     """
     binding = bind_named(entry, inputs, expected)
     namespace: dict[str, Any] = {}
     try:
-        namespace = load_script(script, name, source, template_dirs=template_dirs, trace=trace)
+        namespace = load_script(script, name)
         with script_threads(namespace, large):
             result = namespace[entry.script_name](*binding.arguments)
     except Exception as error:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.layout import outline
 from pypto_tmpl.errors import PyptoTmplError, warn_caller
 from pypto_tmpl.execution.apart import call_apart
 from pypto_tmpl.execution.frames import failing_line
 from pypto_tmpl.execution.lines import without_source
 from pypto_tmpl.execution.load import load_script_file
-from pypto_tmpl.execution.origins import source_lines
+from pypto_tmpl.execution.origins import record_of
 from pypto_tmpl.execution.positional import bind_positional, silence_shapes
 from pypto_tmpl.execution.threads import script_threads
 from pypto_tmpl.runtime.manifest import Manifest, file_record, read_manifest
@@ -142,14 +142,15 @@ def _recording(
     return recording
 
 
-def _places(error: Exception, script: Path, program: ir.Program | None) -> Iterator[str]:
+def _places(error: Exception, path: Path, program: ir.Program | None) -> Iterator[str]:
     """Where in the script an error came from, and where in the source."""
-    text = script.read_text(encoding="utf-8")
-    line = failing_line(error, str(script), ast.parse(text))
+    text = path.read_text(encoding="utf-8")
+    script = None if program is None else record_of(program, text)
+    line = failing_line(error, str(path), script or outline(text))
     if line is None or line.lineno is None:
         return
-    yield f"  --> {script}:{line.lineno}: {without_source(line.line)}"
-    place = None if program is None else source_lines(program, text).get(str(line.lineno))
+    yield f"  --> {path}:{line.lineno}: {without_source(line.line)}"
+    place = None if script is None else script.sources.get(str(line.lineno))
     if place is not None:
         yield f"  source: {place}"
 

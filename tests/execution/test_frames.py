@@ -1,10 +1,10 @@
 """Which line of a script's own functions led to an error."""
 
-import ast
 import traceback
 
 import pytest
 
+from pypto_tmpl.codegen.layout import outline
 from pypto_tmpl.execution.frames import failing_line
 
 SCRIPT = """\
@@ -41,12 +41,12 @@ def test_the_failing_line_is_the_innermost_of_the_program(entry, line):
     exec(compile(SCRIPT, "main.py", "exec"), namespace)
     with pytest.raises((LookupError, RuntimeError)) as caught:
         namespace[entry]()
-    found = failing_line(caught.value, "main.py", ast.parse(SCRIPT))
+    found = failing_line(caught.value, "main.py", outline(SCRIPT))
     assert (found and found.lineno) == line
 
 
 def test_errors_that_cause_each_other_end():
     error = ValueError()
     error.__cause__ = error
-    assert failing_line(error, "main.py", ast.parse("")) is None
+    assert failing_line(error, "main.py", outline("")) is None
     assert traceback.format_exception(error)

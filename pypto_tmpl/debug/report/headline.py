@@ -92,7 +92,8 @@ def _divergence_facts(
             continue
         # The traced script has more lines than the one that the page shows.
         if len(numbers) == 1:
-            code = result.stages[shown].script.splitlines()[numbers[0] - 1].strip()
+            record = result.stages[shown].record
+            code = "" if record is None else record.lines[numbers[0] - 1].strip()
             yield SCRIPT, f"line {numbers[0]}: {code}"
         else:
             yield TRACED, text.strip().partition(": ")[2]

@@ -68,14 +68,9 @@ def _line_of_source(stage: StageResult, source: str) -> int | None:
 
 
 def _script_lines(stage: StageResult, place: StatementPlace) -> tuple[int, ...]:
-    """The statement's lines in the script that is shown; the traced one has the same among others."""
-    lines = list(enumerate(stage.script.splitlines(), start=1))
-    starts = [number for number, text in lines if text.startswith("def ")] + [len(lines) + 1]
-    heads = [number for number, text in lines if text.startswith(f"def {place.function}(")]
-    if heads:
-        end = next(start for start in starts if start > heads[0])
-        lines = lines[heads[0] - 1 : end - 1]
-    return _matching(lines, place.generated_text, place.variable)
+    """The statement's line in the script that is shown; the traced one has the same among others."""
+    line = 0 if stage.record is None else stage.record.places.get((place.function, place.path), 0)
+    return (line,) if line else ()
 
 
 def _matching(lines: Sequence[tuple[int, str]], text: str, variable: str) -> tuple[int, ...]:

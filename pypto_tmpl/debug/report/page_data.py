@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.compare.picture import ErrorPicture
 from pypto_tmpl.compare.tensors import TensorVerdict
 from pypto_tmpl.debug.report.ir_diff import SectionChange, section_changes
@@ -17,8 +17,6 @@ from pypto_tmpl.debug.report.line_table import LineTable
 from pypto_tmpl.debug.report.marks import Marks, failure_marks
 from pypto_tmpl.debug.validate.results import Rerun, ValidationResult
 from pypto_tmpl.debug.validate.schedule import StageResult
-
-_PROGRAM = re.compile(r"^def [A-Za-z]", re.MULTILINE)  # the names of helpers start with an underscore
 
 
 def how_it_ran(stage: StageResult) -> str:
@@ -85,8 +83,8 @@ class PageData:
             "failure": None if stage.failure is None else stage.failure.text,
             "tensors": [self._tensor(stage, verdict) for verdict in stage.verdicts],
             "ir": [[section.name, section.start, self.lines.runs(section.lines)] for section in sections],
-            "script": self.lines.runs(stage.script.splitlines()),
-            "helper_lines": helper_lines(stage.script),
+            "script": self.lines.runs([] if stage.record is None else stage.record.lines),
+            "helper_lines": helper_lines(stage.record),
             "before": None,
             "changes": [],
         }
@@ -114,10 +112,9 @@ def change_counts(stage: Mapping[str, Any]) -> tuple[int, int]:
     return sum(new for new, _ in counts), sum(gone for _, gone in counts)
 
 
-def helper_lines(script: str) -> int:
-    """How many lines of a script come before its program: imports and run-time helpers."""
-    found = _PROGRAM.search(script)
-    return 0 if found is None else script.count("\n", 0, found.start())
+def helper_lines(script: Script | None) -> int:
+    """How many lines of a script come before its functions: imports and run-time helpers."""
+    return script.functions[0].first - 1 if script is not None and script.functions else 0
 
 
 def _marked(stage: StageResult, marks: Marks) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from pypto_tmpl.codegen.layout import outline
 from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_tensors
 from pypto_tmpl.debug.stages.dumps import BINARY, Stage
 from pypto_tmpl.debug.validate.results import ValidationResult
@@ -30,14 +31,17 @@ def run_stage(
 ) -> ValidationResult:
     """The result of one run, for ``write_report``.
 
-    ``source`` is the file that the program was read from, ``ir`` and ``script`` are its text and its script.
+    ``source`` is the file that the program was read from, ``ir`` and ``script`` are its text and that of its
+    script.
     Each expected tensor is compared with the actual one by ``rules``; what ``decided`` says of a tensor,
     (passed, message), goes before that verdict. A run that ended with an ``error`` has no verdicts.
     Raises KeyError for an expected tensor that is not among the actual ones.
     """
     is_binary = source.suffix == BINARY
     stage = Stage(name, None if is_binary else source, source if is_binary else None)
-    result = StageResult(stage, read_from=str(source), seconds=seconds, ir=ir, script=script)
+    result = StageResult(
+        stage, read_from=str(source), seconds=seconds, ir=ir, record=outline(script) if script else None
+    )
     if error:
         return ValidationResult(1, [replace(result, failure=Failure("script", error))])
     rules = replace(rules or Rules(), pictures=True)

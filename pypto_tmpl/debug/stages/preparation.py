@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug.stages.dumps import StageContent
 from pypto_tmpl.debug.stages.fingerprint import fingerprint
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.execution.entry import Entry, select_entry
+from pypto_tmpl.execution.entry import Entry, functions_of, select_entry
 from pypto_tmpl.execution.load import script_name
-from pypto_tmpl.execution.script import Script, make_script
+from pypto_tmpl.execution.script import ProgramScript, make_script
 from pypto_tmpl.language.limits import decode
 from pypto_tmpl.overlays import using_templates
 
@@ -53,7 +54,7 @@ class Prepared:
     script that several threads pay for.
     """
 
-    script: str
+    script: Script
     program: str
     name: str
     entry: Entry
@@ -70,7 +71,13 @@ class Prepared:
         # equality of structure does not look at the names of parameters
         if not self.entry.is_called_like(other.entry):
             return ""
-        return "IR" if self.identity == other.identity else "script" if self.script == other.script else ""
+        return (
+            "IR"
+            if self.identity == other.identity
+            else "script"
+            if self.script.text == other.script.text
+            else ""
+        )
 
 
 def prepare(content: StageContent, request: Request) -> Prepared:
@@ -84,7 +91,7 @@ def prepare(content: StageContent, request: Request) -> Prepared:
         entry = select_entry(emitted.node, request.inputs, request.entry)
         is_from_text = content.text is not None and not note
         return Prepared(
-            script=emitted.text,
+            script=emitted.script.without_ir(functions_of(emitted.node)),
             program=emitted.node.name,
             name=script_name(emitted.node.name, content.name),
             entry=emitted.entry(entry),
@@ -126,13 +133,13 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def emit_from_best(content: StageContent, request: Request) -> tuple[Script, str]:
+def emit_from_best(content: StageContent, request: Request) -> tuple[ProgramScript, str]:
     """The script, and why it was not made from the text; "" where it was, or where there is no text."""
     with using_templates(request.template_dirs):
         return _emit_from_best(content, request)
 
 
-def _emit_from_best(content: StageContent, request: Request) -> tuple[Script, str]:
+def _emit_from_best(content: StageContent, request: Request) -> tuple[ProgramScript, str]:
     if content.text is None:
         return _emit(_read_binary(content), request), ""
     try:
@@ -147,7 +154,7 @@ def _emit_from_best(content: StageContent, request: Request) -> tuple[Script, st
         return _emit_unsupported(content, request, error)
 
 
-def _emit_unreadable(content: StageContent, request: Request, error: Exception) -> tuple[Script, str]:
+def _emit_unreadable(content: StageContent, request: Request, error: Exception) -> tuple[ProgramScript, str]:
     """Use the companion of a text that does not parse, unless the text was edited."""
     problem = _text_of(error)
     if content.binary is None:
@@ -163,7 +170,9 @@ def _emit_unreadable(content: StageContent, request: Request, error: Exception) 
     return _emit(companion, request), note
 
 
-def _emit_unsupported(content: StageContent, request: Request, error: PyptoTmplError) -> tuple[Script, str]:
+def _emit_unsupported(
+    content: StageContent, request: Request, error: PyptoTmplError
+) -> tuple[ProgramScript, str]:
     """Use the companion of a text that parses, but of which no script can be made."""
     try:
         companion = _read_binary(content)
@@ -210,7 +219,7 @@ def _printed(node: Node) -> str:
         return ""
 
 
-def _emit(node: Node, request: Request) -> Script:
+def _emit(node: Node, request: Request) -> ProgramScript:
     return make_script(node, check_shapes=True, template_dirs=request.template_dirs, trace=request.trace)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,14 +11,14 @@ from typing import Any
 import torch
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.layout import outline
+from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.tracing import TraceSelection, TraceSite, located_statements
 from pypto_tmpl.execution.entry import functions_of
-from pypto_tmpl.execution.origins import statements_of_lines
+from pypto_tmpl.execution.origins import record_of as record_of_text
 from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
 
 Value = torch.Tensor | bool | int | float
-_HEADS = {ir.ForStmt: "for ", ir.WhileStmt: "while ", ir.IfStmt: "if "}  # how their lines begin
-_NOT_OWN = ("_trace(", "_trace_read(", "_trace_change(", "_TRACE.", "_check_")  # lines beside a statement's
 CALLER = "caller"  # the lane of what runs outside a mixed kernel
 
 
@@ -98,23 +97,28 @@ class Trace:
     def of(
         cls,
         namespace: Mapping[str, Any],
-        script: str,
+        script: Script | str,
         node: ir.Program | ir.Function,
         *,
         stage: str = "",
         selection: TraceSelection | None = None,
         template_dirs: tuple[Path, ...] = (),
     ) -> Trace:
-        """The trace of a script that was emitted for ``node`` with ``trace=selection`` and has run.
+        """The trace of a script that was emitted for ``node`` and has run.
 
+        Of a script of which only the text was kept, ``selection`` and ``template_dirs`` are those that it was
+        emitted with; of one that is not known again, no lines are told.
         Raises: ValueError if the script records nothing.
         """
         if "_TRACE" not in namespace:
             raise ValueError("the script was emitted without trace: it records nothing")
         recorder = namespace["_TRACE"]
         sites = [TraceSite(*site) for site in namespace["_TRACE_SITES"]]
-        selection = selection or TraceSelection()
-        known = _Statements(node, script, selection, template_dirs)
+        if isinstance(script, str):
+            selection = selection or TraceSelection()
+            found = record_of_text(node, script, template_dirs=template_dirs, trace=selection)
+            script = found or outline(script)
+        known = _Statements(node, script)
         used = {found["site"] for found in recorder.records()}
         statements = {number: known.at(sites[number]) for number in sorted(used)}
         records = [record_of(found) for found in recorder.records()]
@@ -122,7 +126,7 @@ class Trace:
         return cls(
             node.name,
             stage,
-            script,
+            script.text,
             sites,
             records,
             statements,
@@ -193,41 +197,25 @@ def record_of(found: Mapping[str, Any]) -> TraceRecord:
 class _Statements:
     """Finds the statements of sites in the IR and in the script."""
 
-    def __init__(
-        self,
-        node: ir.Program | ir.Function,
-        script: str,
-        selection: TraceSelection,
-        template_dirs: tuple[Path, ...],
-    ) -> None:
-        self._script = script.splitlines()
+    def __init__(self, node: ir.Program | ir.Function, script: Script) -> None:
+        self._script = script
         self._by_path = {
             (function.name, path): stmt
             for function in functions_of(node)
             for path, stmt in located_statements(function.body)
-        }
-        self._lines: dict[int, int] = {}
-        found = statements_of_lines(node, script, template_dirs=template_dirs, trace=selection)
-        for line, stmt in sorted(found.items()):
-            text = self._script[line - 1].lstrip()
-            is_own = not text.startswith(_NOT_OWN)
-            if is_own and text.startswith(_HEADS.get(type(stmt), "")):
-                self._lines[id(stmt)] = min(line, self._lines.get(id(stmt), line))
-        self._heads = {
-            stmt.name: stmt.lineno for stmt in ast.parse(script).body if isinstance(stmt, ast.FunctionDef)
         }
 
     def at(self, site: TraceSite) -> Statement:
         """What is known of the statement of a site."""
         stmt = self._by_path.get((site.function, site.path))
         if stmt is None:
-            line = self._heads.get(site.function, 0)
+            line = self._script.first_line(site.function)
             return Statement("", line, self._text(line))
-        line = self._lines.get(id(stmt), 0)
+        line = self._script.heads.get(stmt, 0)
         return Statement(statement_text(stmt), line, self._text(line), tuple(self._loops(site)))
 
     def _text(self, line: int) -> str:
-        return self._script[line - 1].strip() if line else ""
+        return self._script.lines[line - 1].strip() if line else ""
 
     def _loops(self, site: TraceSite) -> Iterator[str]:
         parts = site.path.split("/")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
@@ -11,6 +10,7 @@ from pathlib import Path
 import torch
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.tracing import TraceSelection, located_statements
 from pypto_tmpl.debug.stages.dumps import Stage, find_stages
 from pypto_tmpl.debug.stages.preparation import Request, emit_from_best
@@ -22,7 +22,6 @@ from pypto_tmpl.execution.frames import failing_line
 from pypto_tmpl.execution.lines import without_source
 from pypto_tmpl.execution.load import load_script, script_name
 from pypto_tmpl.execution.named import bind_named
-from pypto_tmpl.execution.origins import statements_of_lines
 from pypto_tmpl.execution.run import described
 from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
 from pypto_tmpl.execution.threads import script_threads
@@ -74,26 +73,19 @@ def trace_stage(
 ) -> tuple[Trace, ir.Program | ir.Function]:
     """The trace of a stage, and the program that was run."""
     emitted, _ = emit_from_best(stage.read(), request)
-    node, script = emitted.node, emitted.text
+    node, script = emitted.node, emitted.script
     entry = emitted.entry(select_entry(node, request.inputs, request.entry))
     binding = bind_named(entry, inputs, expected)
     name = script_name(node.name, f"{stage.name} traced")
-    namespace = load_script(script, name, node, template_dirs=request.template_dirs, trace=request.trace)
+    namespace = load_script(script, name)
     failure: TraceFailure | None = None
     try:
         with script_threads(namespace, emitted.large()):
             namespace[entry.script_name](*binding.arguments)
     except Exception as error:
-        place = _failing_place(error, name, script, node, request)
+        place = _failing_place(error, name, script, node)
         failure = TraceFailure(described(error, name, namespace["_SOURCE_MAP"]), place)
-    trace = Trace.of(
-        namespace,
-        script,
-        node,
-        stage=stage.name,
-        selection=request.trace,
-        template_dirs=request.template_dirs,
-    )
+    trace = Trace.of(namespace, script, node, stage=stage.name)
     changed_by = {
         name: number for name, tensor in binding.tensors.items() if (number := last_change(namespace, tensor))
     }
@@ -101,15 +93,14 @@ def trace_stage(
 
 
 def _failing_place(
-    error: Exception, name: str, script: str, node: ir.Program | ir.Function, request: Request
+    error: Exception, name: str, script: Script, node: ir.Program | ir.Function
 ) -> StatementPlace | None:
     """The statement that a script failed at."""
-    frame = failing_line(error, name, ast.parse(script))
+    frame = failing_line(error, name, script)
     if frame is None or frame.lineno is None:
         return None
-    lines = statements_of_lines(node, script, template_dirs=request.template_dirs, trace=request.trace)
     place = StatementPlace(frame.name, generated_line=frame.lineno, generated_text=without_source(frame.line))
-    stmt = lines.get(frame.lineno)
+    stmt = script.statements.get(frame.lineno)
     if stmt is None:
         return place
     for function in functions_of(node):

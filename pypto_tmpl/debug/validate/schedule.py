@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import torch
 
+from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_by
 from pypto_tmpl.compare.verdicts import Comparator
 from pypto_tmpl.debug.stages.dumps import Stage, StageContent, StageFileError
@@ -24,8 +25,8 @@ class StageResult:
     """What became of one stage: verdicts on its tensors, or why there are none.
 
     ``same_as`` names the stage before when this one has its IR or its script (``same_what``) and was not run
-    again; ``tensors`` are what was computed, ``ir`` and ``script`` the texts of the program and of its
-    script, where keeping them was asked for.
+    again; ``tensors`` are what was computed, ``ir`` the text of the program and ``record`` its script, where
+    keeping them was asked for.
     """
 
     stage: Stage
@@ -38,7 +39,12 @@ class StageResult:
     seconds: float = 0.0
     tensors: Mapping[str, torch.Tensor] = field(default_factory=dict)
     ir: str = ""
-    script: str = ""
+    record: Script | None = None
+
+    @property
+    def script(self) -> str:
+        """The text of the script, "" where that was not kept."""
+        return "" if self.record is None else self.record.text
 
     @property
     def passed(self) -> bool:
@@ -204,8 +210,8 @@ class Schedule:
         if not isinstance(slot.prepared, Prepared):
             assert isinstance(slot.prepared, Failure)
             return StageResult(stage, failure=slot.prepared, ir=self._ir_text(slot))
-        script = slot.prepared.script if self.job.keep_texts else ""
-        read = StageResult(stage, ir=self._ir_text(slot), script=script)
+        script = slot.prepared.script if self.job.keep_texts else None
+        read = StageResult(stage, ir=self._ir_text(slot), record=script)
         read = replace(read, read_from=slot.prepared.read_from, note=slot.prepared.note)
         if slot.same_what:
             assert before is not None

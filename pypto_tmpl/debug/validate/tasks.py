@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -106,9 +105,6 @@ def _run_task(
             prepared.entry,
             inputs,
             expected,
-            partial(read_again, prepared, content),
-            template_dirs=request.template_dirs,
-            trace=request.trace,
             after=check if request.trace is not None else None,
             check=compare_inputs,
             large=prepared.large,

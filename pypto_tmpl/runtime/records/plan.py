@@ -9,8 +9,9 @@ from typing import Literal
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, code_nodes
-from pypto_tmpl.codegen.marks import LaunchNote, Marks
-from pypto_tmpl.codegen.script import ScriptBuilder, generator
+from pypto_tmpl.codegen.marks import LaunchNote
+from pypto_tmpl.codegen.record import Script
+from pypto_tmpl.codegen.script import generator
 from pypto_tmpl.runtime.records.script_names import names_taken
 
 CoreType = Literal["aic", "aiv"]
@@ -62,26 +63,22 @@ class ScopeLines:
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
-    """All of it for one script; ``knows_lines`` is False for a script that was edited."""
+    """All of it for one script."""
 
     kernels: Mapping[str, Kernel]  # by the names of the script
     launches: Mapping[int, LaunchLine] = field(default_factory=dict)  # by the first line
     scopes: tuple[ScopeLines, ...] = ()
     loops: Mapping[int, int] = field(default_factory=dict)  # numbers of parallel loops, by their lines
-    knows_lines: bool = True
 
 
-def task_plan(program: ir.Program, script: str) -> TaskPlan:
-    """What a script that was made from ``program`` launches.
+def task_plan(program: ir.Program, script: Script | None, tree: ast.Module) -> TaskPlan:
+    """What a script that was made from ``program`` launches; ``tree`` is what is executed of it.
 
-    Of an edited script only the kernels are known.
+    Of an edited script, which has no record, only the kernels are known.
     """
-    maker = generator()
-    marks = Marks(maker.statements)
-    builder = ScriptBuilder(maker, program, check_shapes=False, marks=marks)
-    lines = marks.statements(builder.build("used"), script)
-    tree = ast.parse(script)
-    own = builder.function_names
+    lines = {} if script is None else script.statements
+    notes = {} if script is None else script.notes
+    own = generator().function_names(program) if script is None else script.names
     kernels = {own[f.name]: _kernel(f) for f in program.functions.values() if _is_launched(f)}
     first_lines: dict[int, int] = {}
     last_lines: dict[int, int] = {}
@@ -105,14 +102,14 @@ def task_plan(program: ir.Program, script: str) -> TaskPlan:
                 if inner:
                     first, last = min(first_lines[i] for i in inner), max(last_lines[i] for i in inner)
                     names = names_taken(tree.body, first, last)
-                    note = marks.note_of(stmt)
+                    note = notes.get(stmt, LaunchNote())
                     scopes.append(_scope_lines(function, stmt, first, last, note, is_manual, loops, names))
             elif id(stmt) in first_lines and _launch_of(stmt) in launched:
                 launches[first_lines[id(stmt)]] = LaunchLine(
-                    marks.note_of(stmt), is_manual, _launch_of(stmt) == _DUMMY, loops
+                    notes.get(stmt, LaunchNote()), is_manual, _launch_of(stmt) == _DUMMY, loops
                 )
     by_line = {line: numbers[id(stmt)] for line, stmt in lines.items() if id(stmt) in numbers}
-    return TaskPlan(kernels, launches, tuple(scopes), by_line, bool(lines))
+    return TaskPlan(kernels, launches, tuple(scopes), by_line)
 
 
 def _is_launched(function: ir.Function) -> bool:

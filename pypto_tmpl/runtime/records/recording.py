@@ -11,13 +11,14 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.origins import record_of
 from pypto_tmpl.generated import write_generated
 from pypto_tmpl.runtime.dfx import DfxOptions
 from pypto_tmpl.runtime.records.arg_dump import FIRST, MARKED, SECOND, ArgDump
 from pypto_tmpl.runtime.records.graph_page import graph_page
 from pypto_tmpl.runtime.records.hooks import attach, block_of, task_id_setter
 from pypto_tmpl.runtime.records.ownership import same_form
-from pypto_tmpl.runtime.records.plan import task_plan
+from pypto_tmpl.runtime.records.plan import TaskPlan, task_plan
 from pypto_tmpl.runtime.records.pmu import pmu_csv, pmu_ops_csv
 from pypto_tmpl.runtime.records.recorder import Recorder
 from pypto_tmpl.runtime.records.rewrite import mark_launches
@@ -36,19 +37,44 @@ class RecordsError(PyptoTmplError, ValueError):
     slug = "records"
 
 
+class LaunchMarker:
+    """Marks the launches of a script when it is loaded, which is when there is a tree to mark."""
+
+    def __init__(self, program: ir.Program, script: str) -> None:
+        self._program = program
+        self._script = record_of(program, script, takes_notes=True)
+        self._plan: TaskPlan | None = None
+
+    @property
+    def knows_lines(self) -> bool:
+        """False for a script that was edited."""
+        return self._script is not None
+
+    @property
+    def plan(self) -> TaskPlan:
+        """What the script launches."""
+        assert self._plan is not None, "the script is loaded first"
+        return self._plan
+
+    def mark(self, tree: ast.Module) -> ast.Module:
+        """The script with its launches marked."""
+        self._plan = task_plan(self._program, self._script, tree)
+        return mark_launches(tree, self._plan)
+
+
 class Counting:
     """Tells of the tasks of one run as they are launched, and records nothing."""
 
     def __init__(self, program: ir.Program, script: str, on_task: Callable[[], None]) -> None:
-        self._plan, self._on_task = task_plan(program, script), on_task
+        self._marker, self._on_task = LaunchMarker(program, script), on_task
 
     def mark(self, script: ast.Module) -> ast.Module:
         """The script with its launches marked."""
-        return mark_launches(script, self._plan)
+        return self._marker.mark(script)
 
     def attach(self, namespace: dict[str, Any]) -> None:
         """Attach to a script that was loaded with its launches marked."""
-        attach(namespace, self._plan, TaskTicker(self._on_task))
+        attach(namespace, self._marker.plan, TaskTicker(self._on_task))
 
     remarks: Sequence[str] = ()
 
@@ -71,7 +97,7 @@ class Recording:
     ) -> None:
         self._on_task = on_task or (lambda: None)
         self._build, self._backend, self._options = build, backend, options
-        self._plan = task_plan(program, script)
+        self._marker = LaunchMarker(program, script)
         self._title = program.name
         self._folder = build / FOLDER
         self._dump: ArgDump | None = None
@@ -80,13 +106,13 @@ class Recording:
     @property
     def notes(self) -> Sequence[str]:
         """What is not recorded, and why."""
-        if self._plan.knows_lines:
+        if self._marker.knows_lines:
             return []
         return ["the script was edited: of what it launches only whole functions are recorded"]
 
     def mark(self, script: ast.Module) -> ast.Module:
         """The script with its launches marked."""
-        return mark_launches(script, self._plan)
+        return self._marker.mark(script)
 
     @property
     def remarks(self) -> Iterator[str]:
@@ -108,14 +134,14 @@ class Recording:
             files = FIRST if options.dumps_as_tensor_dump else SECOND
             self._dump = ArgDump(self._folder, files, options.enable_dump_args)
         self._recorder = Recorder(
-            self._plan,
+            self._marker.plan,
             counts_work=bool(options.enable_pmu),
             sink=self._dump,
             block_of=block_of(namespace),
             on_task_id=task_id_setter(namespace),
             on_task=self._on_task,
         )
-        attach(namespace, self._plan, self._recorder)
+        attach(namespace, self._marker.plan, self._recorder)
 
     def write(self) -> list[Path]:
         """Write the files that the flags ask for; what ran until an error is in them too."""

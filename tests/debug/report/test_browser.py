@@ -8,6 +8,7 @@ import pytest
 import torch
 from scaled_dumps import expected, inputs, scaled_text, write_dump
 
+from pypto_tmpl.codegen.layout import outline
 from pypto_tmpl.debug import Options, Rules, StageResult, Validation, ValidationResult, compare_tensors
 from pypto_tmpl.debug.report import run_stage, write_report
 from pypto_tmpl.debug.stages.dumps import Stage
@@ -285,7 +286,7 @@ def large_report(tmp_path_factory):
                 (verdict,),
                 read_from=f"{name}.py",
                 ir=text,
-                script=script,
+                record=outline(script),
             )
         )
     began = time.process_time()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pypto_tmpl.codegen.layout import outline
 from pypto_tmpl.debug import StageResult, ValidationResult
 from pypto_tmpl.debug.report.headline import headline
 from pypto_tmpl.debug.report.marks import Marks, divergence_marks, failure_marks
@@ -35,9 +36,13 @@ def main():
 """
 
 
+PLACES = {("other", "body/0"): 2, ("main", "body/0"): 6, ("main", "body/1"): 7, ("main", "body/2"): 8}
+
+
 def stage(name, **changes):
+    record = replace(outline(SCRIPT), places=PLACES)
     return StageResult(
-        Stage(name, Path(f"{name}.py"), None), read_from=f"{name}.py", ir=IR, script=SCRIPT, **changes
+        Stage(name, Path(f"{name}.py"), None), read_from=f"{name}.py", ir=IR, record=record, **changes
     )
 
 
@@ -50,19 +55,16 @@ def marks_of(place, place_stage="01", good_place=None):
 @pytest.mark.parametrize(
     ("place", "marks"),
     [
-        # Of a text that is shown the line is known; the script has the statement in the same function.
-        (StatementPlace("main", "", "", "b", "01.py:8", 70, "b = 1"), Marks((8,), (6,))),
-        (StatementPlace("other", "", "", "b", "01.py:5", 70, "b = 1"), Marks((5,), (2,))),
+        # Of a text that is shown the line is known; the line of the script is known by the path.
+        (StatementPlace("main", "body/0", "", "b", "01.py:8", 70, "b = 1"), Marks((8,), (6,))),
+        (StatementPlace("other", "body/0", "", "b", "01.py:5", 70, "b = 1"), Marks((5,), (2,))),
         # Positions in other files are no lines of what is shown: the statement itself is looked for.
         (
-            StatementPlace("main", "", "c: pl.Scalar[pl.INT32] = c + 2", "c", "kernel.py:3"),
-            Marks((10,), (7, 8)),
+            StatementPlace("main", "body/2", "c: pl.Scalar[pl.INT32] = c + 2", "c", "kernel.py:3"),
+            Marks((10,), (8,)),
         ),
-        # Where neither is found as it is, all assignments of the variable may be it.
-        (
-            StatementPlace("main", "", "c = pl.add(c, 2)", "c", "", 70, "c = _traced(1, c) + 2"),
-            Marks((9, 10), (7, 8)),
-        ),
+        # Where it is not found as it is, all assignments of the variable may be it.
+        (StatementPlace("main", "body/7", "c = pl.add(c, 2)", "c", ""), Marks((9, 10), ())),
         (StatementPlace("main", "", "", "", "01.py:999"), Marks()),
         (StatementPlace("main"), Marks()),
     ],
@@ -72,9 +74,9 @@ def test_the_lines_of_a_statement(place, marks):
 
 
 def test_a_statement_that_got_lost_is_marked_where_it_was():
-    place = StatementPlace("main", "", "", "b", "00.py:8", 70, "b = 1")
+    place = StatementPlace("main", "body/0", "", "b", "00.py:8", 70, "b = 1")
     assert marks_of(place, "00") == {0: Marks((8,), (6,))}
-    other = replace(place, source="01.py:9", generated_text="c = b + 1")
+    other = replace(place, source="01.py:9", path="body/1")
     assert marks_of(other, good_place=place) == {0: Marks((8,), (6,)), 1: Marks((9,), (7,))}
 
 
@@ -94,7 +96,7 @@ def test_the_headline_names_a_line_only_where_there_is_one():
     head = headline(result, lambda *_: "", Divergence("01", "00", "scan", "statement", place, "01"))
     facts = dict(head.groups[0])
     assert facts["in the traced script"] == "c = _traced(1, c) + 2" and "in the script" not in facts
-    assert head.places == [("IR line 10", 1, 2), ("script lines 7, 8", 1, 3)]
+    assert head.places == [("IR line 10", 1, 2)]
 
 
 @pytest.mark.parametrize(

@@ -345,7 +345,7 @@ def diverged():
         place_stage="01_after_Pass1",
         place=StatementPlace(
             "main",
-            "body/0/2",
+            "body/0/body/1",
             "b = pl.tensor.muls(t, 3.0)",
             "b",
             "k.py:10",
@@ -371,7 +371,7 @@ def test_the_first_divergence_stands_on_top(tmp_path):
     script = lines(page.data, page.data["stages"][1]["script"])
     number = 1 + script.index("        b = x[r + 8 : r + 8 + 8, 0:32] * 3.0")
     assert {key: facts[key] for key in list(facts)[:10]} == {
-        "the first value that differs": "main, body/0/2",
+        "the first value that differs": "main, body/0/body/1",
         "statement": "b = pl.tensor.muls(t, 3.0)",
         "variable": "b",
         "source": "k.py:10",

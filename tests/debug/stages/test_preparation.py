@@ -37,7 +37,9 @@ def no_text_parses(monkeypatch):
 def test_the_text_comes_first():
     found = prepare(content(scaled_text(3.0), scaled_text(2.0)), REQUEST)
     assert (found.read_from, found.note, found.is_from_text) == ("d/01_after_A.py", "", True)
-    assert "* 3.0" in found.script and "* 2.0" in found.script  # even rows as edited, odd rows as they were
+    assert (
+        "* 3.0" in found.script.text and "* 2.0" in found.script.text
+    )  # even rows as edited, odd rows as they were
     assert (found.name, found.entry.name) == ("<pypto_tmpl scaled 01_after_A>", "main")
 
 

@@ -1,0 +1,76 @@
+"""Where the lines of a script have gone in a text of another layout: formatted, or read from a file.
+
+The one place where the text of a script is read. Black moves lines without saying which, and a script that a
+user has kept is a text and nothing else: its record is that of the script emitted now, if both are one
+program, and else an outline of what it says itself.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from pypto_tmpl.codegen.formatting import format_script
+from pypto_tmpl.codegen.record import Script, ScriptFunction
+
+
+def formatted(script: Script) -> Script:
+    """A script as black formats it. Raises FormatError where that cannot read it."""
+    found = laid_out(script, format_script(script.text))
+    assert found is not None, "black keeps the program"
+    return found
+
+
+def laid_out(script: Script, text: str) -> Script | None:
+    """The record of a text that has the same program as a script, None for any other text."""
+    if text == script.text:
+        return script
+    try:
+        ours, theirs = ast.parse(script.text), ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+    if ast.dump(ours) != ast.dump(theirs):
+        return None
+    moved: dict[int, range] = {}  # lines of a statement, of its head only if it has a body
+    ends: dict[int, int] = {}
+    for left, right in zip(ast.walk(ours), ast.walk(theirs), strict=True):
+        if isinstance(left, ast.stmt) and isinstance(right, ast.stmt):
+            moved[left.lineno] = _own_lines(right)
+            ends[left.lineno] = right.end_lineno or right.lineno
+    return replace(
+        script,
+        text=text,
+        functions=tuple(_moved_function(found, moved, ends) for found in script.functions),
+        program_line=moved[script.program_line].start if script.program_line in moved else 0,
+        statements={new: stmt for old, stmt in script.statements.items() for new in moved.get(old, ())},
+        heads={stmt: moved[old].start for stmt, old in script.heads.items()},
+        spans={new: span for old, span in script.spans.items() for new in moved.get(old, ())},
+    )
+
+
+def outline(text: str) -> Script:
+    """What is known of a script that was edited, or whose program is gone: its functions, but for helpers.
+
+    The names of helpers begin with an underscore. Nothing is known of a text that is no Python.
+    """
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        body = []
+    functions = tuple(
+        ScriptFunction(stmt.name, stmt.name, "", stmt.lineno, stmt.end_lineno or stmt.lineno)
+        for stmt in body
+        if isinstance(stmt, ast.FunctionDef) and not stmt.name.startswith("_")
+    )
+    names = {found.name: found.name for found in functions}
+    first = min((found.first for found in functions), default=0)
+    return Script(text, names, functions, (), first, {}, {}, {})
+
+
+def _moved_function(found: ScriptFunction, moved: dict[int, range], ends: dict[int, int]) -> ScriptFunction:
+    return replace(found, first=moved[found.first].start, last=ends[found.first])
+
+
+def _own_lines(stmt: ast.stmt) -> range:
+    body = getattr(stmt, "body", None)
+    return range(stmt.lineno, body[0].lineno if body else (stmt.end_lineno or stmt.lineno) + 1)

@@ -1,0 +1,82 @@
+"""A script with all that is known of its text, so that nobody has to read the text to find out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.marks import LaunchNote
+from pypto_tmpl.codegen.tracing import TraceSite, located_statements
+
+_RUNS_LANES = "_run_lanes"  # the helper that starts the threads of a mixed kernel
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptFunction:
+    """A function of a script: its name, that of the IR, its kind, its first and last line."""
+
+    name: str
+    made_from: str
+    kind: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Script:
+    """The text of a script and what the emitter knows of it; lines count from 1.
+
+    ``names`` are those of the functions of the IR in the script, ``helpers`` the run-time helpers it carries;
+    ``program_line`` is the first line after these. ``statements`` are those that lines were made from, checks
+    and records of one among them, not its body; ``heads`` are the lines that they are known by, ``spans`` say
+    where they stand in the source. ``sites`` are the places whose values it records. ``notes`` are what
+    launches ask of the run time, if the emitter was to note that. Without nodes, ``places`` tell the line of
+    a statement by its function and path.
+    """
+
+    text: str
+    names: Mapping[str, str]
+    functions: tuple[ScriptFunction, ...]
+    helpers: tuple[str, ...]
+    program_line: int
+    statements: Mapping[int, ir.Stmt] = field(repr=False)
+    heads: Mapping[ir.Stmt, int] = field(repr=False)
+    spans: Mapping[int, ir.Span] = field(repr=False)
+    sites: tuple[TraceSite, ...] = ()
+    notes: Mapping[ir.Stmt, LaunchNote] = field(default_factory=dict, repr=False)
+    places: Mapping[tuple[str, str], int] = field(default_factory=dict, repr=False)
+
+    @property
+    def runs_lanes(self) -> bool:
+        """Whether the script starts threads for cores that run at the same time."""
+        return _RUNS_LANES in self.helpers
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of the text, without what ends them."""
+        return tuple(self.text.split("\n"))
+
+    @cached_property
+    def sources(self) -> Mapping[str, str]:
+        """``{"12": "kernel.py:34"}``: the source lines of the lines whose source is known."""
+        return {str(line): f"{span.filename}:{span.begin_line}" for line, span in sorted(self.spans.items())}
+
+    def function_at(self, line: int) -> ScriptFunction | None:
+        """The function of the program that a line belongs to, None for a line of anything else."""
+        return next((found for found in self.functions if found.first <= line <= found.last), None)
+
+    def first_line(self, function: str) -> int:
+        """The line on which a function of the IR begins, 0 if there is none."""
+        return next((found.first for found in self.functions if found.made_from == function), 0)
+
+    def without_ir(self, functions: Iterable[ir.Function]) -> Script:
+        """The same without nodes, for another process, given the functions that it was made from."""
+        places = {
+            (function.name, path): self.heads[stmt]
+            for function in functions
+            for path, stmt in located_statements(function.body)
+            if stmt in self.heads
+        }
+        return replace(self, statements={}, heads={}, notes={}, places=places)
