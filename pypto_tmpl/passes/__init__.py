@@ -23,6 +23,9 @@ from pypto_tmpl.passes.instruments import (
     TimingInstrument,
     VerificationInstrument,
 )
+from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes as outline_cluster_scopes
+from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes as outline_hierarchy_scopes
+from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes as outline_incore_scopes
 from pypto_tmpl.passes.pipeline import PassPipeline
 from pypto_tmpl.passes.properties import (
     IRPropertySet,
@@ -96,6 +99,9 @@ __all__ = [
     "make_pass",
     "make_roundtrip_instrument",
     "normalize_stmt_structure",
+    "outline_cluster_scopes",
+    "outline_hierarchy_scopes",
+    "outline_incore_scopes",
     "run_verifier",
     "runtime_kind_from_name",
     "runtime_kind_to_name",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pypto_tmpl.passes.base import Pass
+from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
+from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes
+from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes
 from pypto_tmpl.passes.strategies import ALL_PASSES, MissingPassError, factory_name
 from pypto_tmpl.passes.structure.convert_to_ssa import ConvertToSSA
 from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr
@@ -20,6 +23,9 @@ PASSES: dict[str, type[Pass]] = {
         ConvertToSSA,
         NormalizeStmtStructure,
         FlattenCallExpr,
+        OutlineHierarchyScopes,
+        OutlineIncoreScopes,
+        OutlineClusterScopes,
     )
 }
 FACTORIES: dict[str, str] = {factory_name(name): name for name in ALL_PASSES}

@@ -1,0 +1,168 @@
+"""What a region reads, defines and writes, in the order of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.verifier.walking import (
+    definitions,
+    evaluated,
+    own_expressions,
+    parts,
+    statements,
+    used_variables,
+)
+from pypto_tmpl.rewrite import flat
+
+_STORES = {"tile.store": 2, "tensor.assemble": 0}
+
+
+def reads(root: ir.Stmt) -> Iterator[ir.Var]:
+    """The variables that statements read, again wherever they do, those of attributes too."""
+    for stmt in statements(root):
+        yield from own_reads(stmt)
+
+
+def own_reads(stmt: ir.Stmt) -> Iterator[ir.Var]:
+    """The variables that a statement reads without what is inside of it."""
+    conditions = (stmt.condition,) if isinstance(stmt, ir.WhileStmt) else ()
+    for root in (*own_expressions(stmt), *conditions):
+        yield from used_variables(root)
+        for node in evaluated(root):
+            if isinstance(node, ir.Call | ir.Submit):
+                yield from used_variables(*node.attrs.expressions())
+    if isinstance(stmt, ir.ScopeStmt | ir.ForStmt):
+        yield from used_variables(*stmt.attrs.expressions())
+
+
+def visible_definitions(body: ir.Stmt) -> Iterator[ir.Var]:
+    """What a body defines for what stands behind it; nothing of loops and branches but their results."""
+    stack = [body]
+    while stack:
+        stmt = stack.pop()
+        if isinstance(stmt, (ir.SeqStmts, ir.ScopeStmt)):
+            stack += reversed(parts(stmt))
+        elif isinstance(stmt, ir.AssignStmt):
+            yield stmt.var
+        else:
+            yield from getattr(stmt, "return_vars", ())
+
+
+def all_definitions(body: ir.Stmt) -> set[int]:
+    """Everything that is defined in a body (ids)."""
+    return {id(var) for stmt in statements(body) for var in definitions(stmt)}
+
+
+def stored_into(value: ir.Expr | None, *ops: str) -> ir.Var | None:
+    """The tensor that a call of one of these ops, or of any store, stores into; other writes do not count."""
+    if not isinstance(value, ir.Call) or value.op.name not in (ops or _STORES):
+        return None
+    target = value.args[_STORES[value.op.name]]
+    return target if isinstance(target, ir.Var) else None
+
+
+class Callees:
+    """What functions do to their arguments; without functions, nothing is known of calls."""
+
+    def __init__(self, functions: Iterable[ir.Function] = ()) -> None:
+        self._functions = {function.name: function for function in functions}
+
+    def directions(self, value: ir.Expr | None) -> list[tuple[ir.Var, ir.ParamDirection]]:
+        """The variables that a call passes, each with what the function does to it."""
+        callee = self._callee(value)
+        if callee is None or not isinstance(value, ir.Call | ir.Submit):
+            return []
+        pairs = zip(value.args, callee.param_directions, strict=False)
+        return [(arg, direction) for arg, direction in pairs if isinstance(arg, ir.Var)]
+
+    def result(self, value: ir.Expr | None, index: int) -> ir.Var | None:
+        """The argument that a result of a call is another version of."""
+        callee = self._callee(value)
+        if callee is None or not isinstance(value, ir.Call | ir.Submit):
+            return None
+        returned = next((s.value for s in flat(callee.body) if isinstance(s, ir.ReturnStmt)), ())
+        if index >= len(returned) or not isinstance(found := returned[index], ir.Var):
+            return None
+        origin = Origins(callee.body, self).of(found)
+        args = [arg for param, arg in zip(callee.params, value.args, strict=False) if param is origin]
+        return args[0] if args and isinstance(args[0], ir.Var) else None
+
+    def _callee(self, value: ir.Expr | None) -> ir.Function | None:
+        if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
+            return self._functions.get(value.op.name)
+        return None
+
+
+class Origins:
+    """Which variable of the outside a tensor of a region is a version of."""
+
+    def __init__(self, body: ir.Stmt, callees: Callees) -> None:
+        self._before: dict[int, ir.Var] = {}
+        calls: dict[int, ir.Expr] = {}
+        for stmt in statements(body):
+            if isinstance(stmt, ir.AssignStmt):
+                calls[id(stmt.var)] = stmt.value
+                before = _before(stmt.value, calls, callees)
+                if before is not None:
+                    self._before[id(stmt.var)] = before
+            elif isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+                for arg, result in zip(stmt.iter_args, stmt.return_vars, strict=True):
+                    if isinstance(arg.initValue, ir.Var):
+                        self._before[id(arg)] = self._before[id(result)] = arg.initValue
+
+    def of(self, var: ir.Var) -> ir.Var:
+        """The first version."""
+        while id(var) in self._before:
+            var = self._before[id(var)]
+        return var
+
+    def is_carried(self, var: ir.Var) -> bool:
+        """Whether one of the versions up to ``var`` is the carry of a loop."""
+        while id(var) in self._before and not isinstance(var, ir.IterArg):
+            var = self._before[id(var)]
+        return isinstance(var, ir.IterArg)
+
+
+def _before(value: ir.Expr, calls: dict[int, ir.Expr], callees: Callees) -> ir.Var | None:
+    """The variable that a value is another version of."""
+    if isinstance(value, ir.Var):
+        return value
+    if isinstance(value, ir.TupleGetItemExpr):
+        return callees.result(calls.get(id(value.tuple)), value.index)
+    return stored_into(value) or callees.result(value, 0)
+
+
+def param_directions(
+    inputs: list[ir.Var], body: ir.Stmt, origins: Origins, callees: Callees
+) -> list[ir.ParamDirection]:
+    """How a region uses what it is given; what it stores into the carry of a loop does not count."""
+    written: set[int] = set()
+    read: set[int] = set()
+    for stmt in statements(body):
+        value = stmt.value if isinstance(stmt, ir.AssignStmt) else getattr(stmt, "expr", None)
+        only_written: list[ir.Var] = []
+        if (target := stored_into(value)) is not None and isinstance(value, ir.Call):
+            if not origins.is_carried(target):
+                written.add(id(origins.of(target)))
+            if not value.kwargs.get("atomic"):
+                only_written.append(target)
+        for arg, direction in callees.directions(value):
+            if direction is not ir.ParamDirection.In:
+                written.add(id(origins.of(arg)))
+            if direction is ir.ParamDirection.Out:
+                only_written.append(arg)
+        read |= {id(origins.of(var)) for var in _operands(stmt, value, only_written)}
+    directions = {True: ir.ParamDirection.InOut, False: ir.ParamDirection.Out}
+    return [directions[id(var) in read] if id(var) in written else ir.ParamDirection.In for var in inputs]
+
+
+def _operands(stmt: ir.Stmt, value: object, only_written: list[ir.Var]) -> Iterator[ir.Var]:
+    """The variables whose values a statement uses, attributes aside."""
+    roots = list(own_expressions(stmt))
+    if isinstance(value, ir.Call | ir.Submit):
+        others = [root for root in roots if root is not value]
+        roots = [*others, *(arg for arg in value.args if not any(arg is var for var in only_written))]
+    if isinstance(stmt, ir.WhileStmt):
+        roots.append(stmt.condition)
+    return used_variables(*roots)
