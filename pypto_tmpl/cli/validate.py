@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from pypto_tmpl.debug.stages.dumps import Stage
     from pypto_tmpl.debug.validate.results import ValidationResult
+    from pypto_tmpl.debug.validate.schedule import StageResult
     from pypto_tmpl.debug.validate.validation import Options, Validation
 
 INTERRUPTED = 130
@@ -72,9 +72,8 @@ Exit codes: 0 every stage is as expected; 1 a stage computes something else, or 
 def validate(context: click.Context, /, **given: Any) -> None:
     """Run each stage of the pass dump DIR (or one file of it) and compare what it computes with goldens."""
     from pypto_tmpl.cli.validate_output import OUTPUTS, Progress
-    from pypto_tmpl.debug.checking import require_checkpoints
-    from pypto_tmpl.debug.report.explaining import write_explained
-    from pypto_tmpl.debug.report.writing import check_report, write_report
+    from pypto_tmpl.debug.checking import require_checkpoints, run_stages
+    from pypto_tmpl.debug.report.writing import check_report
     from pypto_tmpl.debug.validate.results import ValidationResult
 
     settings = context.obj if isinstance(context.obj, Settings) else Settings()
@@ -87,26 +86,17 @@ def validate(context: click.Context, /, **given: Any) -> None:
     result = ValidationResult(len(validation.stages))
     interrupted = False
     try:
-        with Progress(validation.stages) as progress, closing(validation.results()) as results:
-            for stage in results:
-                _raise_for_request(stage.failure)
-                result.stages.append(stage)
+        with Progress(validation.stages) as progress:
+
+            def tell(stage: StageResult) -> None:
                 if text := output.stage(stage, given["quiet"]):
                     with progress.hidden():
                         click.echo(text)
                 progress.advance()
-                if not (stage.passed or given["keep_going"]):
-                    break
+
+            run_stages(validation, result, tell, rerun, stop_at_first=not given["keep_going"], report=report)
     except KeyboardInterrupt:
         interrupted = True
-    finally:
-        if report is not None:
-            write_report(report, result, rerun, template_dirs=settings.user_template_dirs)
-    if report is not None and not interrupted:
-        try:
-            write_explained(report, result, rerun, validation)
-        except KeyboardInterrupt:
-            interrupted = True
     click.echo(output.finish(result, interrupted))
     if not interrupted and not result.bad:
         require_checkpoints(validation, result)
@@ -121,12 +111,6 @@ def set_script_options(texts: tuple[str, ...]) -> None:
         if "=" not in text:
             raise click.UsageError(f"--option {text}: expected NAME=VALUE")
     set_options_of_later_scripts(dict(text.split("=", 1) for text in texts))
-
-
-def _raise_for_request(failure: Any) -> None:
-    """A wrong request is wrong for every stage: tell it alone."""
-    if failure is not None and failure.error is not None:
-        raise failure.error
 
 
 def _exit_code(result: ValidationResult) -> int:

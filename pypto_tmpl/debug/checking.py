@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
 from functools import partial
@@ -16,7 +16,8 @@ from pypto_tmpl.debug.report.explaining import write_explained
 from pypto_tmpl.debug.report.writing import check_report, is_page, write_report
 from pypto_tmpl.debug.stages.dumps import Stage
 from pypto_tmpl.debug.validate.checkpoints import CheckpointError
-from pypto_tmpl.debug.validate.results import ValidationResult, stage_lines
+from pypto_tmpl.debug.validate.results import Rerun, ValidationResult, stage_lines
+from pypto_tmpl.debug.validate.schedule import StageResult
 from pypto_tmpl.debug.validate.validation import (
     ATOL,
     RTOL,
@@ -79,29 +80,49 @@ def check_stages(validation: Validation, stop_at_first: bool, report: Path | Non
         check_report(report)  # before the work is done
     result = ValidationResult(len(validation.stages))
     rerun = partial(_call_text, validation.options)
-    try:
-        with closing(validation.results()) as results:
-            for stage in results:
-                result.stages.append(stage)
-                print("\n".join(stage_lines(stage, rerun)), flush=True)
-                if stop_at_first and not stage.passed:
-                    break
-    finally:
-        if report is not None:
-            write_report(report, result, rerun)
-    if report is not None:
-        write_explained(report, result, rerun, validation)
-    for stage in result.bad:
-        if stage.failure is not None and stage.failure.error is not None:
-            raise stage.failure.error
+
+    def tell(stage: StageResult) -> None:
+        print("\n".join(stage_lines(stage, rerun)), flush=True)
+
+    run_stages(validation, result, tell, rerun, stop_at_first=stop_at_first, report=report)
     if result.bad:
         raise result.error(rerun)
     require_checkpoints(validation, result)
     return result
 
 
+def run_stages(
+    validation: Validation,
+    result: ValidationResult,
+    tell: Callable[[StageResult], None],
+    rerun: Rerun,
+    *,
+    stop_at_first: bool,
+    report: Path | None,
+) -> None:
+    """Add the results of a validation to ``result`` and ``tell`` of each as it comes.
+
+    ``report`` is written whatever happens, with what is known by then; ``rerun`` gives the call or command
+    that repeats a check. Raises what is wrong with the request, which is wrong for every stage.
+    """
+    try:
+        with closing(validation.results()) as results:
+            for stage in results:
+                if stage.failure is not None and stage.failure.error is not None:
+                    raise stage.failure.error
+                result.stages.append(stage)
+                tell(stage)
+                if stop_at_first and not stage.passed:
+                    break
+    finally:
+        if report is not None:
+            write_report(report, result, rerun, template_dirs=validation.options.template_dirs)
+    if report is not None:
+        write_explained(report, result, rerun, validation)
+
+
 def require_checkpoints(validation: Validation, result: ValidationResult) -> None:
-    """Refuse checkpoints of which no stage had a value.   Raises: CheckpointError."""
+    """Refuse checkpoints of which no stage had a value. Raises: CheckpointError."""
     if any(stage.failure is not None for stage in result.stages):
         return
     met = {verdict.name for stage in result.stages for verdict in stage.verdicts}

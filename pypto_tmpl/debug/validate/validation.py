@@ -38,7 +38,7 @@ class Options:
     one whose parameters are all among the tensors, or ``entry``. Names match without SSA suffix. Every stage
     gets copies of all tensors.
 
-    Floating-point tensors may differ by ``atol + rtol * |expected|``, bool and integer tensors not at all.
+    Floating-point tensors may differ by ``atol + rtol * |expected|``, integers by ``atol``, bools not at all.
     ``tolerances`` sets (rtol, atol) for single tensors of any dtype; ``comparators`` sets functions
     ``f(actual, expected, *, actual_outputs, expected_outputs, inputs, rtol, atol) -> (ok, message)``.
     ``equal_nan`` takes NaN as equal to NaN, ``widen_dtypes`` compares tensors of two dtypes by value.
