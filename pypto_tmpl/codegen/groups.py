@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, code_nodes
 from pypto_tmpl.codegen.kernels import KernelMap, giver_of
+from pypto_tmpl.ir.bodies import flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def is_plain_group(kernels: KernelMap, group: ir.Function) -> bool:
     """
     if kernels.members(kernels.facts[group.name].launches) == (None, None):
         return True
-    stmts = list(_flat(group.body))
+    stmts = list(flat(group.body, (ir.RuntimeScopeStmt,)))
     last = stmts[-1] if stmts else None
     returned = last.value if isinstance(last, ir.ReturnStmt) else ()
     stmts = stmts[:-1] if isinstance(last, ir.ReturnStmt) else stmts
@@ -110,13 +110,3 @@ def _calls_members_plainly(kernels: KernelMap, group: ir.Function, calls: list[i
         and len(set(kinds)) == len(kinds)
         and set(kinds) <= {ir.FunctionType.AIC, ir.FunctionType.AIV}
     )
-
-
-def _flat(stmt: ir.Stmt) -> Iterable[ir.Stmt]:
-    if isinstance(stmt, ir.SeqStmts):
-        for child in stmt.stmts:
-            yield from _flat(child)
-    elif isinstance(stmt, ir.RuntimeScopeStmt):
-        yield from _flat(stmt.body)
-    else:
-        yield stmt

@@ -15,6 +15,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
 from pypto_tmpl.codegen.regions import static_region
 from pypto_tmpl.ir.arithmetic import constant_value, simplify
+from pypto_tmpl.ir.bodies import direct
 from pypto_tmpl.ir.extents import as_extent, same_extent
 from pypto_tmpl.ops import OpEntry, OpTable
 from pypto_tmpl.ops.typing.words import resolve_result
@@ -116,8 +117,7 @@ class LaneRegions:
 
 def lane_variable(body: ir.Stmt) -> ir.Var | None:
     """The variable that a body takes the lane's index into before anything else branches."""
-    stmts = body.stmts if isinstance(body, ir.SeqStmts) else (body,)
-    for stmt in stmts:
+    for stmt in direct(body):
         if isinstance(stmt, ir.AssignStmt) and is_lane_index(stmt.value):
             return stmt.var
     return None

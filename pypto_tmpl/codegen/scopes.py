@@ -16,6 +16,7 @@ from pypto_tmpl.codegen.statements import Handler, Statements
 from pypto_tmpl.codegen.unchanged import UnchangedValues
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
+from pypto_tmpl.ir.bodies import trailing_yield
 
 _LANE_INDEX = "tile.get_subblock_idx"
 _LANE_OPS = frozenset({"tile.aiv_shard", "tile.aic_gather", _LANE_INDEX})
@@ -152,7 +153,7 @@ class Scopes:
         is_explicit = scope.split is ir.SplitMode.NONE or _tells_lanes_apart(scope.body)
         assigned = list(assigned_variables(scope.body))
         targets = (
-            self._flow.yield_targets[-1] if self._flow.yield_targets and ends_in_yield(scope.body) else ()
+            self._flow.yield_targets[-1] if self._flow.yield_targets and trailing_yield(scope.body) else ()
         )
         before = [var for var in _once([*assigned, *targets]) if self._variables.is_bound(var)]
         outer, self._operators.store_once = (
@@ -187,19 +188,6 @@ class Scopes:
             if self._values.runtime_regions.holds(var):
                 names.append(self._variables.companion(var))
         return names
-
-
-def ends_in_yield(body: ir.Stmt) -> bool:
-    """Whether the last statement is a yield; run-time scopes and split regions are transparent to that."""
-    last = body
-    while isinstance(last, ir.SeqStmts | ir.RuntimeScopeStmt | ir.SplitAivScopeStmt):
-        if isinstance(last, ir.SeqStmts):
-            if not last.stmts:
-                return False
-            last = last.stmts[-1]
-        else:
-            last = last.body
-    return isinstance(last, ir.YieldStmt)
 
 
 def _tells_lanes_apart(body: ir.Stmt) -> bool:

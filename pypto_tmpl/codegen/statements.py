@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from pypto_tmpl import ir
@@ -17,6 +17,7 @@ from pypto_tmpl.codegen.launches import Launches
 from pypto_tmpl.codegen.trace_emitter import Tracing
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
+from pypto_tmpl.ir.bodies import flat
 
 MAX_STATEMENTS = 500_000  # of one function: blocks that share blocks could be told in no end of text
 Handler = Callable[[Any], Lines]
@@ -91,7 +92,7 @@ class Statements:
 
     def _sequence(self, stmt: ir.SeqStmts) -> Lines:
         lines: Lines = []
-        for child in _flat(stmt):
+        for child in flat(stmt):
             lines += self.emit_stmt(child)
             if self._count > MAX_STATEMENTS:
                 break
@@ -164,17 +165,6 @@ class Statements:
         if problem is not None:
             self._context.report(problem, stmt.span)
         return [self._forms.inline(source)] if source else []
-
-
-def _flat(seq: ir.SeqStmts) -> Iterator[ir.Stmt]:
-    """The statements of a sequence and of sequences directly in it, however deep."""
-    pending = list(reversed(seq.stmts))
-    while pending:
-        stmt = pending.pop()
-        if isinstance(stmt, ir.SeqStmts):
-            pending += reversed(stmt.stmts)
-        else:
-            yield stmt
 
 
 def printable(text: str) -> str:

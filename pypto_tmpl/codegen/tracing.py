@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import flat
 
 SiteKind = Literal[
     "value",
@@ -194,8 +195,8 @@ def located_statements(body: ir.Stmt, path: str = "body") -> Iterator[tuple[str,
     while pending:
         place, stmt = pending.pop()
         if isinstance(stmt, ir.SeqStmts):
-            flat = list(_flattened(stmt.stmts))
-            pending += [(f"{place}/{i}", flat[i]) for i in reversed(range(len(flat)))]
+            inside = list(flat(stmt))
+            pending += [(f"{place}/{i}", inside[i]) for i in reversed(range(len(inside)))]
             continue
         yield place, stmt
         inner: list[tuple[str, ir.Stmt]] = []
@@ -204,13 +205,3 @@ def located_statements(body: ir.Stmt, path: str = "body") -> Iterator[tuple[str,
             if isinstance(part, ir.Stmt):
                 inner.append((f"{place}/{name}", part))
         pending += reversed(inner)
-
-
-def _flattened(stmts: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
-    pending = list(stmts)[::-1]
-    while pending:
-        stmt = pending.pop()
-        if isinstance(stmt, ir.SeqStmts):
-            pending += reversed(stmt.stmts)
-        else:
-            yield stmt

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
+from pypto_tmpl.ir.bodies import last_of
 
 _ENTRY_TYPES = (ir.FunctionType.Orchestration, ir.FunctionType.Opaque)
 _REMEDY = "make it the only orchestration function; `validate` also takes its name as entry"
@@ -190,7 +191,7 @@ def _extent(dim: ir.Expr) -> int | str | None:
 
 def _returned(body: ir.Stmt) -> tuple[str, ...]:
     """The user's names of the values in a return statement at the end of the body; "" for other values."""
-    last = body.stmts[-1] if isinstance(body, ir.SeqStmts) and body.stmts else body
+    last = last_of(body)
     if not isinstance(last, ir.ReturnStmt):
         return ()
     return tuple(base_name(v.name_hint) if isinstance(v, ir.Var) else "" for v in last.value)

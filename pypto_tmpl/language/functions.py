@@ -10,6 +10,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.ir.bodies import last_of
 from pypto_tmpl.language import loops as _loops  # noqa: F401  (registers the readers of loops and scopes)
 from pypto_tmpl.language import simple_statements as _simple  # noqa: F401  (and those of the others)
 from pypto_tmpl.language.annotations import DynVar
@@ -334,7 +335,7 @@ def _body(reader: Reader, header: _Header, body: list[ast.stmt], span: ir.Span) 
 
 def _returned(body: ir.Stmt) -> tuple[ir.Type, ...]:
     """Types of the last return: what callers get of a function without return annotation."""
-    last = body.stmts[-1] if isinstance(body, ir.SeqStmts) and body.stmts else body
+    last = last_of(body)
     return tuple(value.type for value in last.value) if isinstance(last, ir.ReturnStmt) else ()
 
 

@@ -10,9 +10,9 @@ from collections.abc import Generator, Iterable
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import as_body, direct, flat
 from pypto_tmpl.ir.fields import node_fields_of
 from pypto_tmpl.rewrite.build import build
-from pypto_tmpl.rewrite.statements import as_body, flat
 
 N = TypeVar("N")
 
@@ -249,7 +249,7 @@ class Rewriter:
 
     def body(self, body: ir.Stmt) -> Task:
         """The task of rewriting a body."""
-        old = list(flat(body) if self.opens_sequences else _direct(body))
+        old = list(flat(body) if self.opens_sequences else direct(body))
         new: list[ir.Stmt] = []
         for stmt in old:
             new += yield self._statement(stmt)

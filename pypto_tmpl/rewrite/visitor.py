@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import as_body, flat
 from pypto_tmpl.rewrite.rewriter import Rewriter, Task
-from pypto_tmpl.rewrite.statements import as_body, flat
 
 
 class _NodeMethods:

@@ -10,6 +10,7 @@ from pypto_tmpl.codegen.tracing import located_statements
 from pypto_tmpl.debug.trace.records import TraceRecord
 from pypto_tmpl.debug.trace.traced_stage import InputSeries, Place, Series, TracedStage
 from pypto_tmpl.execution.entry import base_name
+from pypto_tmpl.ir.bodies import last_of
 
 CallSite = tuple[tuple[str, str, int], tuple[Place, dict[str, str]]]
 
@@ -94,9 +95,7 @@ def yielded(stmt: ir.Stmt, number: int) -> Iterator[ir.Expr]:
         getattr(stmt, "then_body", None),
         getattr(stmt, "else_body", None),
     ):
-        last = body
-        while isinstance(last, ir.SeqStmts | ir.ScopeStmt):
-            last = last.body if isinstance(last, ir.ScopeStmt) else last.stmts[-1] if last.stmts else None
+        last = None if body is None else last_of(body, (ir.ScopeStmt,))
         if isinstance(last, ir.YieldStmt) and number < len(last.value):
             yield last.value[number]
     iter_args = getattr(stmt, "iter_args", ())

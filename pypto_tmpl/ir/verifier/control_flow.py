@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pypto_tmpl.ir.base import Expr, Stmt
+from pypto_tmpl.ir.bodies import parts, statements
 from pypto_tmpl.ir.enums import ForKind
 from pypto_tmpl.ir.expr import Call, Submit
 from pypto_tmpl.ir.program import Function
@@ -18,7 +19,6 @@ from pypto_tmpl.ir.stmt import (
     YieldStmt,
 )
 from pypto_tmpl.ir.verifier.diagnostics import Findings
-from pypto_tmpl.ir.verifier.walking import parts, statements
 from pypto_tmpl.ir.walking import walk
 
 

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pypto_tmpl.ir.base import Expr, Stmt
+from pypto_tmpl.ir.bodies import IN_PLACE, flat, parts, statements, trailing_yield
 from pypto_tmpl.ir.leaves import Var
 from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.stmt import AssignStmt, ForStmt, IfStmt, WhileStmt, YieldStmt
 from pypto_tmpl.ir.verifier.diagnostics import Findings
-from pypto_tmpl.ir.verifier.walking import (
-    Steps,
-    all_definitions,
-    own_expressions,
-    parts,
-    run,
-    same_level,
-    statements,
-    trailing_yield,
-    used_variables,
-)
+from pypto_tmpl.ir.verifier.walking import Steps, all_definitions, own_expressions, run, used_variables
 from pypto_tmpl.ir.walking import walk
 
 
@@ -134,6 +125,6 @@ def _check_yield(body: Stmt, count: int, what: str, findings: Findings) -> None:
         findings.add(3, f"the body of a {what} that produces values does not end in a yield", body.span)
     elif len(last.value) != count:
         findings.add(5, f"a yield of {len(last.value)} values in a {what} that produces {count}", last.span)
-    for stmt in same_level(body):
+    for stmt in flat(body, IN_PLACE):
         if isinstance(stmt, YieldStmt) and stmt is not last:
             findings.add(7, f"a yield before the end of the body of a {what} that produces values", stmt.span)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Expr, Stmt
+from pypto_tmpl.ir.bodies import parts, statements
 from pypto_tmpl.ir.enums import AtomicType, FunctionType, ParamDirection
 from pypto_tmpl.ir.expr import Call, GlobalVar, Submit
 from pypto_tmpl.ir.leaves import Var
@@ -13,16 +14,7 @@ from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.stmt import AssignStmt, IfStmt, WhileStmt
 from pypto_tmpl.ir.types import ShapedType
 from pypto_tmpl.ir.verifier.diagnostics import Findings
-from pypto_tmpl.ir.verifier.walking import (
-    Steps,
-    definitions,
-    evaluated,
-    own_expressions,
-    parts,
-    run,
-    statements,
-    used_variables,
-)
+from pypto_tmpl.ir.verifier.walking import Steps, definitions, evaluated, own_expressions, run, used_variables
 from pypto_tmpl.ir.walking import walk
 
 ATOMIC_ADD_DTYPES = frozenset({"FP32", "BF16", "FP16", "INT32", "INT16", "INT8"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pypto_tmpl.ir.base import Stmt
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.enums import ForKind, FunctionType, is_incore_type
 from pypto_tmpl.ir.expr import Call, GlobalVar, Submit
 from pypto_tmpl.ir.program import Function, Program
@@ -18,7 +19,6 @@ from pypto_tmpl.ir.stmt import (
     SpmdScopeStmt,
 )
 from pypto_tmpl.ir.verifier.diagnostics import Findings
-from pypto_tmpl.ir.verifier.walking import statements
 from pypto_tmpl.ir.walking import walk
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pypto_tmpl.ir.base import Expr, Stmt, Type
+from pypto_tmpl.ir.bodies import parts, statements, trailing_yield
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import PadValue
 from pypto_tmpl.ir.extents import constant_extent, same_extent, same_extents
@@ -21,7 +22,7 @@ from pypto_tmpl.ir.types import (
     canonical_tile_view,
 )
 from pypto_tmpl.ir.verifier.diagnostics import Findings
-from pypto_tmpl.ir.verifier.walking import all_definitions, parts, statements, trailing_yield
+from pypto_tmpl.ir.verifier.walking import all_definitions
 
 
 def type_checked(function: Function, findings: Findings) -> None:

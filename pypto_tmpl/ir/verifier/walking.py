@@ -1,4 +1,4 @@
-"""Walks over statements that need no Python stack, however deep the program is."""
+"""What statements define and use, and checks in steps, without a Python stack, however deep the program."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from pypto_tmpl.ir.base import Expr, Stmt
+from pypto_tmpl.ir.bodies import parts, statements
 from pypto_tmpl.ir.buffers import MemRef, WindowBuffer
 from pypto_tmpl.ir.expr import Call, Submit
 from pypto_tmpl.ir.leaves import IterArg, Var
@@ -16,10 +17,6 @@ from pypto_tmpl.ir.stmt import (
     ForStmt,
     IfStmt,
     ReturnStmt,
-    RuntimeScopeStmt,
-    ScopeStmt,
-    SeqStmts,
-    SplitAivScopeStmt,
     SpmdScopeStmt,
     WhileStmt,
     YieldStmt,
@@ -40,15 +37,6 @@ def run(steps: Steps) -> None:
             stack.pop()
 
 
-def parts(stmt: Stmt) -> tuple[Stmt, ...]:
-    """The statements directly inside ``stmt``."""
-    if isinstance(stmt, SeqStmts):
-        return stmt.stmts
-    if isinstance(stmt, IfStmt):
-        return (stmt.then_body,) if stmt.else_body is None else (stmt.then_body, stmt.else_body)
-    return (stmt.body,) if isinstance(stmt, ForStmt | WhileStmt | ScopeStmt) else ()
-
-
 def occurrences(root: Stmt) -> int:
     """How many statements there are in ``root``, a shared one counted wherever it stands."""
     counts: dict[int, int] = {}
@@ -62,15 +50,6 @@ def occurrences(root: Stmt) -> int:
         stack.pop()
         counts[id(stmt)] = 1 + sum(counts[id(part)] for part in parts(stmt))
     return counts[id(root)]
-
-
-def statements(root: Stmt) -> Iterator[Stmt]:
-    """``root`` and every statement inside it, in the order of the text."""
-    stack = [root]
-    while stack:
-        stmt = stack.pop()
-        yield stmt
-        stack.extend(reversed(parts(stmt)))
 
 
 def definitions(stmt: Stmt) -> tuple[Var, ...]:
@@ -150,22 +129,3 @@ def _operands(node: Expr) -> Iterator[Expr]:
 def used_variables(*roots: Expr) -> Iterator[Var]:
     """The variables that evaluating ``roots`` reads."""
     return (node for node in evaluated(*roots) if type(node) in (Var, IterArg))  # type: ignore[misc]
-
-
-def trailing_yield(body: Stmt) -> YieldStmt | None:
-    """The yield that ends ``body``; sequences, runtime and split-AIV scopes are transparent."""
-    last: Stmt | None = body
-    while isinstance(last, SeqStmts | RuntimeScopeStmt | SplitAivScopeStmt):
-        last = (last.stmts[-1] if last.stmts else None) if isinstance(last, SeqStmts) else last.body
-    return last if isinstance(last, YieldStmt) else None
-
-
-def same_level(body: Stmt) -> Iterator[Stmt]:
-    """The statements among which the trailing yield of ``body`` stands."""
-    stack = [body]
-    while stack:
-        stmt = stack.pop()
-        if isinstance(stmt, SeqStmts | RuntimeScopeStmt | SplitAivScopeStmt):
-            stack.extend(reversed(parts(stmt)))
-        else:
-            yield stmt

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
-from pypto_tmpl.ir.verifier.walking import own_expressions, statements, used_variables
+from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.verifier.walking import own_expressions, used_variables
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.structure.liveness import live_after_loops

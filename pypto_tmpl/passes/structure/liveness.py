@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.verifier.walking import Steps, own_expressions, parts, run, used_variables
+from pypto_tmpl.ir.bodies import parts
+from pypto_tmpl.ir.verifier.walking import Steps, own_expressions, run, used_variables
 
 REGIONS = (ir.InCoreScopeStmt, ir.ClusterScopeStmt, ir.HierarchyScopeStmt, ir.SpmdScopeStmt)
 """Scopes that become functions."""

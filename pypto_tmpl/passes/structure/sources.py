@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.verifier.walking import statements
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import load_table
 
 

@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
-from pypto_tmpl.ir.verifier.walking import statements
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.structure.normalize_stmt_structure import map_bodies, normalized
