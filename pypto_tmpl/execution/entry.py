@@ -74,7 +74,7 @@ class Entry:
         return self.name, self.script_name, parameters, self.returned, self.is_kernel
 
 
-def base_name(name: str) -> str:
+def user_name(name: str) -> str:
     """The user's name of an SSA variable: ``attn__ssa_v0`` is ``attn``."""
     return _SSA_SUFFIX.sub("", name)
 
@@ -102,7 +102,7 @@ def select_entry(
     candidates = _candidates(functions)
     if len(candidates) == 1:
         return candidates[0]
-    known = {base_name(name) for name in tensors}
+    known = {user_name(name) for name in tensors}
     for needed in (_parameters, _inputs) if known else ():
         for group in (candidates, functions):
             matching = [f for f in group if needed(f) <= known]
@@ -115,13 +115,13 @@ def select_entry(
 
 
 def _parameters(function: ir.Function) -> set[str]:
-    return {base_name(parameter.name_hint) for parameter in function.params}
+    return {user_name(parameter.name_hint) for parameter in function.params}
 
 
 def _inputs(function: ir.Function) -> set[str]:
     """The parameters but for pure outputs."""
     pairs = zip(function.params, function.param_directions, strict=True)
-    return {base_name(p.name_hint) for p, direction in pairs if direction is not ir.ParamDirection.Out}
+    return {user_name(p.name_hint) for p, direction in pairs if direction is not ir.ParamDirection.Out}
 
 
 def _candidates(functions: list[ir.Function]) -> list[ir.Function]:
@@ -155,16 +155,16 @@ def _called(functions: Iterable[ir.Function]) -> set[str]:
 
 
 def _signature(function: ir.Function) -> str:
-    parameters = ", ".join(base_name(parameter.name_hint) for parameter in function.params)
+    parameters = ", ".join(user_name(parameter.name_hint) for parameter in function.params)
     return f"{function.name}({parameters}), {function.func_type.name}"
 
 
 def describe_entry(function: ir.Function, script_name: str) -> Entry:
     """What a caller has to know of the entry."""
     pairs = zip(function.params, function.param_directions, strict=True)
-    same = Counter(base_name(var.name_hint) for var in function.params)
+    same = Counter(user_name(var.name_hint) for var in function.params)
     parameters = tuple(
-        _parameter(var, direction, same[base_name(var.name_hint)] == 1) for var, direction in pairs
+        _parameter(var, direction, same[user_name(var.name_hint)] == 1) for var, direction in pairs
     )
     is_kernel = function.func_type not in _ENTRY_TYPES
     return Entry(function.name, script_name, parameters, _returned(function.body), is_kernel)
@@ -174,7 +174,7 @@ def _parameter(var: ir.Var, direction: ir.ParamDirection, is_unique: bool) -> Pa
     type_ = var.type
     has_shape = isinstance(type_, ir.TensorType) and not isinstance(type_, ir.DistributedTensorType)
     return Parameter(
-        name=base_name(var.name_hint) if is_unique else var.name_hint,
+        name=user_name(var.name_hint) if is_unique else var.name_hint,
         direction=direction.name,
         dtype=type_.dtype.name if isinstance(type_, ir.ShapedType | ir.ScalarType) else "",
         shape=tuple(map(_extent, type_.shape)) if isinstance(type_, ir.TensorType) and has_shape else None,
@@ -186,7 +186,7 @@ def _parameter(var: ir.Var, direction: ir.ParamDirection, is_unique: bool) -> Pa
 def _extent(dim: ir.Expr) -> int | str | None:
     if isinstance(dim, ir.ConstInt):
         return dim.value
-    return base_name(dim.name_hint) if isinstance(dim, ir.Var) else None
+    return user_name(dim.name_hint) if isinstance(dim, ir.Var) else None
 
 
 def _returned(body: ir.Stmt) -> tuple[str, ...]:
@@ -194,4 +194,4 @@ def _returned(body: ir.Stmt) -> tuple[str, ...]:
     last = last_of(body)
     if not isinstance(last, ir.ReturnStmt):
         return ()
-    return tuple(base_name(v.name_hint) if isinstance(v, ir.Var) else "" for v in last.value)
+    return tuple(user_name(v.name_hint) if isinstance(v, ir.Var) else "" for v in last.value)

@@ -10,7 +10,7 @@ import torch
 
 from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.errors import PyptoTmplError, closest
-from pypto_tmpl.execution.entry import Entry, Parameter, base_name
+from pypto_tmpl.execution.entry import Entry, Parameter, user_name
 from pypto_tmpl.execution.extents import agreed_extents, misfit
 
 
@@ -146,7 +146,7 @@ def _key_of(parameter: Parameter, keys: Collection[str]) -> str | None:
     for name in (parameter.exact, parameter.name):
         if name in keys:
             return name
-    alike = [key for key in keys if base_name(key) == parameter.name]
+    alike = [key for key in keys if user_name(key) == parameter.name]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -156,11 +156,11 @@ def output_name(entry: Entry, wanted: str) -> str | None:
     if wanted in known:
         return wanted
     exact = next((p.name for p in entry.parameters if p.exact == wanted), None)
-    return exact or (base_name(wanted) if base_name(wanted) in known else None)
+    return exact or (user_name(wanted) if user_name(wanted) in known else None)
 
 
 def _near(name: str, candidates: Sequence[str]) -> str:
-    alike = (candidate for candidate in candidates if base_name(candidate) == base_name(name))
+    alike = (candidate for candidate in candidates if user_name(candidate) == user_name(name))
     guess = next(alike, None) or closest(name, candidates)
     return f"; did you mean {guess!r}?" if guess else ""
 

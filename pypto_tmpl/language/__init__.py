@@ -42,7 +42,7 @@ from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.jit import JITFunction, jit
 from pypto_tmpl.language.module import loads, loads_program, parse, parse_program
 from pypto_tmpl.language.namespaces import array, prefetch, system, tensor, tile, unified
-from pypto_tmpl.language.scopes import InlineFunction
+from pypto_tmpl.language.reader import InlineFunction
 from pypto_tmpl.language.surface import (
     BF16,
     BOOL,

@@ -10,7 +10,7 @@ from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ir.printer import type_text
 from pypto_tmpl.language.constants import shown
 from pypto_tmpl.language.diagnostics import ParserTypeError
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 from pypto_tmpl.language.type_agreement import may_agree
 
 _FLATTENED = frozenset({"tile.load", "tile.create"})

@@ -14,7 +14,7 @@ from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError, 
 from pypto_tmpl.language.expressions import as_constant, int_constant, operand
 from pypto_tmpl.language.kernels import callee
 from pypto_tmpl.language.reached import note_constant
-from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, ReassignedError, SecondDefinitionError
+from pypto_tmpl.language.reader import FREE_SUFFIX, Reader, ReassignedError, SecondDefinitionError
 from pypto_tmpl.language.statements import emit, reads
 from pypto_tmpl.language.subscripts import written
 from pypto_tmpl.language.type_agreement import may_agree

@@ -11,7 +11,7 @@ from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language.constants import CAST_MODES, named_member, shown
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression, operand
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 
 _EMPTY = ir.AttrMap()
 _CAST_OPS = frozenset({"tensor.cast", "tile.cast"})

@@ -26,8 +26,8 @@ from pypto_tmpl.language.inlining import expand
 from pypto_tmpl.language.kernels import build_call, function_call, submit
 from pypto_tmpl.language.memrefs import memory_reference
 from pypto_tmpl.language.op_calls import is_misspelt, source_call, unknown_op
+from pypto_tmpl.language.reader import InlineFunction, Reader
 from pypto_tmpl.language.scalars import BUILTINS, SCALAR_CALLS
-from pypto_tmpl.language.scopes import InlineFunction, Reader
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.ops.calls import NoRuleOpCallError, UnknownOpCallError
 from pypto_tmpl.ops.typing import InferenceError, infer_type
@@ -45,7 +45,7 @@ _MOVED = {
     for name in ("tpush_to_aiv", "tpush_to_aic", "tpop_from_aic", "tpop_from_aiv")
 }
 _SPECIAL = frozenset({"const", "MemRef", "submit", "spmd_submit", "yield_", "no_dep"})
-_REGION_OPS = frozenset({"tensor.aiv_shard", "tile.aiv_shard", "tensor.aic_gather", "tile.aic_gather"})
+_SPLIT_OPS = frozenset({"tensor.aiv_shard", "tile.aiv_shard", "tensor.aic_gather", "tile.aic_gather"})
 _IN_KERNELS = {  # how kernels compute what a builtin of Python computes
     "min": "write pl.min(...)",
     "max": "write pl.max(...)",
@@ -234,7 +234,7 @@ def op_call(
         args += _late_operands(reader, name, late, kwargs)
     if name == _PADDED_LOAD:
         name, kwargs = "pld.tile.remote_load", [*kwargs, ("allow_physical_tail_padding", True)]
-    if reader.splits and name in _REGION_OPS and not any(key == "split" for key, _ in kwargs):
+    if reader.splits and name in _SPLIT_OPS and not any(key == "split" for key, _ in kwargs):
         kwargs.append(("split", reader.splits[-1]))
     if name == "pld.tensor.alloc_window_buffer":
         kwargs = _window_keywords(reader, node, kwargs)

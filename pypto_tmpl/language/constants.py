@@ -12,7 +12,7 @@ from pypto_tmpl.ir.dtypes import DATA_TYPES
 from pypto_tmpl.ir.printer import spellings
 from pypto_tmpl.language.diagnostics import ParserTypeError, UnsupportedFeatureError
 from pypto_tmpl.language.mask_patterns import MaskPattern
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 
 ENUMERATIONS: dict[str, type[Enum]] = {
     cls.__name__: cls

@@ -14,8 +14,8 @@ from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.language.diagnostics import ParserSyntaxError
 from pypto_tmpl.language.functions import decorator_of
 from pypto_tmpl.language.programs import read_alone, read_program
+from pypto_tmpl.language.reader import InlineFunction
 from pypto_tmpl.language.retrieval import closure_of, executed_module, source_of_class, source_of_function
-from pypto_tmpl.language.scopes import InlineFunction
 from pypto_tmpl.language.tracebacks import without_frames
 from pypto_tmpl.ops import forget_changed
 

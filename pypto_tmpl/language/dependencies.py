@@ -11,7 +11,7 @@ from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.expressions import expression
 from pypto_tmpl.language.folding import compile_time
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)
 _BUFFER = "_submit_deps_buf"

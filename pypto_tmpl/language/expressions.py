@@ -19,7 +19,7 @@ from pypto_tmpl.language.diagnostics import (
     UndefinedVariableError,
 )
 from pypto_tmpl.language.folding import compile_time, fold, unary
-from pypto_tmpl.language.scopes import FREE_SUFFIX, PythonValue, Reader
+from pypto_tmpl.language.reader import FREE_SUFFIX, PythonValue, Reader
 
 Operand: TypeAlias = "ir.Expr | PythonValue"
 """What an expression reads as: bare numbers stay Python values, so that arithmetic on them folds."""

@@ -16,7 +16,7 @@ from typing import Any
 from pypto_tmpl.language.annotations import Dimension
 from pypto_tmpl.language.constants import member, shown
 from pypto_tmpl.language.diagnostics import ParserTypeError
-from pypto_tmpl.language.scopes import PythonValue, Reader
+from pypto_tmpl.language.reader import PythonValue, Reader
 
 _PATH_METHODS = frozenset({"resolve", "absolute", "joinpath", "with_name", "with_suffix"})
 _MAX_BITS = 1024  # far above any int64 and below what takes time to compute

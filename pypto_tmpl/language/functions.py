@@ -27,7 +27,7 @@ from pypto_tmpl.language.diagnostics import (
 from pypto_tmpl.language.folding import boolean, compile_time
 from pypto_tmpl.language.limits import as_parser_error
 from pypto_tmpl.language.reached import assigned_once, bound_by, reached
-from pypto_tmpl.language.scopes import HOST_LEVELS, InlineFunction, Module, Reader, Signature, Variables
+from pypto_tmpl.language.reader import HOST_LEVELS, InlineFunction, Module, Reader, Signature, Variables
 from pypto_tmpl.language.source import Comments
 from pypto_tmpl.language.statements import block
 from pypto_tmpl.language.types import parameter, return_annotation

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.expressions import Operand, expression, operand
-from pypto_tmpl.language.scopes import InlineFunction, Reader
+from pypto_tmpl.language.reader import InlineFunction, Reader
 from pypto_tmpl.language.source import Comments
 
 _STATEMENT_READER: list[Callable[[Reader, ast.stmt], None]] = []

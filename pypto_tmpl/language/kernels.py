@@ -22,7 +22,7 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.expressions import expression
 from pypto_tmpl.language.folding import boolean
-from pypto_tmpl.language.scopes import Reader, Signature
+from pypto_tmpl.language.reader import Reader, Signature
 from pypto_tmpl.language.type_agreement import may_be_given
 from pypto_tmpl.ops.typing import extents_by_dimension, returned_type
 

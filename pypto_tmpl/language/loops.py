@@ -16,8 +16,8 @@ from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression, scalar
 from pypto_tmpl.language.folding import integer
 from pypto_tmpl.language.reached import has_rounds, reached, settled, truth
-from pypto_tmpl.language.regions import split_loop, spmd_loop
-from pypto_tmpl.language.scopes import FREE_SUFFIX, Reader, Results
+from pypto_tmpl.language.reader import FREE_SUFFIX, Reader, Results
+from pypto_tmpl.language.scopes import split_loop, spmd_loop
 from pypto_tmpl.language.statements import block, emit, reads
 from pypto_tmpl.language.types import annotation
 from pypto_tmpl.language.yield_calls import yield_target

@@ -10,7 +10,7 @@ from pypto_tmpl.language.constants import enum_member, shown
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.expressions import in_type
 from pypto_tmpl.language.folding import boolean, integer
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 
 
 def memory_reference(reader: Reader, node: ast.expr) -> ir.MemRef:

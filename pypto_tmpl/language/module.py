@@ -22,7 +22,7 @@ from pypto_tmpl.language.folding import integer, python_value, string
 from pypto_tmpl.language.functions import decorator_of
 from pypto_tmpl.language.limits import as_parser_error, decode, parse_source
 from pypto_tmpl.language.programs import read_alone, read_program
-from pypto_tmpl.language.scopes import InlineFunction, Module, Reader, Variables
+from pypto_tmpl.language.reader import InlineFunction, Module, Reader, Variables
 from pypto_tmpl.language.source import Comments, Source, SourceMap
 from pypto_tmpl.ops import forget_changed
 

@@ -19,7 +19,7 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.expressions import as_constant, operand
 from pypto_tmpl.language.former_names import REPLACEMENTS
-from pypto_tmpl.language.scopes import HOST_LEVELS, Reader
+from pypto_tmpl.language.reader import HOST_LEVELS, Reader
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.ops.calls import CallContext, OpCallError, build_call
 

@@ -8,7 +8,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError, PassedOverError, several
 from pypto_tmpl.language.folding import boolean
 from pypto_tmpl.language.functions import Declared, declare, decorator_of, read_function
-from pypto_tmpl.language.scopes import Module, Reader, Signature, Variables
+from pypto_tmpl.language.reader import Module, Reader, Signature, Variables
 from pypto_tmpl.language.source import Comments
 
 

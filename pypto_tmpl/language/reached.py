@@ -16,7 +16,7 @@ from types import MappingProxyType
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference, constant_value
 from pypto_tmpl.language.diagnostics import ParserError
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 from pypto_tmpl.rewrite import substitute
 
 _COMPARISONS: Mapping[type[ir.Expr], Callable[[float], bool]] = MappingProxyType(

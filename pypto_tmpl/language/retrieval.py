@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pypto_tmpl.ir import Span
 from pypto_tmpl.language.diagnostics import ParserSyntaxError
 from pypto_tmpl.language.limits import parse_source
-from pypto_tmpl.language.scopes import Module
+from pypto_tmpl.language.reader import Module
 from pypto_tmpl.language.source import Source
 
 Definition = TypeVar("Definition", ast.FunctionDef, ast.ClassDef)

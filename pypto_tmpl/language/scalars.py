@@ -11,7 +11,7 @@ from pypto_tmpl.language.constants import data_type, shown, unsupported
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserTypeError
 from pypto_tmpl.language.expressions import Operand, as_constant, operand, scalar, typed_constant
 from pypto_tmpl.language.folding import compile_time
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 
 
 def _exactly(reader: Reader, node: ast.Call, count: int) -> list[ast.expr]:

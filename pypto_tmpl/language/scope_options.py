@@ -14,7 +14,7 @@ from pypto_tmpl.language.constants import enum_member, shown
 from pypto_tmpl.language.dependencies import dependencies, predicate
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.folding import boolean, integer, string
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 
 _VARIABLES = {
     "deps": "manual_dep_edges",

@@ -7,7 +7,7 @@ import ast
 from pypto_tmpl import ir
 from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserSyntaxError
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 
 
 def check_context(reader: Reader, node: ast.With, call: ast.Call, name: str) -> None:
@@ -63,7 +63,7 @@ def check_dispatch(reader: Reader, node: ast.With) -> None:
 
 
 def check_split(reader: Reader, call: ast.Call) -> None:
-    """A split region stands in no other, and in no scope that is split as a whole."""
+    """A split scope stands in no other, and in no scope that is split as a whole."""
     if reader.splits:
         raise reader.error(ParserSyntaxError, call, "a split region stands inside another")
     if reader.function_type is ir.FunctionType.InCore:

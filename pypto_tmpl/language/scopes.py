@@ -1,335 +1,261 @@
-"""Names and what they stand for: the variables of a function, and the module around it."""
+"""Scopes: ``with pl.at(...)`` and its kin, SPMD scopes and split vector scopes (spec, 6)."""
 
 from __future__ import annotations
 
 import ast
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.language.diagnostics import ParserError
-from pypto_tmpl.language.source import Comments, Source
-from pypto_tmpl.language.type_agreement import same_type
-
-PythonValue: TypeAlias = "int | float | bool | str | None | tuple[PythonValue, ...]"
-
-FREE_SUFFIX = "__FREE_VAR"  # how the printer marks a variable that nothing defines
-_INDEX = ir.ScalarType(ir.DataType.INDEX)
-_POINTER = ir.PtrType()
-HOST_LEVELS = frozenset(
-    {ir.Level.HOST, ir.Level.CLUSTER_0, ir.Level.CLUSTER_1, ir.Level.CLUSTER_2, ir.Level.GLOBAL}
+from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.language.assignments import assign, note_lane
+from pypto_tmpl.language.constants import enum_member, shown, unsupported
+from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
+from pypto_tmpl.language.expressions import scalar
+from pypto_tmpl.language.folding import integer
+from pypto_tmpl.language.former_names import REPLACEMENTS
+from pypto_tmpl.language.reader import HOST_LEVELS, Reader
+from pypto_tmpl.language.scope_options import (
+    AT,
+    COMMON,
+    RUNTIME,
+    SPMD,
+    ScopeOptions,
+    check_listed,
+    scope_options,
 )
+from pypto_tmpl.language.scope_rules import (
+    check_context,
+    check_dispatch,
+    check_runtime,
+    check_split,
+    check_spmd,
+)
+from pypto_tmpl.language.statements import block, emit, reads
+
+_INDEX = ir.ScalarType(ir.DataType.INDEX)
+_TASK = ir.ScalarType(ir.DataType.TASK_ID)
+_SPMD_SUFFIX = "_spmd"
 
 
-class ReassignedError(Exception):
-    """A name is bound again with another type."""
-
-    def __init__(self, name: str, before: ir.Type, after: ir.Type) -> None:
-        super().__init__(name)
-        self.name = name
-        self.before = before
-        self.after = after
-
-
-class SecondDefinitionError(Exception):
-    """A name is bound again where that is not allowed."""
-
-    def __init__(self, name: str, before: ir.Span) -> None:
-        super().__init__(name)
-        self.before = before
-
-
-class Variables:
-    """The variables of one function.
-
-    A name that is bound again while it is visible stays one variable, as upstream has it; only the name
-    of an iter_arg, of a loop variable and of a loop's or branch's result becomes a new one. A name whose
-    scope has ended becomes a new variable too, except in printed text: the printer gives every variable
-    of a function a name of its own, so there one name is one variable, wherever its scopes lie.
-    """
-
-    def __init__(self, printed: bool, strict: bool = False) -> None:
-        self._printed = printed
-        self.strict = strict  # a visible name is not assigned again
-        self._assigned: set[str] = set()
-        self._visible: dict[str, ir.Expr] = {}  # variables, and the arguments of inline functions
-        self._arguments: set[str] = set()  # names that stand for what is another variable's
-        self._latest: dict[str, ir.Var] = {}  # also the names whose scope has ended
-        self._unbound: dict[str, ir.Var] = {}  # named by types before anything defines them
-        self._hidden: list[list[tuple[str, ir.Expr | None]]] = []
-        self._extents: dict[ir.Expr, ir.Expr] = {}  # variables that were read off a tensor's shape
-        self._unreached: set[ir.Expr] = set()  # variables that only code defines which no run reaches
-
-    def find(self, name: str) -> ir.Expr | None:
-        """What an expression may read under that name here: nearly always a variable."""
-        found = self._visible.get(name)
-        if found is None and self._printed:
-            return self._latest.get(name)
-        return found
-
-    def find_anywhere(self, name: str) -> ir.Var | None:
-        """The variable of that name, its scope ended or not: types outlive scopes."""
-        found = self._visible.get(name)
-        return found if isinstance(found, ir.Var) else self._latest.get(name)
-
-    def dimension(self, name: str) -> ir.Var:
-        """The INDEX variable that a type names before anything defines it."""
-        return self._interned(name, _INDEX)
-
-    def pointer(self, name: str) -> ir.Var:
-        """The allocation of that name; a later definition is of the same variable."""
-        found = self.find_anywhere(name)
-        if found is not None and isinstance(found.type, ir.PtrType):
-            return found
-        return self._interned(name, _POINTER)
-
-    def unbound(self, name: str) -> ir.Var | None:
-        """The variable of that name in printed text if types have named it and nothing has defined it yet."""
-        return self._unbound.get(name) if self._printed else None
-
-    def free(self, name: str, type_: ir.Type | None = None) -> ir.Var:
-        """The variable that the printer marked as free; text rarely tells its type."""
-        return self._interned(name, type_ or ir.UnknownType())
-
-    def _interned(self, name: str, type_: ir.Type) -> ir.Var:
-        found = self._unbound.get(name)
-        if found is None or not (name.endswith(FREE_SUFFIX) or found.type == type_):
-            found = ir.Var(name.removesuffix(FREE_SUFFIX), type_, ir.Span.unknown())
-            self._unbound[name] = found
-        return found
-
-    def assign(self, name: str, type_: ir.Type, span: ir.Span) -> ir.Var:
-        """The variable that an assignment defines; ReassignedError where the name has another type."""
-        old = self._visible.get(name)
-        if self.strict and old is not None and name in self._assigned:
-            raise SecondDefinitionError(name, old.span)
-        self._assigned.add(name)
-        if type(old) is ir.Var and name not in self._arguments:
-            if old.type is type_ or old.type == type_:
-                self._unreached.discard(old)
-                return old
-            if not self._printed and same_type(old.type, type_, self._extents):
-                return old
-            if old in self._unreached:
-                return self.define(name, type_, span)
-            raise ReassignedError(name, old.type, type_)
-        return self.define(name, type_, span)
-
-    def note_value(self, variable: ir.Var, value: ir.Expr) -> None:
-        """Remember which extent a variable is, until it gets another value."""
-        self._extents.pop(variable, None)
-        match value:
-            case ir.Call(op=op, args=(ir.Expr(type=ir.TensorType(shape=shape)), ir.ConstInt(value=axis))):
-                if op.name == "tensor.dim" and -len(shape) <= axis < len(shape):
-                    self._extents[variable] = shape[axis]
-
-    def define(self, name: str, type_: ir.Type, span: ir.Span) -> ir.Var:
-        """A new variable, unless the text is printed and the name is known already."""
-        old = self._unbound.pop(name, None) or (self._latest.get(name) if self._printed else None)
-        if type(old) is ir.Var and (old.type is type_ or old.type == type_):
-            return self.bind(name, old)
-        return self.bind(name, ir.Var(name, type_, span))
-
-    def carry(self, name: str, initial: ir.Expr, span: ir.Span) -> ir.IterArg:
-        """The carried value of a loop."""
-        old = self._latest.get(name) if self._printed else None
-        if not (isinstance(old, ir.IterArg) and old.initValue is initial):
-            old = ir.IterArg(name, initial.type, initial, span)
-        self.bind(name, old)
-        return old
-
-    def bind(self, name: str, variable: ir.Var) -> ir.Var:
-        """Let ``name`` stand for ``variable`` until the scope ends."""
-        self._show(name, variable)
-        self._latest[name] = variable
-        self._arguments.discard(name)
-        return variable
-
-    def stand_for(self, name: str, value: ir.Expr) -> None:
-        """Let ``name`` stand for an expression until the scope ends; assigning to it makes a new variable."""
-        self._show(name, value)
-        self._arguments.add(name)
-
-    def _show(self, name: str, value: ir.Expr) -> None:
-        if self._hidden:
-            self._hidden[-1].append((name, self._visible.get(name)))
-        self._visible[name] = value
-
-    def hide(self, name: str) -> None:
-        """Let no variable be visible under ``name`` until the scope ends."""
-        self._hidden[-1].append((name, self._visible.pop(name, None)))
-
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        """A scope whose names are gone after it."""
-        self._hidden.append([])
-        try:
-            yield
-        finally:
-            for name, before in reversed(self._hidden.pop()):
-                if before is None:
-                    self._visible.pop(name, None)
-                else:
-                    self._visible[name] = before
-
-    def visible(self) -> Mapping[str, ir.Expr]:
-        """What every name stands for here."""
-        return dict(self._visible)
-
-    def note_unreached(self, before: Mapping[str, ir.Expr]) -> None:
-        """Let what became visible since ``before`` be of no account where a name gets another type."""
-        after = self._visible.items()
-        self._unreached.update(value for name, value in after if before.get(name) is not value)
-
-    def names(self) -> list[str]:
-        """What an expression may read here."""
-        return list(self._visible)
+@reads(ast.With)
+def _with(reader: Reader, node: ast.With) -> None:
+    if len(node.items) != 1:
+        raise reader.error(ParserSyntaxError, node, "a `with` opens one scope", "nest two `with` statements")
+    call, target = node.items[0].context_expr, node.items[0].optional_vars
+    name = call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
+    if not isinstance(call, ast.Call) or name not in _SCOPES:
+        gone = getattr(getattr(call, "func", call), "attr", "")
+        hint = REPLACEMENTS.get(gone) or allowed_note("scopes", [f"pl.{known}" for known in _SCOPES])
+        raise unsupported(reader, call, f"the context manager {shown(call)}", hint)
+    if target is not None and (name not in ("at", "spmd") or not isinstance(target, ast.Name)):
+        raise reader.error(ParserSyntaxError, target, f"pl.{name} takes no `as` with {shown(target)}")
+    if not reader.module.printed:
+        check_context(reader, node, call, name)
+    reader.scopes.append(name)
+    try:
+        _SCOPES[name](reader, node, call, target if isinstance(target, ast.Name) else None)
+    finally:
+        reader.scopes.pop()
 
 
-@dataclass(slots=True)
-class Signature:
-    """What a call of a function needs to know of it."""
-
-    name: str
-    params: list[ir.Var]
-    directions: list[ir.ParamDirection]
-    return_types: tuple[ir.Type, ...]
-    role: ir.Role | None = None
-    failed: bool = False  # its body has errors, and its results are not known
-    is_inline: bool = False  # its body takes the place of the call
-    is_annotated: bool = True  # its definition tells what it returns
-
-    @property
-    def result_type(self) -> ir.Type:
-        """Type of a call before dynamic extents are substituted."""
-        match self.return_types:
-            case ():
-                return ir.UnknownType()
-            case (single,):
-                return single
-        return ir.TupleType(self.return_types)
+def _task_id(reader: Reader, target: ast.Name | None, found: ScopeOptions, span: ir.Span) -> None:
+    """``as tid``: a placeholder in front of the scope, which the printer hides."""
+    if target is None:
+        return
+    value = ir.Call(ir.Op("system.task_invalid"), (), _TASK, span)
+    assign(reader, target, target.id, _TASK, value, span)
+    found.attrs["task_id_var"] = reader.names.find(target.id)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InlineFunction:
-    """A function whose body is read again wherever it is called."""
-
-    name: str
-    source: Source
-    node: ast.FunctionDef
-    closure: dict[str, object]
-
-    def __call__(self, *args: object, **keywords: object) -> None:
-        raise RuntimeError(f"{self.name!r} is expanded where kernels call it; Python cannot run it")
-
-
-@dataclass(slots=True)
-class Module:
-    """What the module level of a text defines."""
-
-    source: Source
-    printed: bool = False  # by the printer: names are unique, and annotations are right
-    executed: bool = False  # Python ran the text, so that a name which types use is defined somewhere
-    language: set[str] = field(default_factory=lambda: {"pl"})
-    distributed: set[str] = field(default_factory=lambda: {"pld"})
-    closure: dict[str, object] = field(default_factory=dict)  # what names stand for outside of functions
-    dimensions: dict[str, ir.Var] = field(default_factory=dict)  # by the names of the dimensions
-    undeclared: set[str] = field(default_factory=set)  # dimensions that only signatures name
-    buffers: dict[str, object] = field(default_factory=dict)  # declared memory, by name
-    functions: dict[str, Signature] = field(default_factory=dict)
-    unread: set[str] = field(default_factory=set)  # names of functions whose signatures have errors
-    windows: set[str] = field(default_factory=set)  # names of window buffers, one each in a program
-    called: dict[str, ir.Function] = field(default_factory=dict)  # functions from outside that bodies call
-    unreached: frozenset[str] = frozenset()  # functions that are only called where no run gets to
-
-    def dimension(self, name: str) -> ir.Var:
-        """The one variable of that dimension."""
-        if name not in self.dimensions:
-            self.dimensions[name] = ir.Var(name, _INDEX, ir.Span.unknown())
-        return self.dimensions[name]
+def _kernel_body(
+    reader: Reader,
+    body: Sequence[ast.stmt],
+    span: ir.Span,
+    first: ir.Stmt | None = None,
+    split: ir.SplitMode = ir.SplitMode.NONE,
+) -> ir.Stmt:
+    """The body of an InCore scope."""
+    reader.kernel_depth += 1
+    is_split = split is not ir.SplitMode.NONE
+    reader.scopes += ["split"] if is_split else []
+    try:
+        return block(reader, body, span, first)
+    finally:
+        reader.kernel_depth -= 1
+        if is_split:
+            reader.scopes.pop()
 
 
-@dataclass(slots=True)
-class Results:
-    """What the yields of a loop or branch define after it; the type is None without an annotation."""
+def _at(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None) -> None:
+    span = reader.span(node)
+    found = scope_options(reader, call, AT)
+    for argument in call.args[:1]:
+        found.level = enum_member(reader, argument, ir.Level, "level")
+    for argument in call.args[1:2]:
+        found.role = enum_member(reader, argument, ir.Role, "role")
+    level = found.level
+    is_host_worker = found.role is ir.Role.SubWorker and level in HOST_LEVELS
+    if is_host_worker and not reader.module.printed:
+        message = "a scope of host level is no SubWorker"
+        raise reader.error(ParserSyntaxError, call, message, "write a function of that level and role")
+    if level is None or len(call.args) > 2:
+        raise reader.error(ParserSyntaxError, call, "pl.at takes a level", "write pl.at(level=pl.Level.X)")
+    if level is ir.Level.CORE_GROUP and found.role is not None:
+        raise reader.error(ParserSyntaxError, call, "pl.at(level=pl.Level.CORE_GROUP) takes no role")
+    if level is not ir.Level.CORE_GROUP and found.has_optimizations:
+        raise reader.error(ParserSyntaxError, call, "optimizations need level=pl.Level.CORE_GROUP")
+    _task_id(reader, target, found, span)
+    if level is ir.Level.CORE_GROUP:
+        if found.slot_num is not None:
+            found.attrs["slot_num"] = found.slot_num
+        body, attrs = _kernel_body(reader, node.body, span, split=found.split), found.stored(reader, call)
+        check_listed(reader, call, found, body)
+        emit(reader, ir.InCoreScopeStmt(found.split, found.name_hint, body, span, attrs=attrs))
+    else:
+        body, attrs = block(reader, node.body, span), found.stored(reader, call)
+        check_listed(reader, call, found, body)
+        emit(reader, ir.HierarchyScopeStmt(level, found.role, found.name_hint, body, span, attrs=attrs))
 
-    types: dict[str, ir.Type | None] = field(default_factory=dict)
-    values: dict[str, ir.Type] = field(default_factory=dict)
-    has_bare_yield: bool = False
-    needs_names: bool = False  # of a loop that carries values
-    carried: tuple[ir.Type, ...] | None = None  # their types
-    yields: int = 0  # in the body that is being read
+
+def _cluster(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None) -> None:
+    span = reader.span(node)
+    found = _keywords_only(reader, call, COMMON)
+    body = block(reader, node.body, span)
+    emit(reader, ir.ClusterScopeStmt(found.name_hint, body, span, attrs=found.stored(reader, call)))
 
 
-@dataclass(slots=True)
-class Reader:
-    """What the reading functions share while they read one function."""
+def _runtime(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None) -> None:
+    """``pl.scope()``, ``pl.scope(mode=pl.ScopeMode.MANUAL)`` and ``pl.manual_scope()``."""
+    span = reader.span(node)
+    is_short = isinstance(call.func, ast.Attribute) and call.func.attr == "manual_scope"
+    found = _keywords_only(reader, call, COMMON if is_short else RUNTIME)
+    is_manual = is_short or found.is_manual
+    if not reader.module.printed:
+        check_runtime(reader, call, is_manual)
+    reader.scopes[-1] = "manual" if is_manual else "auto"
+    body, attrs = block(reader, node.body, span), found.stored(reader, call)
+    emit(reader, ir.RuntimeScopeStmt(is_manual, found.name_hint, body, span, attrs=attrs))
 
-    module: Module
-    names: Variables
-    comments: Comments
-    function_type: ir.FunctionType = ir.FunctionType.Opaque
-    level: ir.Level | None = None
-    auto_scope: bool = True
-    methods: Mapping[str, Signature] = field(default_factory=dict)
-    statements: list[ir.Stmt] = field(default_factory=list)  # of the block that is being read
-    results: Results | None = None  # of the innermost loop or branch
-    loops: list[str] = field(default_factory=list)  # kinds of the loops around, the innermost last
-    splits: list[ir.SplitMode] = field(default_factory=list)  # of the split_aiv regions around
-    kernel_depth: int = 0  # InCore scopes around
-    in_type: bool = False  # inside an annotation
-    in_extent: bool = False  # inside an extent of one
-    lane_symbols: set[str] = field(default_factory=set)  # lane indices of the name of a dimension
-    signature: ast.FunctionDef | None = None  # whose parameters and results are being read
-    _bound: frozenset[str] | None = None
-    target: str = ""  # name that the statement binds
-    root: ast.expr | None = None  # the whole value of the statement
-    pending_comments: list[str] = field(default_factory=list)
-    params: list[ir.Var] = field(default_factory=list)
-    scopes: list[str] = field(default_factory=list)  # kinds of the scopes around, the innermost last
-    unreached: int = 0  # blocks around that no run reaches, see reached.py
-    assigned_once: frozenset[str] = frozenset()  # names that one statement of the function binds
-    constants: dict[ir.Var, ir.Expr] = field(default_factory=dict)  # what such variables are in every run
-    left_out: set[str] = field(default_factory=set)  # names that statements there would have bound
-    errors: list[ParserError] = field(default_factory=list)  # of statements that were passed over
-    failed: set[str] = field(default_factory=set)  # names that such statements would have bound
-    expanding: list[InlineFunction] = field(default_factory=list)  # inline functions, the innermost last
-    dump_tags: dict[ir.Var, ast.Call] = field(default_factory=dict)  # tensors that later tasks dump
-    idle_tags: list[ast.Call] = field(default_factory=list)  # marks of tensors that no task has taken yet
 
-    def span(self, node: ast.AST) -> ir.Span:
-        """Where ``node`` begins."""
-        return self.module.source.span(node)
+def _keywords_only(reader: Reader, call: ast.Call, allowed: Sequence[str]) -> ScopeOptions:
+    if call.args:
+        raise reader.error(ParserSyntaxError, call.args[0], f"{shown(call.func)} takes keywords only")
+    return scope_options(reader, call, allowed)
 
-    def bound_names(self, function: ast.FunctionDef) -> frozenset[str]:
-        """The names that the parameters and statements of the function bind."""
-        if self._bound is None:
-            nodes = list(ast.walk(function))
-            names = [node for node in nodes if isinstance(node, ast.Name)]
-            stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-            self._bound = frozenset(stored.union(node.arg for node in nodes if isinstance(node, ast.arg)))
-        return self._bound
 
-    def warn(self, node: ast.AST, message: str, kind: type[Warning] = UserWarning) -> None:
-        """A warning at ``node``."""
-        span = self.span(node)
-        warnings.warn_explicit(message, kind, span.filename, span.begin_line)
+def _spmd_options(reader: Reader, call: ast.Call) -> tuple[ir.Expr, ScopeOptions]:
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "core_num"]
+    if len(call.args) + len(named) != 1:
+        raise reader.error(ParserSyntaxError, call, "pl.spmd takes the number of blocks")
+    count = (call.args or named)[0]
+    core_num = scalar(reader, count, "the number of blocks")
+    assert isinstance(core_num.type, ir.ScalarType)
+    if not (core_num.type.dtype.is_int() or reader.module.printed):
+        message = f"the number of blocks is an integer, and {shown(count)} is {core_num.type.dtype.name}"
+        raise reader.error(ParserTypeError, count, message)
+    if isinstance(core_num, ir.ConstInt) and core_num.value <= 0 and not reader.module.printed:
+        message = "the number of blocks is positive"
+        raise reader.error(ParserSyntaxError, count, message, concerns_values=True)
+    return core_num, scope_options(reader, call, SPMD, but=("core_num",))
 
-    def error(
-        self,
-        kind: type[ParserError],
-        node: ast.AST,
-        message: str,
-        hint: str | None = None,
-        note: str | None = None,
-        concerns_values: bool | None = None,
-    ) -> ParserError:
-        """An error of that kind at ``node``; ``concerns_values`` where it is not as the kind says."""
-        span = self.span(node)
-        found = kind(message, span, hint, note, self.module.source.lines_of(span))
-        if concerns_values is not None:
-            found.concerns_values = concerns_values
-        return found
+
+def _spmd(reader: Reader, node: ast.With, call: ast.Call, target: ast.Name | None) -> None:
+    """``with pl.spmd(n):`` around kernel code, an InCore scope or the call of a kernel."""
+    span = reader.span(node)
+    core_num, found = _spmd_options(reader, call)
+    _task_id(reader, target, found, span)
+    is_kernel = not _holds_kernel_scope(node.body) and _reads_block_index(node.body)
+    if found.has_optimizations or is_kernel:
+        body = _in_core(found, _kernel_body(reader, node.body, span, split=found.split), span)
+    else:
+        if not (reader.module.printed or _holds_kernel_scope(node.body)):
+            check_dispatch(reader, node)
+        body = block(reader, node.body, span)
+    attrs = found.stored(reader, call)
+    check_listed(reader, call, found, body)
+    emit(reader, ir.SpmdScopeStmt(core_num, found.sync_start, found.name_hint, body, span, attrs=attrs))
+
+
+def _holds_kernel_scope(body: Sequence[ast.stmt]) -> bool:
+    """Whether ``with pl.at(...)`` is the only statement."""
+    match body:
+        case [ast.With(items=[ast.withitem(context_expr=ast.Call(func=ast.Attribute(attr="at")))])]:
+            return True
+    return False
+
+
+def _reads_block_index(body: Sequence[ast.stmt]) -> bool:
+    names = (inner for root in body for inner in ast.walk(root) if isinstance(inner, ast.Attribute))
+    return any(name.attr == "get_block_idx" for name in names)
+
+
+def _in_core(found: ScopeOptions, body: ir.Stmt, span: ir.Span) -> ir.Stmt:
+    """The InCore scope that an SPMD scope implies; with a hint `q` it is `q` and the SPMD scope `q_spmd`."""
+    attrs = {} if found.slot_num is None else {"slot_num": found.slot_num}
+    name = found.name_hint.removesuffix(_SPMD_SUFFIX)
+    found.name_hint = name + _SPMD_SUFFIX if found.name_hint else ""
+    return ir.InCoreScopeStmt(found.split, name, body, span, attrs=attrs)
+
+
+def spmd_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:
+    """``for i in pl.spmd(n):``: every block runs the body with its own index."""
+    span = reader.span(node)
+    if not reader.module.printed:
+        check_spmd(reader, call, has_task=False)
+    core_num, found = _spmd_options(reader, call)
+    index = _index_assignment(reader, node, "tile.get_block_idx", span)
+    reader.loops.append("spmd")
+    try:
+        body = _kernel_body(reader, node.body, span, index, found.split)
+    finally:
+        reader.loops.pop()
+    body = _in_core(found, body, span)
+    attrs = found.stored(reader, call)
+    check_listed(reader, call, found, body)
+    emit(reader, ir.SpmdScopeStmt(core_num, found.sync_start, found.name_hint, body, span, attrs=attrs))
+
+
+def _index_assignment(reader: Reader, node: ast.For, op: str, span: ir.Span) -> ir.Stmt:
+    """``i = <index op>()``, the first statement of such a scope."""
+    if not isinstance(node.target, ast.Name):
+        raise reader.error(ParserSyntaxError, node.target, "the target of this loop is one name")
+    variable = reader.names.define(node.target.id, _INDEX, reader.span(node.target))
+    value = ir.Call(ir.Op(op), (), _INDEX, span)
+    note_lane(reader, node.target.id, value)
+    return ir.AssignStmt(variable, value, span)
+
+
+def split_loop(reader: Reader, node: ast.For, call: ast.Call) -> None:
+    """``for lane in pl.split_aiv(2, mode=...)``: both vector lanes run the body, each with its lane."""
+    span = reader.span(node)
+    found = scope_options(reader, call, COMMON, but=("mode",))
+    modes = [keyword.value for keyword in call.keywords if keyword.arg == "mode"]
+    lanes = [integer(reader, argument, "the number of lanes") for argument in call.args]
+    if len(modes) != 1 or lanes != [2]:
+        message = "a split region is pl.split_aiv(2, mode=pl.SplitMode.X)"
+        raise reader.error(ParserSyntaxError, call, message)
+    mode = enum_member(reader, modes[0], ir.SplitMode, "mode")
+    if not reader.module.printed:
+        check_split(reader, call)
+    index = _index_assignment(reader, node, "tile.get_subblock_idx", span)
+    reader.splits.append(mode)
+    reader.loops.append("split_aiv")
+    try:
+        body = block(reader, node.body, span, index)
+    finally:
+        reader.loops.pop()
+        reader.splits.pop()
+    attrs = found.stored(reader, call)
+    scope: ir.Stmt = ir.SplitAivScopeStmt(mode, 2, found.name_hint, body, span, attrs=attrs)
+    if not reader.kernel_depth and not ir.is_incore_type(reader.function_type):
+        scope = ir.InCoreScopeStmt(ir.SplitMode.NONE, "", scope, span)
+    emit(reader, scope)
+
+
+_SCOPES: dict[str, Callable[[Reader, ast.With, ast.Call, ast.Name | None], None]] = {
+    "at": _at,
+    "cluster": _cluster,
+    "scope": _runtime,
+    "manual_scope": _runtime,
+    "spmd": _spmd,
+}

@@ -10,7 +10,7 @@ from pypto_tmpl.language.constants import SUBMITS, attribute_name, shown
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, PythonSyntaxError
 from pypto_tmpl.language.expressions import as_constant, expression, scalar
 from pypto_tmpl.language.reached import reached, settled, truth
-from pypto_tmpl.language.scopes import Reader, Results
+from pypto_tmpl.language.reader import Reader, Results
 from pypto_tmpl.language.statements import block, emit, reads
 from pypto_tmpl.language.static_statements import STATIC_STATEMENTS
 from pypto_tmpl.language.yield_calls import is_yield, yields

@@ -15,7 +15,7 @@ from pypto_tmpl.language.diagnostics import (
 from pypto_tmpl.language.inlining import reads_statements
 from pypto_tmpl.language.limits import as_parser_error
 from pypto_tmpl.language.reached import is_judgement, leaves, reached
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 from pypto_tmpl.language.yield_calls import yields
 
 _STATEMENTS: dict[type[ast.stmt], Callable[[Reader, Any], None]] = {}

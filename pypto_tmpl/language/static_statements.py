@@ -10,7 +10,7 @@ from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserError, ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import operand
 from pypto_tmpl.language.folding import compile_time
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 
 
 def _print(reader: Reader, node: ast.Call) -> None:

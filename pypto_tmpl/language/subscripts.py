@@ -14,7 +14,7 @@ from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserTypeError
 from pypto_tmpl.language.expressions import Operand, as_constant, expression, operand, reads
 from pypto_tmpl.language.folding import integer
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 from pypto_tmpl.ops.calls import CallContext, OpCallError, build_call
 
 

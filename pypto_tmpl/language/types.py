@@ -20,7 +20,7 @@ from pypto_tmpl.language.expressions import Operand, as_constant, closure_operan
 from pypto_tmpl.language.folding import integer, sequence
 from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.memrefs import memory_reference
-from pypto_tmpl.language.scopes import Reader
+from pypto_tmpl.language.reader import Reader
 
 _MARKERS: dict[str, Callable[[], ir.Type]] = {
     "Ptr": ir.PtrType,

@@ -10,7 +10,7 @@ from pypto_tmpl.ir.printer import type_text
 from pypto_tmpl.language.constants import shown
 from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression
-from pypto_tmpl.language.scopes import Reader, Results
+from pypto_tmpl.language.reader import Reader, Results
 from pypto_tmpl.language.statements import emit
 from pypto_tmpl.language.type_agreement import may_agree
 from pypto_tmpl.language.types import annotation

@@ -5,7 +5,7 @@ from scaled_dumps import HEAD, tensor
 
 import pypto_tmpl.language as pl
 from pypto_tmpl.debug import EntryError, select_entry
-from pypto_tmpl.execution.entry import Entry, Parameter, base_name, describe_entry
+from pypto_tmpl.execution.entry import Entry, Parameter, describe_entry, user_name
 
 TENSORS = {"x", "out"}
 
@@ -126,7 +126,7 @@ def test_a_function_alone_is_the_entry():
     ],
 )
 def test_a_name_without_its_ssa_suffix(name, base):
-    assert base_name(name) == base
+    assert user_name(name) == base
 
 
 def test_what_a_caller_has_to_know():

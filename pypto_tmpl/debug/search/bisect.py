@@ -26,7 +26,7 @@ from pypto_tmpl.debug.trace.traced_stage import Place, Series, TracedStage
 from pypto_tmpl.debug.trace.value_match import EXACT, ROUNDED, Comparable, worst_cell
 from pypto_tmpl.debug.validate.schedule import StageResult
 from pypto_tmpl.debug.validate.validation import Number, Options, Validation
-from pypto_tmpl.execution.entry import base_name
+from pypto_tmpl.execution.entry import user_name
 from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
 
 BINARY = "binary search"
@@ -271,7 +271,7 @@ def _narrowest(search: StageSearch, bad: TracedStage, reasons: tuple[str, ...]) 
     writes = [
         series
         for series in bad.series
-        if series.kind == "write" and base_name(bad.trace.sites[series.site].target) == base_name(name)
+        if series.kind == "write" and user_name(bad.trace.sites[series.site].target) == user_name(name)
     ]
     failure = bad.trace.failure
     kind: Kind = "kernel" if writes else "tensor"

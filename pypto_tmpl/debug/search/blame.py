@@ -28,7 +28,7 @@ from pypto_tmpl.debug.trace.matching import Match, Matching
 from pypto_tmpl.debug.trace.records import TraceRecord
 from pypto_tmpl.debug.trace.traced_stage import InputSeries, Place, Series, TracedStage
 from pypto_tmpl.debug.trace.value_match import Comparable, part_of, same
-from pypto_tmpl.execution.entry import base_name
+from pypto_tmpl.execution.entry import user_name
 
 
 class _Input(NamedTuple):
@@ -418,7 +418,7 @@ def _changed(
 ) -> str:
     """What is said of an input that is not as it was."""
     names = [part.name_hint for part in (leaf, other_leaf) if isinstance(part, ir.Var)]
-    if len(set(map(base_name, names))) == 2:
+    if len(set(map(user_name, names))) == 2:
         return f"it reads {names[0]} where it read {names[1]}"
     if value.tensor.dim() and value.tensor.shape == other.tensor.shape:
         return f"{_name(leaf, position)} has other values than in the good stage"

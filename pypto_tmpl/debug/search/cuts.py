@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pypto_tmpl import ir
 from pypto_tmpl.debug.search.suspects import Suspect
 from pypto_tmpl.debug.trace.traced_stage import Place, TracedStage
-from pypto_tmpl.execution.entry import base_name
+from pypto_tmpl.execution.entry import user_name
 
 _AXES = {1: 0, 3: 0, 2: 1, 4: 1}  # of the codes that a split has
 
@@ -22,9 +22,9 @@ def wrong_cut(good: TracedStage, bad: TracedStage, place: Place) -> Suspect | No
     stmt = bad.statements.get(place)
     if axis is None or stmt is None:
         return None
-    known = {base_name(var.name_hint): var.type for var in _variables(good, place.function)}
+    known = {user_name(var.name_hint): var.type for var in _variables(good, place.function)}
     for var in _tiles(stmt):
-        before = known.get(base_name(var.name_hint))
+        before = known.get(user_name(var.name_hint))
         cut = _cut_axes(var.type, before)
         if cut and cut != [axis]:
             origin = _cutting(bad, place, var, known)
@@ -45,7 +45,7 @@ def _cutting(bad: TracedStage, reader: Place, var: ir.Var, known: dict[str, ir.T
         seen.add(made)
         place = made
         sources = list(_tiles(bad.statements[made]))
-        if any(source.type == known.get(base_name(source.name_hint)) for source in sources):
+        if any(source.type == known.get(user_name(source.name_hint)) for source in sources):
             return made
         pending += sources
     return place

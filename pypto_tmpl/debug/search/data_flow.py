@@ -9,7 +9,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import located_statements
 from pypto_tmpl.debug.trace.records import TraceRecord
 from pypto_tmpl.debug.trace.traced_stage import InputSeries, Place, Series, TracedStage
-from pypto_tmpl.execution.entry import base_name
+from pypto_tmpl.execution.entry import user_name
 from pypto_tmpl.ir.bodies import last_of
 
 CallSite = tuple[tuple[str, str, int], tuple[Place, dict[str, str]]]
@@ -25,7 +25,7 @@ def calls_of(stage: TracedStage) -> Iterator[CallSite]:
         callee = stage.functions[call.op.name]
         pair = (place.function, callee.name)
         names = {
-            base_name(param.name_hint): base_name(arg.name_hint)
+            user_name(param.name_hint): user_name(arg.name_hint)
             for param, arg in zip(callee.params, call.args, strict=False)
             if isinstance(arg, ir.Var)
         }
@@ -47,7 +47,7 @@ def paired_leaves(leaves: list[ir.Expr | None], others: list[ir.Expr | None]) ->
     """Inputs of two statements that correspond: those of one name, then those at the same position."""
 
     def named(found: list[ir.Expr | None]) -> list[tuple[int, str]]:
-        return [(i, base_name(leaf.name_hint)) for i, leaf in enumerate(found) if isinstance(leaf, ir.Var)]
+        return [(i, user_name(leaf.name_hint)) for i, leaf in enumerate(found) if isinstance(leaf, ir.Var)]
 
     pairs: dict[int, int] = {}
     free = dict(enumerate(others))

@@ -15,7 +15,7 @@ from pypto_tmpl.debug.search.suspects import Suspect
 from pypto_tmpl.debug.trace.matching import Matching
 from pypto_tmpl.debug.trace.records import TraceRecord
 from pypto_tmpl.debug.trace.traced_stage import Place, TracedStage
-from pypto_tmpl.execution.entry import base_name
+from pypto_tmpl.execution.entry import user_name
 
 _Change = tuple[Place, tuple[int, ...]]
 """The statement that changed a cell, and the loop variables around it."""
@@ -132,4 +132,4 @@ def _written(stage: TracedStage, place: Place) -> tuple[str, str]:
     value = getattr(stmt, "value", getattr(stmt, "expr", None))
     op = value.op.name if isinstance(value, ir.Call) else ""
     sites = (site for site in stage.trace.sites if (site.function, site.path) == (place.function, place.path))
-    return op, next((base_name(site.variable) for site in sites if site.kind == "change"), "")
+    return op, next((user_name(site.variable) for site in sites if site.kind == "change"), "")

@@ -10,7 +10,7 @@ from pypto_tmpl.debug.search.data_flow import calls_of, yielded
 from pypto_tmpl.debug.trace.matching import Matching
 from pypto_tmpl.debug.trace.records import TraceRecord
 from pypto_tmpl.debug.trace.traced_stage import GLOBAL_WRITES, Place, Series
-from pypto_tmpl.execution.entry import base_name
+from pypto_tmpl.execution.entry import user_name
 
 
 @dataclass(slots=True)
@@ -172,7 +172,7 @@ class StructureSuspects:
             return None
         makers = {self.good.definitions.get(id(source)) for source in yielded(stmt, number)}
         for series in self.matching.lost():
-            is_alike = series.kind == "value" and series.name == base_name(var.name_hint)
+            is_alike = series.kind == "value" and series.name == user_name(var.name_hint)
             if series.place in makers or is_alike:
                 reason = "no statement of the bad stage makes this value, which a loop carries"
                 if series.kind == "condition":

@@ -10,7 +10,7 @@ from pypto_tmpl.codegen.tracing import located_statements
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
 from pypto_tmpl.debug.search.divergence import Divergence
 from pypto_tmpl.debug.stages.preparation import Node, read_program
-from pypto_tmpl.execution.entry import base_name, functions_of
+from pypto_tmpl.execution.entry import functions_of, user_name
 from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _bindings(node: Node, name: str) -> Iterator[StatementPlace]:
     """The statements that bind a variable of the name, up to what passes add to it."""
     for function in functions_of(node):
         for path, stmt in located_statements(function.body):
-            if isinstance(stmt, ir.AssignStmt) and base_name(stmt.var.name_hint) == base_name(name):
+            if isinstance(stmt, ir.AssignStmt) and user_name(stmt.var.name_hint) == user_name(name):
                 yield _place(function, path, stmt)
 
 

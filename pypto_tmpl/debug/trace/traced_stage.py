@@ -11,7 +11,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import WINDOWED, inputs_of, located_statements
 from pypto_tmpl.debug.trace.records import Trace, TraceRecord
 from pypto_tmpl.debug.trace.value_match import Comparable
-from pypto_tmpl.execution.entry import base_name, functions_of
+from pypto_tmpl.execution.entry import functions_of, user_name
 
 RESULTS = frozenset({"value", "operand", "argument", "loop", "condition", "write", "push"})
 GLOBAL_WRITES = frozenset({"store", "assemble", "write", "mscatter", "scatter_update"})
@@ -123,7 +123,7 @@ class TracedStage:
             if series is None:
                 place = Place(site.function, site.path)
                 op, settings = self._op(place, site.kind, site.target)
-                name = base_name(self.trace.variable(record))
+                name = user_name(self.trace.variable(record))
                 wording = tuple(self._wording(place))
                 series = found[key] = Series(*key, site.kind, place, op, name, settings, wording)
             series.by_lane.setdefault(record.lane, []).append(record)
@@ -168,7 +168,7 @@ class TracedStage:
         value = getattr(stmt, "value", getattr(stmt, "expr", None))
         for node in ir.walk(value) if isinstance(value, ir.Expr) else ():
             if isinstance(node, ir.Var):
-                yield base_name(node.name_hint)
+                yield user_name(node.name_hint)
             elif isinstance(node, ir.ConstInt | ir.ConstFloat | ir.ConstBool):
                 yield str(node.value)
             elif isinstance(node, ir.Call | ir.Submit):

@@ -14,7 +14,7 @@ from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_tensors
 from pypto_tmpl.debug.trace.records import TraceRecord, record_of
 from pypto_tmpl.debug.trace.value_match import Comparable, part_of
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.execution.entry import base_name
+from pypto_tmpl.execution.entry import user_name
 
 
 class CheckpointError(PyptoTmplError, ValueError):
@@ -51,7 +51,7 @@ def checkpoint_verdicts(
 
 def _is_value_of(site: TraceSite, name: str) -> bool:
     return site.kind in ("value", "write") and name in (
-        base_name(site.variable),
+        user_name(site.variable),
         site.variable.split("__")[0],
     )
 

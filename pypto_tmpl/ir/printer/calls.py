@@ -21,7 +21,7 @@ from pypto_tmpl.ir.types import TensorType
 
 
 class CallPrinter(AttributePrinter):
-    """Calls; ``region`` is the mode of the enclosing split_aiv region, ``called`` the callees so far."""
+    """Calls; ``region`` is the mode of the enclosing split_aiv scope, ``called`` the callees so far."""
 
     region: SplitMode | None = None
     called: set[str]

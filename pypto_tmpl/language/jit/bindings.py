@@ -52,7 +52,7 @@ Binding: TypeAlias = Local | Constant
 
 
 @dataclass(slots=True)
-class Region:
+class OpenBody:
     """The body of the function, of a loop or of a branch: ``exits`` are names that must leave it in place."""
 
     exits: dict[str, str] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Bindings:
         self._taken |= self._params
         self._known: dict[str, Binding] = {}
         self._frames: list[Frame] = []
-        self._regions: list[Region] = []
+        self._open: list[OpenBody] = []
         self._anchors: dict[str, tuple[str, int]] = {}
 
     def find(self, name: str) -> Binding | None:
@@ -97,11 +97,11 @@ class Bindings:
 
     def assign(self, name: str, info: Info, extent: Extent) -> str:
         """The variable that the next assignment of a name writes."""
-        region, depth = self._regions[-1], len(self._frames)
-        region.left[name] -= 1
+        opened, depth = self._open[-1], len(self._frames)
+        opened.left[name] -= 1
         before = self._known.get(name)
-        if name in region.exits and (region.keeps_names or region.left[name] <= 0):
-            chosen = region.exits[name]
+        if name in opened.exits and (opened.keeps_names or opened.left[name] <= 0):
+            chosen = opened.exits[name]
         elif before is None or (isinstance(before, Local) and not self._is_new(before, info, depth)):
             chosen = before.name if isinstance(before, Local) else name
         else:
@@ -111,11 +111,11 @@ class Bindings:
 
     def is_carried(self, name: str) -> bool:
         """True if the value leaves the innermost loop or branch."""
-        return name in self._regions[-1].exits
+        return name in self._open[-1].exits
 
     def forget_assignment(self, name: str, value: Any) -> None:
         """Let a name stand for a value instead of assigning it."""
-        self._regions[-1].left[name] -= 1
+        self._open[-1].left[name] -= 1
         self._known[name] = Constant(value)
 
     def _is_new(self, before: Local, info: Info, depth: int) -> bool:
@@ -134,7 +134,7 @@ class Bindings:
     @contextmanager
     def function(self, body: Sequence[ast.stmt]) -> Iterator[None]:
         """Inside it the statements of the function are worked through."""
-        with self._region(Region(), body, is_loop=False):
+        with self._opened(OpenBody(), body, is_loop=False):
             yield
 
     @contextmanager
@@ -176,25 +176,25 @@ class Bindings:
     ) -> Iterator[None]:
         """Inside it the body of a loop or branch is worked through; ``names`` are those it carries."""
         exits = {name: self._exit(name) for name in names}
-        region = Region(exits, keeps_names=has_jump(body))
-        with self._region(region, body, is_loop, condition):
+        opened = OpenBody(exits, keeps_names=has_jump(body))
+        with self._opened(opened, body, is_loop, condition):
             yield
 
     @contextmanager
-    def _region(
+    def _opened(
         self,
-        region: Region,
+        opened: OpenBody,
         body: Sequence[ast.stmt],
         is_loop: bool,
         condition: ast.expr | None = None,
     ) -> Iterator[None]:
-        region.left = Counter(name for s in straight_line(body) for name in bound_by(s))
-        self._regions.append(region)
+        opened.left = Counter(name for s in straight_line(body) for name in bound_by(s))
+        self._open.append(opened)
         try:
             with self.block(body, is_loop, condition):
                 yield
         finally:
-            self._regions.pop()
+            self._open.pop()
 
     def _exit(self, name: str) -> str:
         found = self._known.get(name)

@@ -57,7 +57,7 @@ class ScopeLines:
     is_manual: bool
     loops: tuple[int, ...]
     names: tuple[str, ...]  # variables of the script that the lines read
-    is_region: bool = False  # the lines are a loop over blocks
+    is_block_loop: bool = False  # the lines are a loop over blocks
     is_body: bool = True  # they compute themselves: what they launch is no task of its own
 
 
@@ -196,7 +196,7 @@ def _scope_lines(
     names: tuple[str, ...],
 ) -> ScopeLines:
     name = scope.name_hint or f"{function.name}_incore"
-    is_region = isinstance(scope, ir.SpmdScopeStmt)
+    is_block_loop = isinstance(scope, ir.SpmdScopeStmt)
     is_body = not isinstance(scope, ir.SpmdScopeStmt) or _computes(scope)
     core = _core_of(scope.body)
-    return ScopeLines(name, core, first, last, note, is_manual, loops, names, is_region, is_body)
+    return ScopeLines(name, core, first, last, note, is_manual, loops, names, is_block_loop, is_body)

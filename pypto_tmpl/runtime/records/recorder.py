@@ -154,7 +154,7 @@ class Recorder:
         asked = Asked(scope.note, _tensors_of(frame, scope.note.dumps), self._place(scope.loops))
         task = self._new_task(scope.is_manual, deps)
         with self._running(task, scope.name, [Given(n, "In", v) for n, v in used], asked) as bind:
-            if scope.is_region:
+            if scope.is_block_loop:
                 yield
             else:
                 with self.part(scope.name, scope.core):

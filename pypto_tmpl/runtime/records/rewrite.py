@@ -56,7 +56,7 @@ class _Marker:
         return _with(stmts[0], "scope", [ast.Constant(number), _tuple(scope.note.deps)], body)
 
     def _of_scope(self, number: int, scope: ScopeLines, stmt: ast.stmt) -> Iterator[ast.stmt]:
-        if not scope.is_region or not scope.is_body:
+        if not scope.is_block_loop or not scope.is_body:
             yield from self.block([stmt])
         elif isinstance(stmt, ast.For):
             stmt.body = [_with(stmt.body[0], "block", [ast.Constant(number)], stmt.body)]
