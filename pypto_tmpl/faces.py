@@ -34,9 +34,13 @@ FACES: dict[str, dict[str, str]] = {
         "compile": "pypto_tmpl.compile.api",
         "create_op_call": "pypto_tmpl.ops.registry",
         "get_op": "pypto_tmpl.ops.registry",
+        "get_op_arg_effect": "pypto_tmpl.ops.registry",
+        "get_op_memory_spec": "pypto_tmpl.ops.registry",
         "is_op_registered": "pypto_tmpl.ops.registry",
         "make_roundtrip_instrument": "pypto_tmpl.passes.round_trip",
         "op": "pypto_tmpl.ir",
+        "op_has_declared_arg_effect": "pypto_tmpl.ops.registry",
+        "op_has_declared_arg_effects": "pypto_tmpl.ops.registry",
         "pass_manager": "pypto_tmpl.ir",
     },
     # What an op takes, the table of ops says.

@@ -240,7 +240,7 @@ def _entry_lines(table: OpTable, entry: OpEntry) -> Iterator[str]:
         "returns": entry.returns,
         "scratch": ", ".join(operand.name for operand in entry.operands if operand.scratch),
         "dsl": ", ".join(entry.dsl),
-        "lowers to": ", ".join(entry.lowers_to),
+        "lowers to": ", ".join(entry.lowered_names),
         "aliases": ", ".join(entry.aliases),
         "notes": entry.notes,
         "unverified": entry.unverified,

@@ -50,7 +50,7 @@ def _section(table: OpTable, entry: OpEntry, template_dirs: Sequence[Path] | Non
         "Written": ", ".join(f"`{name}`" for name in entry.dsl),
         "Called with": " or ".join(f"`({text})`" for text in call.signature) if entry.dsl else None,
         "Must hold": ", ".join(f"`{requirement}`" for requirement in call.requires),
-        "Becomes": ", ".join(f"`{name}`" for name in entry.lowers_to),
+        "Becomes": ", ".join(f"`{name}`" for name in entry.lowered_names),
         "Formerly": ", ".join(f"`{name}`" for name in entry.aliases),
         "Notes": entry.notes,
         "Unverified": entry.unverified,

@@ -36,7 +36,7 @@ class Evidence:
         if references == 0:
             yield "reference: MISSING"
         if cases == 0:
-            recorded = [op for op in entry.lowers_to if (self.cases or {}).get(op)]
+            recorded = [op for op in entry.lowered_names if (self.cases or {}).get(op)]
             yield f"oracle: as {', '.join(recorded)}" if recorded else "oracle: not in the record"
 
 

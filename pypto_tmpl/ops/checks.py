@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from pypto_tmpl.errors import Diagnostic, allowed_note
 from pypto_tmpl.ops import model, signatures
+from pypto_tmpl.ops.fact_checks import fact_problems, lowering_problems
 from pypto_tmpl.ops.macros import Macro, MacroFile, reachable_macros
 from pypto_tmpl.ops.sample_checks import sample_problems
 from pypto_tmpl.ops.sources import identifiers
@@ -51,6 +52,16 @@ def entry_problems(declaration: Declaration, around: Surroundings) -> Iterator[D
     yield from _result(declaration)
     yield from _call(declaration)
     yield from _samples(declaration)
+    for what, path, note in fact_problems(declaration.entry):
+        yield _problem(declaration, "fact", what, path, *filter(None, [note]))
+
+
+def wrong_lowerings(declarations: Sequence[Declaration]) -> Iterator[Diagnostic]:
+    """Ways to lower an op that do not fit the tile ops of any file."""
+    entries = {declaration.entry.name: declaration.entry for declaration in declarations}
+    for declaration in declarations:
+        for what, path, note in lowering_problems(declaration.entry, entries):
+            yield _problem(declaration, "lowering", what, path, *filter(None, [note]))
 
 
 def duplicate_ops(declarations: Iterable[Declaration]) -> Iterator[Diagnostic]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pypto_tmpl.errors import Diagnostic, PyptoTmplError
-from pypto_tmpl.ops.checks import Surroundings, duplicate_ops, entry_problems, unused_macros
+from pypto_tmpl.ops.checks import Surroundings, duplicate_ops, entry_problems, unused_macros, wrong_lowerings
 from pypto_tmpl.ops.macros import MacroFile, scan_macros, syntax_problem
 from pypto_tmpl.ops.sources import helper_names, read_text, template_files
 from pypto_tmpl.ops.spellings import colliding_spellings
@@ -78,8 +78,9 @@ def _load(template_dirs: Sequence[Path]) -> OpTable:
     problems += duplicate_ops(declarations)
     problems += colliding_spellings(declarations)
     unreadable = unreadable or any(file.syntax for file in macro_files.values())
-    if not unreadable:  # an unused macro may be that of an entry among the unreadable ones
+    if not unreadable:  # a macro or a tile op may be that of an entry among the unreadable ones
         problems += unused_macros(declarations, macro_files)
+        problems += wrong_lowerings(declarations)
     if problems:
         raise OpTableError(problems)
     return OpTable(declarations, macro_files)

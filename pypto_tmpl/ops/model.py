@@ -5,10 +5,22 @@ A key documented here is shown by editors on hover, so the descriptions speak to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field
+
+from pypto_tmpl.ops.call_model import CallSpec
+from pypto_tmpl.ops.fact_model import (
+    CORE_RULES,
+    TRAITS,
+    CoreRule,
+    LoweringSpec,
+    PipeSpec,
+    Trait,
+)
+from pypto_tmpl.ops.model_base import Model, NonEmpty
 
 OperandKind = Literal["tile", "tensor", "scalar", "tuple", "ptr", "array", "handle", "any"]
 ResultKind = Literal[
@@ -25,7 +37,6 @@ KwargType = Literal[
     "int", "float", "bool", "str", "DataType", "MemorySpace", "TensorLayout", "TileLayout", "PadValue"
 ]
 HandleType = Literal["CommCtx", "PrefetchAsyncContext", "AsyncEvent", "AsyncSession"]
-NonEmpty = Annotated[str, Meta(min_length=1)]
 
 TORCH_DTYPES: tuple[DTypeName, ...] = (
     "BOOL", "INT8", "INT16", "INT32", "INT64", "INDEX", "UINT8", "FP16", "BF16", "FP32",
@@ -43,11 +54,12 @@ CALL_FACTS = (
 )
 
 
-class _Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
-    """What all parts of the table have in common: immutable, keys by name, no unknown keys."""
+def _told(words: Mapping[Any, str]) -> str:
+    """A vocabulary as part of a description."""
+    return "; ".join(f"`{word}`: {meaning}" for word, meaning in words.items())
 
 
-class OperandSpec(_Model, frozen=True):
+class OperandSpec(Model, frozen=True):
     """One positional operand, in upstream's order and under upstream's name."""
 
     name: Annotated[NonEmpty, Meta(description="Upstream's name; the macro reads it as `a.<name>`.")]
@@ -74,7 +86,7 @@ class OperandSpec(_Model, frozen=True):
         return self.kind if isinstance(self.kind, tuple) else (self.kind,)
 
 
-class KwargSpec(_Model, frozen=True):
+class KwargSpec(Model, frozen=True):
     """One keyword attribute of the call."""
 
     name: Annotated[NonEmpty, Meta(description="Upstream's name; the macro reads it as `attr.<name>`.")]
@@ -93,7 +105,7 @@ class KwargSpec(_Model, frozen=True):
         return not isinstance(self.default, UnsetType)
 
 
-class ResultSpec(_Model, frozen=True):
+class ResultSpec(Model, frozen=True):
     """What the op yields, in the closed vocabulary of `pypto_tmpl/ops/typing/words.py`."""
 
     kind: Annotated[
@@ -123,77 +135,10 @@ class ResultSpec(_Model, frozen=True):
     items: Annotated[tuple[ResultSpec, ...], Meta(description="The parts of a tuple result, in order.")] = ()
 
 
-class CallSpec(_Model, frozen=True):
-    """How users call the op, where that is more than its operands followed by its keywords."""
-
-    signature: Annotated[
-        tuple[NonEmpty, ...],
-        Meta(
-            description="Parameters of each form, tried in order: `shape, dtype, *, layout=ND`. A default "
-            "is a constant, a member's name, or another parameter, whose value is then taken."
-        ),
-    ] = ()
-    builder: Annotated[
-        tuple[NonEmpty, ...],
-        Meta(description="Parameters of the function of `ir.op`, where they are not those of `signature`."),
-    ] = ()
-    operands: Annotated[
-        tuple[str, ...],
-        Meta(description="Parameters that become operands, in operand order, where the names differ."),
-    ] = ()
-    keywords: Annotated[
-        tuple[str, ...], Meta(description="Keywords in stored order, where it is not the signature's.")
-    ] = ()
-    drops: Annotated[
-        dict[str, Any], Meta(description="Parameter → value at which the call stores nothing of it.")
-    ] = field(default_factory=dict)
-    literals: Annotated[
-        dict[str, str],
-        Meta(description="Scalar operand → operand, keyword or dtype whose dtype a bare number takes."),
-    ] = field(default_factory=dict)
-    signed: Annotated[
-        tuple[str, ...],
-        Meta(description="Scalar operands of the dtype of their literals, or the signed one of its width."),
-    ] = ()
-    together: Annotated[tuple[str, ...], Meta(description="Parameters of which all or none are given.")] = ()
-    fills: Annotated[
-        tuple[str, ...], Meta(description="Tuple operands that are empty where only later ones are given.")
-    ] = ()
-    wraps: Annotated[
-        tuple[str, ...], Meta(description="Tuple operands for which one scalar stands for a tuple of it.")
-    ] = ()
-    counted: Annotated[
-        str | None,
-        Meta(
-            description="Scalar operand that may be given as extents, and in elements of the `dtype` stated."
-        ),
-    ] = None
-    states: Annotated[
-        tuple[str, ...],
-        Meta(description="Parameters that only state a part of the result type: `shape`, `dtype`."),
-    ] = ()
-    either: Annotated[
-        dict[str, str],
-        Meta(description="Parameter → operand that it becomes unless it is a constant, which is a keyword."),
-    ] = field(default_factory=dict)
-    region: Annotated[
-        str | None, Meta(description="Keyword that the enclosing split region gives where it is absent.")
-    ] = None
-    target: Annotated[
-        str | None, Meta(description="Keyword that the name gives to which the call is assigned.")
-    ] = None
-    requires: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="What must hold of the operands when the op is built, in the words of requirements."
-        ),
-    ] = ()
-
-
 Sample = dict[str, Any]
 
 
-class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
+class OpEntry(Model, frozen=True, rename={"constants": "with"}):
     """One registered op: what it takes and yields, and the macro that turns a call into Python."""
 
     name: Annotated[
@@ -215,11 +160,37 @@ class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
     returns: Annotated[str | None, Meta(description="The operand that the result is, after the change.")] = (
         None
     )
+    effects: Annotated[
+        dict[str, str] | None,
+        Meta(
+            description="Operand → `Read`, `Write`, `ReadWrite`, or `Write if key=value else Read`; by "
+            "default `Write` for those in `writes`. An empty mapping declares that there are none."
+        ),
+    ] = None
+    view_of: Annotated[
+        str | None, Meta(description="The operand whose storage the result shows, as passes see it.")
+    ] = None
+    disjoint_from: Annotated[
+        tuple[str, ...] | dict[str, tuple[str, ...]],
+        Meta(
+            description="Operands on whose storage the result may not lie, by backend where that differs; "
+            "`all`, and `narrower` for those of a narrower dtype than the result."
+        ),
+    ] = ()
+    row_major: Annotated[
+        bool, Meta(description="Backends need its tiles row by row; ResolveBackendOpLayouts sees to that.")
+    ] = False
+    core: Annotated[CoreRule, Meta(description=f"Where it runs: {_told(CORE_RULES)}.")] = "spaces"
+    pipe: Annotated[PipeSpec | None, Meta(description="The end of a pipe between cores that it is.")] = None
+    traits: Annotated[tuple[Trait, ...], Meta(description=f"What else it is: {_told(TRAITS)}.")] = ()
     dsl: Annotated[tuple[str, ...], Meta(description="User-level spellings, e.g. `pl.row_sum`.")] = ()
     call: Annotated[
         CallSpec | None, Meta(description="How users call it; by default operands, then keywords.")
     ] = None
-    lowers_to: Annotated[tuple[str, ...], Meta(description="Tile ops that a tensor op becomes.")] = ()
+    lowers_to: Annotated[
+        tuple[str | LoweringSpec, ...],
+        Meta(description="Ways to turn a tensor op into tile ops, tried in order; a name is `{to: name}`."),
+    ] = ()
     aliases: Annotated[tuple[str, ...], Meta(description="Legacy names of the same op.")] = ()
     emit: Annotated[
         NonEmpty | None,
@@ -274,6 +245,16 @@ class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
         return self.emit is not None and self.emit != "noop"
 
     @cached_property
+    def lowerings(self) -> tuple[LoweringSpec, ...]:
+        """``lowers_to`` with all names written out."""
+        return tuple(LoweringSpec(to=way) if isinstance(way, str) else way for way in self.lowers_to)
+
+    @property
+    def lowered_names(self) -> tuple[str, ...]:
+        """The tile ops that a tensor op may become, each once."""
+        return tuple(dict.fromkeys(name for way in self.lowerings for name in way.names))
+
+    @cached_property
     def operand_names(self) -> tuple[str, ...]:
         """Names of the operands in order."""
         return tuple(operand.name for operand in self.operands)
@@ -284,8 +265,9 @@ class OpEntry(_Model, frozen=True, rename={"constants": "with"}):
         return tuple(kwarg.name for kwarg in self.kwargs)
 
 
-class FamilyFile(_Model, frozen=True):
+class FamilyFile(Model, frozen=True):
     """One file of the op table: the ops of a family, whose macros stand in the sibling .py.jinja."""
 
     family: Annotated[NonEmpty, Meta(description="The file's name without its ending.")]
     ops: Annotated[tuple[OpEntry, ...], Meta(description="The ops of the family.")]
+    traits: Annotated[tuple[Trait, ...], Meta(description="Traits that all ops of the family have.")] = ()

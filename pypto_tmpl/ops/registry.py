@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pypto_tmpl import ir
@@ -47,3 +48,42 @@ def create_op_call(
             listed = ", ".join(names) or "none"
             raise OpCallError(f"{op_name}: it has no keyword {key!r}; its keywords: {listed}")
     return call(op_name, *args, span=span, **dict(kwargs or {}))
+
+
+@dataclass(frozen=True, slots=True)
+class OpMemorySpec:
+    """The memory spaces that an op takes and gives."""
+
+    inputs: tuple[tuple[ir.MemorySpace, ...], ...]
+    """For each operand the spaces that it may be in, the preferred one first; none where any will do."""
+    output: ir.MemorySpace | None
+    """The space of the result, where it is always the same."""
+
+
+def get_op_memory_spec(op_name: str) -> OpMemorySpec | None:
+    """The spaces of an op's operands and result, None where the op takes and gives values of any space."""
+    facts = load_table().facts(get_op(op_name).name)
+    output = ir.MemorySpace.__members__.get(facts.result_memory or "")
+    return OpMemorySpec(facts.operand_memory, output) if any(facts.operand_memory) or output else None
+
+
+def get_op_arg_effect(op_name: str, arg_index: int, **kwargs: Any) -> ir.ArgEffect:
+    """What a call of the op with these keywords does to the storage of an operand: it reads, unless declared.
+
+    Raises: UnknownOpError; IndexError for an operand that the op does not have.
+    """
+    entry = load_table()[op_name]
+    if not 0 <= arg_index < len(entry.operands):
+        raise IndexError(f"{op_name} has {len(entry.operands)} operands, there is no operand {arg_index}")
+    rule = load_table().facts(op_name).effects.get(arg_index)
+    return ir.ArgEffect.Read if rule is None else rule.of_call(entry, kwargs)
+
+
+def op_has_declared_arg_effect(op_name: str, arg_index: int) -> bool:
+    """Whether the op declares what it does to the storage of that operand."""
+    return arg_index in load_table().facts(get_op(op_name).name).effects
+
+
+def op_has_declared_arg_effects(op_name: str) -> bool:
+    """Whether the op declares its effects on operands, be it that there are none."""
+    return load_table().facts(get_op(op_name).name).declares_effects

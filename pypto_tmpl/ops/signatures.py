@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pypto_tmpl.ops.model import CallSpec, OpEntry
+from pypto_tmpl.ops.call_model import CallSpec
+from pypto_tmpl.ops.model import OpEntry
 
 _PLAIN: Final = CallSpec()
 

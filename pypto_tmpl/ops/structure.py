@@ -13,6 +13,17 @@ import yaml
 
 from pypto_tmpl.errors import Diagnostic, Location, allowed_note
 from pypto_tmpl.ops import model
+from pypto_tmpl.ops.call_model import CallSpec
+from pypto_tmpl.ops.fact_model import (
+    CoreRule,
+    LoweringSpec,
+    PipeEnd,
+    PipeSpec,
+    PipeTarget,
+    ScratchShape,
+    ScratchSpec,
+    Trait,
+)
 from pypto_tmpl.ops.positions import YamlFile, parse_yaml, split_path
 from pypto_tmpl.ops.sources import read_text
 from pypto_tmpl.ops.table import Declaration
@@ -21,13 +32,15 @@ _UNKNOWN_KEY = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`")
 _MISSING_KEY = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
 _WRONG_TYPE = re.compile(r"Expected `(?P<expected>.+?)`, got `(?P<got>.+?)`")
 _WRONG_VALUE = re.compile(r"Invalid enum value '(?P<value>.*)'")
+_HEAD = ("family", "traits", "ops")
 _PARTS = {
     "operands": model.OperandSpec, "kwargs": model.KwargSpec, "result": model.ResultSpec,
-    "call": model.CallSpec,
+    "call": CallSpec, "pipe": PipeSpec, "lowers_to": LoweringSpec, "scratch": ScratchSpec,
 }  # fmt: skip
 _VOCABULARY = {
     "kind": model.OperandKind, "memory": model.MemorySpace, "dtypes": model.DTypeName,
-    "dtype": model.DTypeName, "type": model.KwargType,
+    "dtype": model.DTypeName, "type": model.KwargType, "core": CoreRule, "traits": Trait, "end": PipeEnd,
+    "to": PipeTarget, "shape": ScratchShape,
 }  # fmt: skip
 
 
@@ -49,18 +62,36 @@ def _family(path: Path, text: str) -> tuple[Sequence[Declaration], Sequence[Diag
         return (), [*file.problems, Diagnostic("family-file", what, str(Location(path, 1)))]
     problems = [*file.problems, *_check_head(file, data, stem)]
     nodes = next(value for key, value in root.value if key.value == "ops").value
+    shared = _shared_traits(file, data, stem, problems)
     declarations = []
     for index, (value, node) in enumerate(zip(data["ops"], nodes, strict=True)):
         entry = _convert(file, value, node, index, problems)
         if entry is not None:
-            declarations.append(Declaration(entry, stem, file, node))
+            declarations.append(Declaration(_with_traits(entry, shared), stem, file, node))
     return declarations, problems
+
+
+def _shared_traits(
+    file: YamlFile, data: dict[str, Any], stem: str, problems: list[Diagnostic]
+) -> tuple[Trait, ...]:
+    """The traits that a file gives to all of its ops; none, and a problem, where they are not right."""
+    try:
+        return msgspec.convert(data.get("traits", []), tuple[Trait, ...])
+    except msgspec.ValidationError as error:
+        message, _, path_text = str(error).partition(" - at ")
+        path = ["traits", *split_path(path_text)]
+        problems.append(_describe(file, None, stem, message, path))
+        return ()
+
+
+def _with_traits(entry: model.OpEntry, shared: tuple[Trait, ...]) -> model.OpEntry:
+    return msgspec.structs.replace(entry, traits=(*shared, *entry.traits)) if shared else entry
 
 
 def _check_head(file: YamlFile, data: dict[str, Any], stem: str) -> Iterator[Diagnostic]:
     for key in data:
-        if key not in ("family", "ops"):
-            notes = (allowed_note("keys", ("family", "ops"), key),)
+        if key not in _HEAD:
+            notes = (allowed_note("keys", _HEAD, key),)
             where = str(Location(file.path, file.line_of([key])))
             yield Diagnostic("unknown-key", f"{stem}: unknown key {key!r}", where, notes)
     if data.get("family") != stem:
@@ -91,16 +122,18 @@ def _convert(
 
 
 def _without(value: Any, path: list[str | int], key: str) -> Any:
-    """A copy of ``value`` in which the mapping at ``path`` lacks ``key``."""
+    """A copy of ``value`` in which the mapping at ``path`` lacks ``key``; "?" stands for every value."""
     if not path:
         return {name: part for name, part in value.items() if name != key}
     step, rest = path[0], path[1:]
     if isinstance(value, list):
         return [_without(part, rest, key) if index == step else part for index, part in enumerate(value)]
-    return {name: _without(part, rest, key) if name == step else part for name, part in value.items()}
+    return {n: _without(part, rest, key) if step in (n, "?") else part for n, part in value.items()}
 
 
-def _describe(file: YamlFile, node: yaml.Node, op: str, message: str, path: list[str | int]) -> Diagnostic:
+def _describe(
+    file: YamlFile, node: yaml.Node | None, op: str, message: str, path: list[str | int]
+) -> Diagnostic:
     """A message of msgspec in the words of the table."""
     place = _shown(path)
     inside = f" in {place}" if place else ""
@@ -132,7 +165,7 @@ def _shown(path: list[str | int]) -> str:
 
 
 def _keys_at(path: list[str | int], *, required: bool = False) -> tuple[str, ...]:
-    struct: Any = _PARTS[str(path[0])] if path else model.OpEntry
+    struct: Any = next((_PARTS[step] for step in reversed(path) if step in _PARTS), model.OpEntry)
     fields = msgspec.structs.fields(struct)
     return tuple(field.encode_name for field in fields if field.required or not required)
 

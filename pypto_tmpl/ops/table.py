@@ -10,8 +10,10 @@ from typing import Any
 import yaml
 
 from pypto_tmpl.errors import Location, PyptoTmplError, closest
+from pypto_tmpl.ops.fact_model import Trait
 from pypto_tmpl.ops.macros import Macro, MacroFile
 from pypto_tmpl.ops.model import OpEntry
+from pypto_tmpl.ops.op_facts import NO_FACTS, OpFacts, facts_of_entry
 from pypto_tmpl.ops.positions import YamlFile
 
 
@@ -53,6 +55,7 @@ class OpTable(Mapping[str, OpEntry]):
         self._ops: dict[str, _Op] = {}
         self._aliases: dict[str, str] = {}
         self._macro_files = macro_files
+        self._facts: dict[str, OpFacts] = {}
         families: dict[str, list[OpEntry]] = {}
         for declaration in sorted(declarations, key=lambda item: item.entry.name):
             entry, family = declaration.entry, declaration.family
@@ -86,6 +89,18 @@ class OpTable(Mapping[str, OpEntry]):
 
     def __hash__(self) -> int:
         return id(self)
+
+    def facts(self, name: str) -> OpFacts:
+        """What an op does beyond its value; no facts where the table has no op of that name."""
+        found = self._facts.get(name)
+        if found is None:
+            op = self._find(name)
+            found = self._facts[name] = NO_FACTS if op is None else facts_of_entry(op.entry)
+        return found
+
+    def with_trait(self, trait: Trait) -> frozenset[str]:
+        """The names of the ops that have a trait."""
+        return frozenset(name for name, op in self._ops.items() if trait in op.entry.traits)
 
     def family_of(self, name: str) -> str:
         """The family whose files hold the op; its macros stand in ``ops/<family>.py.jinja``."""

@@ -74,3 +74,44 @@ def test_what_an_op_does_not_take_is_refused(op: str, args: list, keywords: dict
 def test_a_call_of_an_unknown_op_is_refused() -> None:
     with pytest.raises(ops.UnknownOpError, match="no op 'tile.nothing'"):
         ir.create_op_call("tile.nothing", [T], {"mode": 1}, HERE)
+
+
+@pytest.mark.parametrize(
+    ("op", "index", "kwargs", "effect"),
+    [
+        ("tile.store", 0, {}, "Read"),
+        ("tile.store", 2, {}, "Write"),
+        ("tile.store", 2, {"atomic": ir.AtomicType.Add}, "ReadWrite"),
+        ("tile.matmul_acc", 0, {}, "ReadWrite"),
+        ("tensor.write", 0, {}, "Write"),
+        ("tile.mgather", 2, {}, "Read"),
+        ("tile.mgather", 2, {"coalesce": 1, "target_memory": ir.MemorySpace.Mat}, "Write"),
+        ("system.syncall", 0, {"mode": "soft"}, "ReadWrite"),
+        ("pld.system.notify", 0, {"op": 1}, "Write"),
+        ("pld.system.notify", 0, {"op": 0}, "ReadWrite"),
+        ("pld.tensor.all_to_all_v", 2, {}, "ReadWrite"),
+        ("pld.tensor.all_to_all_v", 4, {}, "Write"),
+    ],
+)
+def test_effects_on_operands(op: str, index: int, kwargs: dict[str, object], effect: str) -> None:
+    assert ir.get_op_arg_effect(op, index, **kwargs) is ir.ArgEffect[effect]
+
+
+def test_declared_effects() -> None:
+    assert ir.op_has_declared_arg_effects("tile.store") and ir.op_has_declared_arg_effect("tile.store", 2)
+    assert not ir.op_has_declared_arg_effect("tile.store", 0)
+    assert ir.op_has_declared_arg_effects("pld.system.wait")  # which says that there are none
+    assert not ir.op_has_declared_arg_effects("tile.add")
+
+
+def test_effect_of_no_operand() -> None:
+    with pytest.raises(IndexError, match=r"tile\.add has 2 operands, there is no operand 2"):
+        ir.get_op_arg_effect("tile.add", 2)
+
+
+def test_memory_of_operands_and_result() -> None:
+    space = ir.MemorySpace
+    spec = ir.get_op_memory_spec("tile.matmul_bias")
+    assert (spec.inputs, spec.output) == (((space.Left,), (space.Right,), (space.Bias,)), space.Acc)
+    assert ir.get_op_memory_spec("tile.store").inputs[0] == (space.Vec, space.Acc)
+    assert ir.get_op_memory_spec("tensor.dim") is None

@@ -214,7 +214,7 @@ error[family-name]: family 'reduction' stands in the file of 'reduce'
         """\
 error[unknown-key]: reduce: unknown key 'opps'
   --> T/ops/reduce.yaml:2
-   = keys: family, ops; did you mean 'ops'?""",
+   = keys: family, traits, ops; did you mean 'ops'?""",
     ),
     case(
         "no ops",

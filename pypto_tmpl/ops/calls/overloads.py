@@ -15,10 +15,11 @@ from types import MappingProxyType
 from typing import Any
 
 from pypto_tmpl.errors import closest
+from pypto_tmpl.ops.call_model import CallSpec
 from pypto_tmpl.ops.calls.arguments import is_computed, kind_of
 from pypto_tmpl.ops.calls.context import Argument, shown_argument
 from pypto_tmpl.ops.loader import load_table
-from pypto_tmpl.ops.model import CallSpec, KwargSpec, OpEntry, OperandSpec
+from pypto_tmpl.ops.model import KwargSpec, OpEntry, OperandSpec
 from pypto_tmpl.ops.signatures import (
     SameAs,
     Signature,
