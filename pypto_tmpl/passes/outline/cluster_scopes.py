@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
-from pypto_tmpl.ir.verifier.walking import statements, used_variables
+from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.verifier.walking import used_variables
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.outline.dataflow import Callees, all_definitions

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.verifier.walking import (
-    definitions,
-    evaluated,
-    own_expressions,
-    parts,
-    statements,
-    used_variables,
-)
+from pypto_tmpl.ir.bodies import parts, statements
+from pypto_tmpl.ir.verifier.walking import definitions, evaluated, own_expressions, used_variables
 from pypto_tmpl.rewrite import flat
 
 _STORES = {"tile.store": 2, "tensor.assemble": 0}

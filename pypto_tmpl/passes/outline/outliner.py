@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.verifier.walking import definitions, statements
+from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.verifier.walking import definitions
 from pypto_tmpl.passes.outline.dataflow import Callees, reads
 from pypto_tmpl.passes.outline.launches import launch
 from pypto_tmpl.passes.outline.outlining import Kind, Region, region_of

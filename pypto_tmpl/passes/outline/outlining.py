@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.verifier.walking import statements
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.passes.outline.dataflow import (
     Callees,
     Origins,
