@@ -7,11 +7,11 @@ from math import inf
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts
+from pypto_tmpl.ops import facts as op_facts
 
 Range = tuple[float, float]  # least and greatest number; infinite where nothing is known
 
 _ANY: Range = (-inf, inf)
-_COUNTS = frozenset({"tensor.dim", "tile.get_block_idx", "tile.get_block_num", "tile.get_subblock_idx"})
 
 
 class IntegerBounds:
@@ -37,7 +37,7 @@ class IntegerBounds:
         if isinstance(value, ir.Var):
             return self._of_variable(value)
         if isinstance(value, ir.Call):
-            return (0, inf) if value.op.name in _COUNTS else _ANY
+            return (0, inf) if op_facts.of_value(value).has("counts") else _ANY
         if isinstance(value, ir.BinaryExpr):
             return _within(value.type, _combined(value, self.of(value.left), self.of(value.right)))
         if isinstance(value, ir.Cast):

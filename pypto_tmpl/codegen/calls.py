@@ -14,7 +14,6 @@ from pypto_tmpl.codegen.known_ops import KnownOp, KnownOps
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
 from pypto_tmpl.codegen.packed import is_packed
 from pypto_tmpl.codegen.poison import Suspect, suspects
-from pypto_tmpl.codegen.regions import POPS
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
@@ -22,14 +21,13 @@ from pypto_tmpl.errors import closest
 from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.verifier.outputs import ATOMIC_ADD_DTYPES
 from pypto_tmpl.ops import KwargSpec, OpEntry
+from pypto_tmpl.ops import facts as op_facts
 from pypto_tmpl.ops.blocks import may_have_block
 
-_LAID = frozenset({"tile.store", "tile.assemble", "tensor.assemble"})  # write the cells of a source
 _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
 
-# Scales of these layouts lie in memory in blocks; these ops know how, or look at the extents only.
+# Scales of these layouts lie in memory in blocks; some ops know how, or look at extents only.
 _PACKED = (ir.TensorLayout.MX_A_ZZ, ir.TensorLayout.MX_B_NN)
-_UNPACKING = frozenset({"tile.load", "tile.store", "tensor.dim"})
 
 
 class OperatorCalls:
@@ -127,7 +125,7 @@ class OperatorCalls:
 
     def _may_write(self, call: ir.Call) -> bool:
         """Whether a store has the part it writes and a target that can be added to; reported if not."""
-        if call.op.name == "tile.store" and not _has_its_block(call):
+        if op_facts.of_value(call).has("lays") and not _has_its_block(call):
             self._context.report(f"operator {call.op.name!r} writes more than its tile has", call.span)
             return False
         if call.kwargs.get("atomic") != ir.AtomicType.Add or not isinstance(call.type, ir.ShapedType):
@@ -152,13 +150,13 @@ class OperatorCalls:
             if self._values.may_share(arg, target):
                 text = self._macros.apart(operands[at], operands[position], offsets)
                 operands[at] = operands[at].copied(str(text))
-            starts = self._values.edges.starts(arg) if entry.name in _LAID else None
+            starts = self._values.edges.starts(arg) if "lays" in entry.traits else None
             if starts is not None and ("shapes" in named or not self._values.edges.is_loaded(arg)):
                 operands[at].edge = self._edge(starts)
 
     def _is_by_row_and_column(self, call: ir.Call) -> bool:
         """Whether no operand lies packed in memory where the op expects rows; if one does, it is reported."""
-        if call.op.name in _UNPACKING:
+        if op_facts.of_value(call).has("unpacks"):
             return True
         for arg in call.args:
             view = arg.type.tensor_view if isinstance(arg.type, ir.TensorType) else None
@@ -190,7 +188,7 @@ class OperatorCalls:
             return Operand(text, dtype_name=type_.dtype.name, is_literal=is_literal)
         if not isinstance(type_, ir.ShapedType):
             return Operand(text)
-        is_popped = is_result and isinstance(node, ir.Call) and node.op.name in POPS
+        is_popped = is_result and op_facts.of_value(node).pipe_end == "pop"
         space = type_.memory_space if isinstance(type_, ir.TileType) else None
         view = type_.tensor_view if isinstance(type_, ir.TensorType) else None
         return Operand.shaped(
@@ -222,7 +220,6 @@ class OperatorCalls:
         if any(map(self._values.is_fresh, call.args)) or any(map(self._values.is_partial, call.args)):
             self.suspects += suspects(
                 known.entry,
-                known.family,
                 call.args,
                 operands,
                 result,

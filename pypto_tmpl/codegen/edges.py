@@ -16,9 +16,6 @@ from pypto_tmpl.ir.extents import same_extent
 from pypto_tmpl.ops import OpEntry, OpTable, carries_region_of, resolve_result
 
 Starts = tuple[ir.Expr, ...]
-_LOADS = frozenset({"tile.load", "tensor.slice"})
-_WINDOWS = frozenset({"tile.slice", "tile.extract"})
-_FILLS = frozenset({"tile.fillpad_inplace"})  # write what does not count, and give a value in which all does
 _REDUCED = frozenset({"reduce_first", "reduce_last", "reduce_second_last", "reduce_axis"})
 
 
@@ -33,7 +30,7 @@ class Edges:
         for call in facts.calls if self._has_any else ():  # what is written into a tile counts
             entry = table.get(call.op.name)
             written = written_operand(entry, call) if entry is not None else None
-            if written is not None and call.op.name not in _FILLS:
+            if written is not None and entry is not None and "fills_padding" not in entry.traits:
                 self._known[id(written)] = None
 
     def starts(self, value: ir.Expr) -> Starts | None:
@@ -56,7 +53,7 @@ class Edges:
     def is_loaded(self, value: ir.Expr) -> bool:
         """Whether a value is a load's own result, which tells at run time which cells the tensor had."""
         values = self._values.get(id(value), ()) if isinstance(value, ir.Var) else (value,)
-        return all(isinstance(other, ir.Call) and other.op.name in _LOADS for other in values)
+        return all(isinstance(other, ir.Call) and self._is_load(other) for other in values)
 
     def _of_call(self, call: ir.Call) -> Starts | None:
         entry = self._table.get(call.op.name)
@@ -65,8 +62,11 @@ class Edges:
         found = self._of_load(call) if call.kwargs.get("clamp") else self._kept(call, entry)
         return found if found is not None and any(not _is_zero(start) for start in found) else None
 
+    def _is_load(self, call: ir.Call) -> bool:
+        return self._table.facts(call.op.name).has("loads")
+
     def _of_load(self, call: ir.Call) -> Starts | None:
-        if call.op.name not in _LOADS or not isinstance(call.type, ir.ShapedType):
+        if not self._is_load(call) or not isinstance(call.type, ir.ShapedType):
             return None
         named = dict(zip(self._table[call.op.name].operand_names, call.args, strict=False))
         offsets = named.get("offsets", named.get("offset"))
@@ -99,7 +99,7 @@ class Edges:
             return (*starts[:-2], starts[-1], starts[-2])
         if rule in _REDUCED:
             return _reduced(starts, source.type.shape, call.type.shape)
-        if call.op.name in _WINDOWS:
+        if "window" in entry.traits:
             return _shifted(starts, call, entry)
         return _reshaped(starts, source.type.shape, call.type.shape) if rule == "reshape" else None
 

@@ -23,11 +23,12 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, launches_of
 from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.codegen.shared_arguments import Naming, namings
-from pypto_tmpl.codegen.whole_tiles import POPS, PUSHES, pipe_id
+from pypto_tmpl.codegen.whole_tiles import pipe_id
 from pypto_tmpl.ir.arithmetic import constant_value
 from pypto_tmpl.ops import OpTable
+from pypto_tmpl.ops.fact_model import PipeTarget
 
-_Pipe = tuple[str, int]  # direction and id
+_Pipe = tuple[PipeTarget | None, int]  # where it leads, and its id
 _Window = tuple[tuple[int | None, int | None], ...]  # start and extent by axis, None where not known
 
 
@@ -176,11 +177,11 @@ class _Reader:
                     self._note_transfer(node, place)
 
     def _note_transfer(self, call: ir.Call, place: _Place) -> None:
-        name = call.op.name
-        if name in PUSHES:
-            self._member.sent.append(((PUSHES[name], pipe_id(call)), place))
-        elif name in POPS:
-            self._member.received.append(((POPS[name], pipe_id(call)), place))
+        known = self._table.facts(call.op.name)
+        if known.pipe_end == "push":
+            self._member.sent.append(((known.pipe_to, pipe_id(call)), place))
+        elif known.pipe_end == "pop":
+            self._member.received.append(((known.pipe_to, pipe_id(call)), place))
 
     def _note(
         self, function: ir.Function, stmt: ir.Stmt, call: ir.Call, roots: dict[int, ir.Var], place: _Place

@@ -12,14 +12,14 @@ from pypto_tmpl.codegen.facts import BodyFacts, Launch, code_nodes
 from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.regions import is_partial_push, unbound_region_params
 from pypto_tmpl.codegen.whole_tiles import (
-    POPS,
-    PUSHES,
-    TRANSFERS,
     awaits_halving,
+    is_transfer,
     pipe_id,
     split_code,
     takes_whole_tiles,
 )
+from pypto_tmpl.ops import facts as op_facts
+from pypto_tmpl.ops.fact_model import PipeTarget
 
 _CORES = (ir.FunctionType.AIC, ir.FunctionType.AIV)
 
@@ -141,7 +141,7 @@ class KernelMap:
         if self._has(aiv, "split_aiv"):
             return False
         calls = list(self._calls(aiv))
-        if any(call.op.name in TRANSFERS for call in calls):
+        if any(is_transfer(call) for call in calls):
             return aic is not None and takes_whole_tiles(self._calls(aic), calls)
         return any(
             awaits_halving(part, calls)
@@ -152,13 +152,13 @@ class KernelMap:
     def _split_codes(self, members: Iterable[ir.Function]) -> set[int]:
         """Split codes of all transfers. Each has its own: one pipe may carry rows first, then columns."""
         calls = (call for function in members for call in self._calls(function))
-        return {split_code(call) for call in calls if call.op.name in TRANSFERS}
+        return {split_code(call) for call in calls if is_transfer(call)}
 
     def lane1_writes(self, aiv: ir.Function) -> bool:
         """False for a kernel that both lanes run whole: then lane 1 runs for its pipe traffic only."""
         is_dual, is_split = self._has(aiv, "dual_aiv_dispatch"), self._has(aiv, "split_aiv")
         calls = list(self._calls(aiv)) if is_dual and not is_split else []
-        splits = any(call.op.name in TRANSFERS and split_code(call) for call in calls)
+        splits = any(is_transfer(call) and split_code(call) for call in calls)
         knows_lane = any(map(is_lane_index, calls))
         return not is_dual or is_split or splits or knows_lane
 
@@ -259,7 +259,7 @@ class KernelMap:
 
     def may_pop_partial(self, function: ir.Function, pop: ir.Call) -> bool:
         """False only if every push that can reach ``pop`` is known to push full tiles in even parts."""
-        direction, pipe = POPS[pop.op.name], pipe_id(pop)
+        direction, pipe = op_facts.of_value(pop).pipe_to, pipe_id(pop)
         peers = self._peers.get(function.name)
         if not peers:
             return True
@@ -282,24 +282,24 @@ class KernelMap:
         return found
 
     @cached_property
-    def _partial_pipes(self) -> set[tuple[str, str, int]]:
+    def _partial_pipes(self) -> set[tuple[str, PipeTarget | None, int]]:
         """(pushing function, direction, pipe id) of the pipes that may carry partly valid tiles."""
         transfers = {
-            name: [call for call in facts.calls if call.op.name in TRANSFERS]
+            name: [(call, op_facts.of_value(call)) for call in facts.calls if is_transfer(call)]
             for name, facts in self.facts.items()
         }
-        found: set[tuple[str, str, int]] = set()
+        found: set[tuple[str, PipeTarget | None, int]] = set()
         before = -1
         while len(found) != before:
             before = len(found)
             for name, calls in transfers.items():
                 receives_partial = any(
-                    (peer, POPS[call.op.name], pipe_id(call)) in found
-                    for call in calls
-                    if call.op.name in POPS
+                    (peer, known.pipe_to, pipe_id(call)) in found
+                    for call, known in calls
+                    if known.pipe_end == "pop"
                     for peer in self._peers.get(name, ())
                 )
-                for call in calls:
-                    if call.op.name in PUSHES and (receives_partial or is_partial_push(call)):
-                        found.add((name, PUSHES[call.op.name], pipe_id(call)))
+                for call, known in calls:
+                    if known.pipe_end == "push" and (receives_partial or is_partial_push(call)):
+                        found.add((name, known.pipe_to, pipe_id(call)))
         return found

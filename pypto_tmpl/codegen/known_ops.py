@@ -8,29 +8,21 @@ from dataclasses import dataclass
 from pypto_tmpl.codegen.environment import OpMacros
 from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
 
-_READ_FIRST = frozenset({"matmul", "matmul_mx"})  # families whose ops compute before they write
-# Families and single ops whose macros leave out the cells before a value's tensor.
-_HEEDS_START = frozenset(
-    {"arg_reduce", "matmul", "matmul_mx", "padding", "partial", "reduce", "scatter"}
-    | {"tensor.gather_compare", "tile.fillpad", "tile.gather_compare", "tile.mscatter"}
-)
-
 
 @dataclass(frozen=True, slots=True)
 class KnownOp:
     """What the table says of an op, looked up once."""
 
     entry: OpEntry
-    family: str
     keywords: Mapping[str, KwargSpec]
     heeds_start: bool
     writes_late: bool  # it reads all of its operands before it writes, or writes none
 
     @classmethod
-    def of(cls, entry: OpEntry, family: str) -> KnownOp:
-        heeds_start = not _HEEDS_START.isdisjoint((family, entry.name))
-        writes_late = not entry.writes or family in _READ_FIRST
-        return cls(entry, family, {spec.name: spec for spec in entry.kwargs}, heeds_start, writes_late)
+    def of(cls, entry: OpEntry) -> KnownOp:
+        heeds_start = "heeds_start" in entry.traits
+        writes_late = not entry.writes or "reads_first" in entry.traits
+        return cls(entry, {spec.name: spec for spec in entry.kwargs}, heeds_start, writes_late)
 
 
 class KnownOps:
@@ -45,5 +37,5 @@ class KnownOps:
         """What the table says of an op, None for an op that it does not have."""
         known = self._known.get(name)
         if known is None and (entry := self.table.get(name)) is not None:
-            known = self._known[name] = KnownOp.of(entry, self.table.family_of(name))
+            known = self._known[name] = KnownOp.of(entry)
         return known

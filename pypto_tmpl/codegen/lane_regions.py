@@ -18,10 +18,8 @@ from pypto_tmpl.ir.arithmetic import constant_value, simplify
 from pypto_tmpl.ir.bodies import direct
 from pypto_tmpl.ir.extents import as_extent, same_extent
 from pypto_tmpl.ops import OpEntry, OpTable
+from pypto_tmpl.ops import facts as op_facts
 from pypto_tmpl.ops.typing.words import resolve_result
-
-LANE_INDICES = frozenset({"tile.get_subblock_idx", "tensor.get_subblock_idx"})
-SHARDS = frozenset({"tile.aiv_shard", "tensor.aiv_shard"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +123,13 @@ def lane_variable(body: ir.Stmt) -> ir.Var | None:
 
 def is_lane_index(value: ir.Expr) -> bool:
     """True for the call of an op that gives the index of the vector lane."""
-    return isinstance(value, ir.Call) and value.op.name in LANE_INDICES
+    return op_facts.of_value(value).has("lane_index")
 
 
 def _shards(body: ir.Stmt, facts: BodyFacts, on_two_lanes: bool) -> dict[int, tuple[ir.Expr, int, set[int]]]:
     """Shards by identity, each with its lane's index, the split around it, and all names of lane indices."""
-    if SHARDS.isdisjoint(facts.op_names):
+    shards = op_facts.named("shards")
+    if shards.isdisjoint(facts.op_names):
         return {}
     indices = {id(stmt.var) for stmt in facts.assignments if is_lane_index(stmt.value)}
     contexts = [(body, 0)] if on_two_lanes else []
@@ -142,7 +141,7 @@ def _shards(body: ir.Stmt, facts: BodyFacts, on_two_lanes: bool) -> dict[int, tu
             ir.Op("tile.get_subblock_idx"), [], {}, ir.ScalarType(ir.DataType.INDEX), part.span
         )
         for node in code_nodes(part):
-            if isinstance(node, ir.Call) and node.op.name in SHARDS:
+            if isinstance(node, ir.Call) and node.op.name in shards:
                 found[id(node)] = (lane, split, indices)
     return found
 

@@ -17,18 +17,6 @@ from pypto_tmpl.codegen.facts import BodyFacts, Code, code_nodes, code_of
 from pypto_tmpl.codegen.storage import WrittenTiles, shared_operands, written_operand
 from pypto_tmpl.ops import OpTable
 
-COPIES = frozenset({"tile.load", "tensor.slice", "tile.extract"})
-_MAY_SHOW = COPIES | {
-    "tensor.reshape", "tensor.view", "tensor.reinterpret_view", "tensor.transpose", "tile.move", "tile.cast",
-    "tensor.cast",
-}  # fmt: skip
-_COMPUTES = frozenset(
-    {
-        "elementwise", "unary", "division", "bitwise", "compare", "partial", "broadcast", "broadcast_columns",
-        "cast", "reduce", "arg_reduce", "matmul", "matmul_mx", "generate", "padding", "shape", "memory",
-        "elements", "gather", "sort_gather", "array",
-    }
-)  # fmt: skip
 _NOWHERE: Mapping[int, int] = MappingProxyType({})
 
 
@@ -61,7 +49,7 @@ class Views:
     def _blocks(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
         """The block that each copy stands in, and where."""
         found: dict[int, tuple[Sequence[ir.Stmt], int]] = {}
-        copies = {id(call) for call in self._facts.calls if call.op.name in COPIES}
+        copies = {id(c) for c in self._facts.calls if self._table.facts(c.op.name).copies_window}
         places = list(self._places()) if copies else []
         for block, at, value in places:
             if id(value) in copies:
@@ -141,7 +129,7 @@ class Views:
             return False
         if not isinstance(value, ir.Call) or isinstance(value.op, ir.GlobalVar):
             return not isinstance(value.type, ir.ScalarType)
-        if value.op.name in _MAY_SHOW:
+        if self._table.facts(value.op.name).may_show_operand:
             return any(self._shows(operand, part) for operand in value.args[:1])
         return any(self._shows(operand, part) for operand in shared_operands(value, self._table))
 
@@ -159,7 +147,7 @@ class Views:
         if not isinstance(node, ir.Call):
             return True
         entry = None if isinstance(node.op, ir.GlobalVar) else self._table.get(node.op.name)
-        if entry is None or self._table.family_of(entry.name) not in _COMPUTES:
+        if entry is None or "quiet" not in entry.traits:
             return False
         target = written_operand(entry, node)
         others = ir.ArrayType if is_tile else ir.TileType | ir.ArrayType

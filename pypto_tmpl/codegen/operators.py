@@ -10,6 +10,7 @@ from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.trace_emitter import Tracing
 from pypto_tmpl.codegen.values import Values
+from pypto_tmpl.ops import facts as op_facts
 
 _CUBE_SPACES = frozenset(
     {
@@ -21,7 +22,6 @@ _CUBE_SPACES = frozenset(
         ir.MemorySpace.RightScale,
     }
 )
-_TFREES = frozenset({"system.tfree_to_aic", "system.tfree_to_aiv"})
 
 
 class Operators:
@@ -58,9 +58,8 @@ class Operators:
 
     def _released(self, node: ir.Call) -> ir.Call:
         """A tfree with the pipe of the tile that it frees, which StampTfreeSplit will write into it."""
-        pipe = (
-            self._values.popped_from.get(id(node.args[0])) if node.op.name in _TFREES and node.args else None
-        )
+        is_free = op_facts.of_value(node).pipe_end == "free" and node.args
+        pipe = self._values.popped_from.get(id(node.args[0])) if is_free else None
         if pipe is None or "id" in node.kwargs:
             return node
         kwargs = {**dict(node.kwargs.items()), "id": pipe}

@@ -16,14 +16,6 @@ from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.ops import OpTable
 
 _ENTRIES = frozenset({ir.FunctionType.Opaque, ir.FunctionType.Orchestration})  # called with what they declare
-_CREATES = frozenset({"tensor.create", "tile.create", "tensor.create_l1"})
-WINDOWS = frozenset({"tile.load", "tensor.slice", "tile.slice", "tile.extract"})
-_COMPUTES = frozenset(
-    {
-        "elementwise", "unary", "division", "bitwise", "compare", "partial", "broadcast", "broadcast_columns",
-        "cast", "reduce", "arg_reduce", "matmul", "generate", "padding", "shape", "memory",
-    }
-)  # fmt: skip
 
 
 class Origin(NamedTuple):
@@ -82,7 +74,7 @@ class Origins:
                 is_whole, is_clean = is_whole and found.is_whole, is_clean and found.is_clean
                 continue
             pending += found
-            if isinstance(node, ir.Call) and node.op.name in WINDOWS:
+            if isinstance(node, ir.Call) and self._table.facts(node.op.name).has("window"):
                 own = self._of_window(self._places[name], node)
                 is_whole, is_clean = is_whole and own.is_whole, is_clean and own.is_clean
         return Origin(is_whole, is_clean)
@@ -120,12 +112,12 @@ class Origins:
         arguments = [(name, arg) for arg in node.args if isinstance(arg.type, ir.ShapedType)]
         if isinstance(node.op, ir.GlobalVar):
             callee = self._kernels.facts.get(node.op.name)
-            makes = callee is None or not _CREATES.isdisjoint(callee.op_names)
+            makes = callee is None or not self._table.with_trait("allocates").isdisjoint(callee.op_names)
             return Origin(False, False) if makes or not arguments else arguments
-        if node.op.name in _CREATES:
+        if self._table.facts(node.op.name).has("allocates"):
             return Origin(True, "init_value" in node.kwargs)
         entry = self._table.get(node.op.name)
-        if entry is None or self._table.family_of(entry.name) not in _COMPUTES:
+        if entry is None or "derives" not in entry.traits:
             return Origin(False, False)
         if entry.returns is not None:
             return [(name, node.args[entry.operand_names.index(entry.returns)])]
@@ -134,7 +126,7 @@ class Origins:
     def _of_window(self, place: _Place, call: ir.Call) -> Origin:
         """What a window adds: a view may end where its source ends, a copy is padded there."""
         is_inside = window_is_inside(self._table, self._kernels.bounds(place.function.name), call)
-        is_view = call.op.name == "tensor.slice" and not place.in_kernel
+        is_view = self._table.facts(call.op.name).has("copied_in_kernels") and not place.in_kernel
         return Origin(is_inside or not is_view, is_inside)
 
 
@@ -143,7 +135,8 @@ def window_is_inside(table: OpTable, bounds: IntegerBounds, call: ir.Call) -> bo
     entry = table[call.op.name]
     named = dict(zip(entry.operand_names, call.args, strict=False))
     shape = named.get("shapes", named.get("shape"))
-    valid = named.get("valid_shape") if call.op.name != "tile.slice" else None  # which shows the whole window
+    # A view shows the whole window.
+    valid = named.get("valid_shape") if table.facts(entry.name).copies_window else None
     offsets = list(_elements(named.get("offsets", named.get("offset"))))
     offsets += [named[name] for name in ("index_row", "index_col") if name in named]
     whole = call.args[0].type if call.args else None

@@ -14,16 +14,6 @@ from pypto_tmpl.codegen.facts import BodyFacts
 from pypto_tmpl.codegen.operands import Operand
 from pypto_tmpl.ops import OpEntry, OpTable
 
-_CELL_BY_CELL = frozenset(  # families of ops whose cells depend on what stands at their place
-    {
-        "elementwise", "unary", "division", "bitwise", "compare", "partial", "broadcast",
-        "broadcast_columns", "cast",
-    }
-)  # fmt: skip
-_MOVE = "tile.move"
-_PRODUCTS = "matmul"  # the family that reads the accumulator it writes
-_CREATES = frozenset({"tile.create", "tensor.create"})
-
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
@@ -40,10 +30,11 @@ def fresh_variables(facts: BodyFacts, table: OpTable) -> set[int]:
     A buffer that is written or handed on may be written in part; what is read of it is nobody's guess.
     """
     fresh: set[int] = set()
-    if _CREATES.isdisjoint(facts.op_names):
+    creates = table.with_trait("allocates") - table.with_trait("staging")
+    if creates.isdisjoint(facts.op_names):
         return fresh
     for target, value in facts.flows:
-        is_new = isinstance(value, ir.Call) and value.op.name in _CREATES and "init_value" not in value.kwargs
+        is_new = isinstance(value, ir.Call) and value.op.name in creates and "init_value" not in value.kwargs
         if is_new or (isinstance(target, ir.IterArg) and value is target.initValue and id(value) in fresh):
             fresh.add(id(target))
         elif not isinstance(target, ir.IterArg):
@@ -51,7 +42,7 @@ def fresh_variables(facts: BodyFacts, table: OpTable) -> set[int]:
     for launch in facts.launches if fresh else ():
         if isinstance(launch.op, ir.GlobalVar):
             fresh -= set(map(id, launch.args))
-        elif (entry := table.get(launch.op.name)) is not None and table.family_of(entry.name) != _PRODUCTS:
+        elif (entry := table.get(launch.op.name)) is not None and "accumulates" not in entry.traits:
             written = zip(entry.operand_names, launch.args, strict=False)
             fresh -= {id(arg) for name, arg in written if name in entry.writes}
     return fresh
@@ -59,7 +50,6 @@ def fresh_variables(facts: BodyFacts, table: OpTable) -> set[int]:
 
 def suspects(
     entry: OpEntry,
-    family: str,
     args: Sequence[ir.Expr],
     operands: Sequence[Operand],
     result: Operand,
@@ -67,10 +57,10 @@ def suspects(
     is_partial: Callable[[ir.Expr], bool],
 ) -> Iterator[Suspect]:
     """The operands of a call, as its macro has left them, that need a check."""
-    is_cell_by_cell = family in _CELL_BY_CELL or entry.name == _MOVE
+    is_cell_by_cell = "cellwise" in entry.traits
     overwrites = len(args) == len(entry.operands) and entry.operand_names[-1:] == ("init_cond",)
     for spec, arg, operand in zip(entry.operands, args, operands, strict=False):
-        is_read = not spec.scratch and (spec.name not in entry.writes or family == _PRODUCTS)
+        is_read = not spec.scratch and (spec.name not in entry.writes or "accumulates" in entry.traits)
         if not is_read or operand.dtype_class not in ("fp32", "narrow_float"):
             continue
         is_empty = is_fresh(arg) and not overwrites

@@ -13,7 +13,6 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts
 from pypto_tmpl.ops import OpTable, carries_region_of
 
-POPS = frozenset({"tile.tpop_from_aic", "tile.tpop_from_aiv"})
 _ODD_CODES = (3, 4)
 
 
@@ -62,8 +61,8 @@ class RuntimeRegions:
         self._table = table
         self._may_pop_partial = may_pop_partial
         self._held: set[int] = set()
-        has_pops = not POPS.isdisjoint(facts.op_names)
-        if has_pops and any(call.op.name in POPS and self.is_runtime(call) for call in facts.calls):
+        pops = {name for name in facts.op_names if table.facts(name).pipe_end == "pop"}
+        if pops and any(call.op.name in pops and self.is_runtime(call) for call in facts.calls):
             self._spread(facts.flows)
 
     def holds(self, var: ir.Var) -> bool:
@@ -74,7 +73,7 @@ class RuntimeRegions:
         """Whether ``value`` is made by a call whose result brings its region along, or is fully valid."""
         if not isinstance(value, ir.Call) or static_region(value.type) is not None:
             return False
-        return value.op.name in POPS or not self.is_runtime(value)
+        return self._is_pop(value) or not self.is_runtime(value)
 
     def is_runtime(self, value: ir.Expr) -> bool:
         """Whether the region of ``value`` is known at run time only."""
@@ -84,10 +83,13 @@ class RuntimeRegions:
             return id(value) in self._held
         if not isinstance(value, ir.Call):
             return False
-        if value.op.name in POPS:
+        if self._is_pop(value):
             return self._may_pop_partial(value)
         source = self.carrier(value)
         return source is not None and self.is_runtime(source)
+
+    def _is_pop(self, call: ir.Call) -> bool:
+        return self._table.facts(call.op.name).pipe_end == "pop"
 
     def carrier(self, call: ir.Call) -> ir.Expr | None:
         """The operand whose region the result of ``call`` has by its op's rule."""

@@ -9,6 +9,7 @@ from pypto_tmpl.codegen.control_flow import MAX_BLOCKS, ControlFlow
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.facts import assigned_variables, code_nodes, launches_of
 from pypto_tmpl.codegen.groups import find_pair
+from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.launches import Launches
 from pypto_tmpl.codegen.marks import LaunchNote
 from pypto_tmpl.codegen.operators import Operators
@@ -17,9 +18,7 @@ from pypto_tmpl.codegen.unchanged import UnchangedValues
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
 from pypto_tmpl.ir.bodies import trailing_yield
-
-_LANE_INDEX = "tile.get_subblock_idx"
-_LANE_OPS = frozenset({"tile.aiv_shard", "tile.aic_gather", _LANE_INDEX})
+from pypto_tmpl.ops import facts as op_facts
 
 
 class Scopes:
@@ -199,13 +198,17 @@ def _tells_lanes_apart(body: ir.Stmt) -> bool:
     lanes: set[int] = set()
     for node in code_nodes(body):
         if isinstance(node, ir.AssignStmt) and isinstance(node.value, ir.Call):
-            if node.value.op.name == _LANE_INDEX:
+            if is_lane_index(node.value):
                 takes |= {id(node), id(node.value)}
                 lanes.add(id(node.var))
-        elif isinstance(node, ir.Call) and id(node) not in takes and node.op.name in _LANE_OPS:
+        elif isinstance(node, ir.Call) and id(node) not in takes and _is_of_a_lane(node):
             return True
     users = (node for node in ir.walk(body) if id(node) not in takes)
     return any(id(part) in lanes for user in users for part in ir.children(user))
+
+
+def _is_of_a_lane(call: ir.Call) -> bool:
+    return is_lane_index(call) or op_facts.of_value(call).core == "mixed"
 
 
 def _once(variables: list[ir.Var]) -> list[ir.Var]:

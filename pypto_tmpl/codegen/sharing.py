@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts
-from pypto_tmpl.codegen.storage import MOVE, WrittenTiles, shared_operands
+from pypto_tmpl.codegen.storage import WrittenTiles, shared_operands
 from pypto_tmpl.ops import OpTable
 
-_VIEWS = frozenset({"tensor.reshape", "tensor.view", "tensor.reinterpret_view"})
-_VIEWS_OUTSIDE_KERNELS = frozenset({"tensor.slice", "tensor.transpose"})
 _OUTSIDE = 0  # stands for the buffers of callers, which may be one
 
 
@@ -27,12 +25,12 @@ class SharedStorage:
         in_kernel: bool,
     ) -> None:
         self._table, self._written = table, written
-        self._views = _VIEWS if in_kernel else _VIEWS | _VIEWS_OUTSIDE_KERNELS
+        self._in_kernel = in_kernel
         self._parents: dict[int, int] = {}
         for var in function.params:
             self._join(id(var), _OUTSIDE)
         for target, value in facts.flows:
-            if not (_is_move(value) and target in written):  # which copies
+            if not (self._is_move(value) and target in written):  # which copies
                 for root in self._roots(value):
                     self._join(id(target), root)
 
@@ -59,11 +57,14 @@ class SharedStorage:
     def _shown(self, call: ir.Call | ir.Submit) -> list[ir.Expr]:
         if isinstance(call.op, ir.GlobalVar):
             return list(call.args)
-        if call.op.name in self._views:
+        if self._table.facts(call.op.name).shows(in_kernel=self._in_kernel):
             return list(call.args[:1])
-        if isinstance(call, ir.Call) and _is_move(call):
+        if isinstance(call, ir.Call) and self._is_move(call):
             return [] if self._written.copies(call, None) else list(call.args[:1])
         return shared_operands(call, self._table) if isinstance(call, ir.Call) else []
+
+    def _is_move(self, value: ir.Expr) -> bool:
+        return isinstance(value, ir.Call) and self._table.facts(value.op.name).has("moves")
 
     def _find(self, root: int) -> int:
         while (parent := self._parents.get(root, root)) != root:
@@ -73,7 +74,3 @@ class SharedStorage:
     def _join(self, left: int, right: int) -> None:
         first, second = sorted((self._find(left), self._find(right)))
         self._parents[second] = first
-
-
-def _is_move(value: ir.Expr) -> bool:
-    return isinstance(value, ir.Call) and value.op.name == MOVE

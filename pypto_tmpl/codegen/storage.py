@@ -7,10 +7,7 @@ from pypto_tmpl.codegen.facts import BodyFacts
 from pypto_tmpl.ops import OpEntry, OpTable
 from pypto_tmpl.ops.typing.words import resolve_result
 
-MOVE = "tile.move"
-TRANSFERS = frozenset({"tile.tpush_to_aiv", "tile.tpush_to_aic", "tile.tpop_from_aic", "tile.tpop_from_aiv"})
 _SAME_STORAGE = "first_tile"  # the memory rule of ops whose result is, or may be a view of, an operand
-_MAY_RETURN_OPERAND = frozenset({MOVE, "tile.cast"})  # where there is nothing to do
 
 
 def written_operand(entry: OpEntry, call: ir.Call) -> ir.Expr | None:
@@ -125,7 +122,7 @@ class ChangingTiles:
             return list(value.elements)
         if not isinstance(value, ir.Call):
             return []
-        if value.op.name in _MAY_RETURN_OPERAND:
+        if self._table.facts(value.op.name).has("may_return_operand"):
             return list(value.args[:1])
         return shared_operands(value, self._table)
 

@@ -14,8 +14,7 @@ from pypto_tmpl.codegen.tracing import FunctionTrace, SiteKind, inputs_of
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
-
-_PUSHES = frozenset({"tile.tpush_to_aic", "tile.tpush_to_aiv"})
+from pypto_tmpl.ops import facts as op_facts
 
 
 class Tracing(Protocol):
@@ -189,7 +188,7 @@ class Recording:
 
     def _record_pushed(self, call: ir.Expr) -> Lines:
         """The tile of a push, before another core can get it."""
-        if not isinstance(call, ir.Call) or call.op.name not in _PUSHES:
+        if not isinstance(call, ir.Call) or op_facts.of_value(call).pipe_end != "push":
             return []
         return [
             line

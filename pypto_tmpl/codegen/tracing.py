@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import flat
+from pypto_tmpl.ops import facts
 
 SiteKind = Literal[
     "value",
@@ -23,8 +24,6 @@ SiteKind = Literal[
     "memory",
     "change",
 ]
-# Positions of the tensors of which an op reads or writes a window.
-WINDOWED = {"tile.load": (0,), "tile.store": (2,), "tensor.slice": (0,), "tensor.assemble": (0,)}
 _BODIES = (("body", "body"), ("then_body", "then"), ("else_body", "else"))
 
 
@@ -176,11 +175,19 @@ def _leaves(value: ir.Expr) -> list[ir.Expr | None]:
         return [value if isinstance(value.type, ir.ScalarType | ir.ShapedType) else None]
     found: list[ir.Expr | None] = []
     for position, arg in enumerate(value.args):
-        if isinstance(arg, ir.Call) or position in WINDOWED.get(value.op.name, ()):
+        if isinstance(arg, ir.Call) or position == windowed_operand(value):
             found.append(None)
         else:
             found += _leaves(arg)
     return found
+
+
+def windowed_operand(call: ir.Call) -> int | None:
+    """The position of the tensor of which an op reads or writes a window."""
+    known = facts.of_value(call)
+    if known.has("loads"):
+        return 0
+    return known.written[0] if known.has("lays") and known.has("writes_tensor") else None
 
 
 def statement_paths(body: ir.Stmt, path: str = "body") -> Iterator[tuple[int, str]]:

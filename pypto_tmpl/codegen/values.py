@@ -10,14 +10,13 @@ from pypto_tmpl.codegen.bounds import IntegerBounds
 from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.lane_regions import LaneRegions
-from pypto_tmpl.codegen.lifetimes import COPIES, Views
-from pypto_tmpl.codegen.origins import WINDOWS, window_is_inside
+from pypto_tmpl.codegen.lifetimes import Views
+from pypto_tmpl.codegen.origins import window_is_inside
 from pypto_tmpl.codegen.poison import fresh_variables
-from pypto_tmpl.codegen.regions import POPS, RuntimeRegions, static_region
+from pypto_tmpl.codegen.regions import RuntimeRegions, static_region
 from pypto_tmpl.codegen.sharing import SharedStorage
-from pypto_tmpl.codegen.storage import MOVE, TRANSFERS, ChangingTiles, WrittenTiles, written_operand
-
-_CHECKED = frozenset({"tile.load", "tile.extract"})  # refuse poison in what they read
+from pypto_tmpl.codegen.storage import ChangingTiles, WrittenTiles, written_operand
+from pypto_tmpl.ops import facts as op_facts
 
 
 class Values:
@@ -71,7 +70,7 @@ class Values:
             before = len(found)
             for target, value in self._context.facts.flows:
                 pipe = found.get(id(value))
-                if isinstance(value, ir.Call) and value.op.name in POPS:
+                if isinstance(value, ir.Call) and op_facts.of_value(value).pipe_end == "pop":
                     pipe = value.kwargs.get("id")
                 if pipe:
                     found.setdefault(id(target), int(pipe))
@@ -86,28 +85,31 @@ class Values:
 
     def is_window(self, node: ir.Expr) -> bool:
         """True for an orchestration slice: a view that ends where its source ends."""
-        return isinstance(node, ir.Call) and node.op.name == "tensor.slice" and not self._context.in_kernel
+        known = op_facts.of_value(node)
+        return not self._context.in_kernel and known.has("window") and known.has("copied_in_kernels")
 
     def is_written(self, call: ir.Call) -> bool:
         """True when the first operand of ``call`` or its target may be written in place."""
-        if call.op.name == MOVE:
+        known = op_facts.of_value(call)
+        if known.has("moves"):
             return self._written.copies(call, self._context.current_variable)
         variables = [
             *call.args[:1],
             *([] if self._context.current_variable is None else [self._context.current_variable]),
         ]
-        if call.op.name in TRANSFERS:
+        if known.is_transfer:
             return any(map(self._changing.may_change, variables))
         return any(map(self._written.__contains__, variables))
 
     def is_plain_window(self, call: ir.Call) -> bool:
         """Whether the window that ``call`` reads lies inside of its operand, also when the script runs."""
-        if call.op.name not in WINDOWS:
+        known = op_facts.of_value(call)
+        if not known.has("window"):
             return False
         if not window_is_inside(self._table, self.bounds, call):
             return False
         origin = self._context.script.origins.of(self._context.function.name, call.args[0])
-        return origin.is_whole and (origin.is_clean or call.op.name not in _CHECKED)
+        return origin.is_whole and (origin.is_clean or not known.has("checks_poison"))
 
     def may_be_view(self, call: ir.Call) -> bool:
         """Whether what ``call`` copies may be shown instead: nothing is written before it is used.
@@ -116,9 +118,10 @@ class Values:
         """
         if self._context.script.trace is not None:
             return False
-        if call.op.name not in COPIES or not self._views.may_be_view(call):
+        known = op_facts.of_value(call)
+        if not known.copies_window or not self._views.may_be_view(call):
             return False
-        is_checked = call.op.name in _CHECKED
+        is_checked = known.has("checks_poison")
         return (
             not is_checked
             or self._context.script.origins.of(self._context.function.name, call.args[0]).is_clean

@@ -12,11 +12,15 @@ from collections.abc import Iterable
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.ir.arithmetic import constant_value
+from pypto_tmpl.ops import facts
+from pypto_tmpl.ops.fact_model import PipeTarget
 
-PUSHES = {"tile.tpush_to_aiv": "to_aiv", "tile.tpush_to_aic": "to_aic"}
-POPS = {"tile.tpop_from_aic": "to_aiv", "tile.tpop_from_aiv": "to_aic"}
-TRANSFERS = {**PUSHES, **POPS}
-_Pipe = tuple[str, int, int]  # direction, id, axis of the split
+_Pipe = tuple[PipeTarget | None, int, int]  # where it leads, id, axis of the split
+
+
+def is_transfer(call: ir.Call) -> bool:
+    """Whether a call pushes a tile to the other core or pops one from it."""
+    return facts.of_value(call).is_transfer
 
 
 def pipe_id(call: ir.Call) -> int:
@@ -48,15 +52,16 @@ def _boxes(calls: Iterable[ir.Call]) -> dict[_Pipe, list[int]]:
     """Extents along the split axis of what each pipe carries by a split, in program order."""
     found: dict[_Pipe, list[int]] = {}
     for call in calls:
-        code = split_code(call) if call.op.name in TRANSFERS else 0
+        known = facts.of_value(call)
+        code = split_code(call) if known.is_transfer else 0
         if not code:
             continue
         axis = (code - 1) % 2
-        type_ = call.args[0].type if call.op.name in PUSHES else call.type
+        type_ = call.args[0].type if known.pipe_end == "push" else call.type
         if isinstance(type_, ir.ShapedType) and axis < len(type_.shape):
             extent = constant_value(type_.shape[axis])
             if extent is not None and extent != 1:
-                pipe = (TRANSFERS[call.op.name], pipe_id(call), axis)
+                pipe = (known.pipe_to, pipe_id(call), axis)
                 found.setdefault(pipe, []).append(extent)
     return found
 

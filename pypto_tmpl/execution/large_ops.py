@@ -15,8 +15,6 @@ from pypto_tmpl.ops.model import OpEntry
 
 ELEMENTS = 1 << 20  # of the largest tensor of an op
 MULTIPLICATIONS = 1 << 26  # M * N * K of a matrix product
-_NO_WORK = frozenset({"memory", "prefetch", "sync", "system", "task", "array", "cross_core"})
-_PRODUCTS = frozenset({"matmul", "matmul_mx"})
 
 
 def has_large_ops(body: ir.Stmt) -> bool:
@@ -36,14 +34,14 @@ def _ops(body: ir.Stmt) -> Iterator[tuple[bool, bool]]:
         seen.add(id(node))
         if isinstance(node, ir.Call) and not isinstance(node.op, ir.GlobalVar):
             entry = table.get(node.op.name)
-            if entry is not None and table.family_of(entry.name) not in _NO_WORK:
-                yield _is_large(entry, table.family_of(entry.name) in _PRODUCTS, node), in_loop
+            if entry is not None and "no_arithmetic" not in entry.traits:
+                yield _is_large(entry, node), in_loop
         in_loop = in_loop or isinstance(node, ir.ForStmt | ir.WhileStmt | ir.SpmdScopeStmt)
         stack += [(child, in_loop) for child in ir.children(node) if isinstance(child, ir.Stmt | ir.Expr)]
 
 
-def _is_large(entry: OpEntry, is_product: bool, call: ir.Call) -> bool:
-    if not is_product:
+def _is_large(entry: OpEntry, call: ir.Call) -> bool:
+    if "product" not in entry.traits:
         return max(_elements(part.type) for part in (call, *call.args)) >= ELEMENTS
     operands = zip(entry.operands, call.args, strict=False)
     factors = [_elements(arg.type) for operand, arg in operands if operand.name in ("lhs", "rhs")]

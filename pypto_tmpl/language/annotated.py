@@ -12,8 +12,7 @@ from pypto_tmpl.language.constants import shown
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.reader import Reader
 from pypto_tmpl.language.type_agreement import may_agree
-
-_FLATTENED = frozenset({"tile.load", "tile.create"})
+from pypto_tmpl.ops import facts
 
 
 def annotated_type(reader: Reader, node: ast.expr, spelled: ir.Type, value: ir.Expr) -> ir.Type:
@@ -51,9 +50,7 @@ def retyped(value: ir.Expr, type_: ir.Type) -> ir.Expr:
 
 def _is_flattened(spelled: ir.TileType, value: ir.Expr) -> bool:
     """Whether a loaded or created tile of several axes is annotated with two: all but the last in one."""
-    if not (isinstance(value, ir.Call) and value.op.name in _FLATTENED):
-        return False
-    if not isinstance(value.type, ir.TileType):
+    if not facts.of_value(value).has("flattens") or not isinstance(value.type, ir.TileType):
         return False
     have, want = _constants(value.type.shape), _constants(spelled.shape)
     if have is None or want is None or len(want) != 2 or len(have) <= 2:

@@ -20,7 +20,7 @@ from pypto_tmpl.language.subscripts import written
 from pypto_tmpl.language.type_agreement import may_agree
 from pypto_tmpl.language.yield_calls import is_yield
 from pypto_tmpl.language.yields import read_yield, spelled_type
-from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops import facts, load_table
 
 
 def assign(reader: Reader, node: ast.expr, name: str, type_: ir.Type, value: ir.Expr, span: ir.Span) -> None:
@@ -67,7 +67,7 @@ def note_lane(reader: Reader, name: str, value: ir.Expr) -> None:
     Vector splitting leaves types that name the lane index of another function. The printer writes such a
     symbol at the top of the text and gives the local index the same name, so extents mean the symbol.
     """
-    is_lane = isinstance(value, ir.Call) and value.op.name == "tile.get_subblock_idx"
+    is_lane = facts.of_value(value).has("lane_index")
     if is_lane and reader.module.printed and isinstance(reader.module.closure.get(name), DynVar):
         reader.lane_symbols.add(name)
 

@@ -12,9 +12,9 @@ from pypto_tmpl.language.constants import CAST_MODES, named_member, shown
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.expressions import expression, operand
 from pypto_tmpl.language.reader import Reader
+from pypto_tmpl.ops import facts
 
 _EMPTY = ir.AttrMap()
-_CAST_OPS = frozenset({"tensor.cast", "tile.cast"})
 
 
 def attribute_dict(reader: Reader, node: ast.expr, what: str) -> list[tuple[str, Any]]:
@@ -79,7 +79,7 @@ def keyword_value(reader: Reader, op: str, keyword: ast.keyword) -> Any:
     if keyword.arg is None:
         raise reader.error(ParserSyntaxError, keyword.value, "keywords are written out, not unpacked with **")
     value = attribute_value(reader, keyword.value)
-    if keyword.arg == "mode" and op in _CAST_OPS and isinstance(value, str):
+    if keyword.arg == "mode" and isinstance(value, str) and facts.of(op).has("casts"):
         if value not in CAST_MODES:
             hint = allowed_note("cast modes", list(CAST_MODES), value)
             raise reader.error(InvalidOperationError, keyword.value, f"unknown cast mode {value!r}", hint)

@@ -28,8 +28,10 @@ from pypto_tmpl.language.memrefs import memory_reference
 from pypto_tmpl.language.op_calls import is_misspelt, source_call, unknown_op
 from pypto_tmpl.language.reader import InlineFunction, Reader
 from pypto_tmpl.language.scalars import BUILTINS, SCALAR_CALLS
-from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops import facts, load_table
+from pypto_tmpl.ops.call_model import CallSpec
 from pypto_tmpl.ops.calls import NoRuleOpCallError, UnknownOpCallError
+from pypto_tmpl.ops.signatures import call_of
 from pypto_tmpl.ops.typing import InferenceError, infer_type
 
 _DISTRIBUTED = {
@@ -40,12 +42,7 @@ _DISTRIBUTED = {
     "rank": "pld.system.rank",
     "nranks": "pld.system.nranks",
 }
-_MOVED = {
-    f"system.{name}": f"tile.{name}"
-    for name in ("tpush_to_aiv", "tpush_to_aic", "tpop_from_aic", "tpop_from_aiv")
-}
 _SPECIAL = frozenset({"const", "MemRef", "submit", "spmd_submit", "yield_", "no_dep"})
-_SPLIT_OPS = frozenset({"tensor.aiv_shard", "tile.aiv_shard", "tensor.aic_gather", "tile.aic_gather"})
 _IN_KERNELS = {  # how kernels compute what a builtin of Python computes
     "min": "write pl.min(...)",
     "max": "write pl.max(...)",
@@ -165,8 +162,8 @@ def _op_name(reader: Reader, node: ast.Call, root: str, namespace: str, name: st
     if name.endswith("_") and python_keywords.iskeyword(name[:-1]):
         name = name[:-1]
     if root in reader.module.language and not namespace[0].isupper() and namespace != "pld":
-        op = f"{namespace}.{name}"
-        return _MOVED.get(op, op)
+        is_moved = namespace == "system" and facts.of(f"tile.{name}").is_transfer
+        return f"tile.{name}" if is_moved else f"{namespace}.{name}"
     if root in reader.module.distributed and not namespace[0].isupper():
         return f"pld.{namespace}.{name}"
     hint = "ops stand in namespaces, such as pl.tensor, pl.tile, pl.system and pld.tensor"
@@ -226,7 +223,7 @@ def op_call(
             attrs += attribute_dict(reader, keyword.value, "attrs")
         elif keyword.arg in operands:
             late[keyword.arg or ""] = keyword.value
-        elif keyword.arg == "deps" and name == "system.task_dummy":
+        elif keyword.arg == "deps" and facts.of(name).has("dummy_task"):
             attrs += [("dummy_task", True), ("manual_dep_edges", variables(reader, keyword.value, "deps"))]
         else:
             kwargs.append((keyword.arg or "", keyword_value(reader, name, keyword)))
@@ -234,10 +231,11 @@ def op_call(
         args += _late_operands(reader, name, late, kwargs)
     if name == _PADDED_LOAD:
         name, kwargs = "pld.tile.remote_load", [*kwargs, ("allow_physical_tail_padding", True)]
-    if reader.splits and name in _SPLIT_OPS and not any(key == "split" for key, _ in kwargs):
-        kwargs.append(("split", reader.splits[-1]))
-    if name == "pld.tensor.alloc_window_buffer":
-        kwargs = _window_keywords(reader, node, kwargs)
+    form = call_of(load_table()[name]) if name in load_table() else CallSpec()
+    if reader.splits and form.region is not None and not any(key == form.region for key, _ in kwargs):
+        kwargs.append((form.region, reader.splits[-1]))
+    if form.target is not None:
+        kwargs = _target_keywords(reader, node, form.target, kwargs)
     stored_kwargs = with_float_keywords(name, stored(reader, node, kwargs, of_op=True))
     stored_attrs = stored(reader, node, attrs, of_op=True)
     if type_ is None:
@@ -282,8 +280,10 @@ def _late_operands(
     return found
 
 
-def _window_keywords(reader: Reader, node: ast.Call, kwargs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+def _target_keywords(
+    reader: Reader, node: ast.Call, key: str, kwargs: list[tuple[str, Any]]
+) -> list[tuple[str, Any]]:
     """A window takes its name from the variable it is bound to."""
     if node is not reader.root or not reader.target:
         raise reader.error(ParserSyntaxError, node, "a window buffer is bound to a name of its own")
-    return [("name", reader.target), *kwargs]
+    return [(key, reader.target), *kwargs]

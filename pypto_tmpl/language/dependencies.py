@@ -12,6 +12,7 @@ from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.expressions import expression
 from pypto_tmpl.language.folding import compile_time
 from pypto_tmpl.language.reader import Reader
+from pypto_tmpl.ops import facts
 
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)
 _BUFFER = "_submit_deps_buf"
@@ -102,6 +103,10 @@ def _collected(reader: Reader, elements: list[ir.Expr], span: ir.Span) -> ir.Var
     return buffer
 
 
+def _reads_tensor(call: ir.Call) -> bool:
+    return facts.of_value(call).has("reads_element") and isinstance(call.args[0].type, ir.TensorType)
+
+
 def predicate(reader: Reader, node: ast.expr) -> ir.Expr:
     """``predicate=(flags[i] > 0)``: an element of a tensor of signed integers against a literal."""
     found = expression(reader, node)
@@ -109,7 +114,7 @@ def predicate(reader: Reader, node: ast.expr) -> ir.Expr:
         return found
     if isinstance(found, _COMPARISONS) and isinstance(found.right, ir.ConstInt):
         read = found.left.operand if isinstance(found.left, ir.Cast) else found.left
-        if isinstance(read, ir.Call) and read.op.name == "tensor.read":
+        if isinstance(read, ir.Call) and _reads_tensor(read):
             dtype = read.type.dtype if isinstance(read.type, ir.ScalarType) else None
             if dtype in _FLAGS:
                 return found

@@ -13,6 +13,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.language.diagnostics import ParserError
 from pypto_tmpl.language.source import Comments, Source
 from pypto_tmpl.language.type_agreement import same_type
+from pypto_tmpl.ops import facts
 
 PythonValue: TypeAlias = "int | float | bool | str | None | tuple[PythonValue, ...]"
 
@@ -123,7 +124,7 @@ class Variables:
         self._extents.pop(variable, None)
         match value:
             case ir.Call(op=op, args=(ir.Expr(type=ir.TensorType(shape=shape)), ir.ConstInt(value=axis))):
-                if op.name == "tensor.dim" and -len(shape) <= axis < len(shape):
+                if facts.of(op).has("extent") and -len(shape) <= axis < len(shape):
                     self._extents[variable] = shape[axis]
 
     def define(self, name: str, type_: ir.Type, span: ir.Span) -> ir.Var:

@@ -20,6 +20,11 @@ def of_value(value: ir.Expr | None) -> OpFacts:
     return of(value.op) if isinstance(value, ir.Call) else NO_FACTS
 
 
+def short_names(*traits: Trait) -> frozenset[str]:
+    """The names without namespace of the ops that have one of the traits."""
+    return frozenset(name.rpartition(".")[2] for trait in traits for name in named(trait))
+
+
 def named(trait: Trait) -> frozenset[str]:
     """The names of the ops that have a trait."""
     return load_table().with_trait(trait)

@@ -44,6 +44,21 @@ class OpFacts:
         """Whether it copies a window of its first operand, in kernels at least."""
         return "window" in self.traits and (self.view_of is None or "copied_in_kernels" in self.traits)
 
+    @property
+    def may_show_operand(self) -> bool:
+        """Whether the result may show cells of its first operand, be it only in some scripts."""
+        traits: set[Trait] = {"copied_in_kernels", "may_return_operand"}
+        return self.copies_window or self.view_of is not None or not self.traits.isdisjoint(traits)
+
+    @property
+    def is_transfer(self) -> bool:
+        """Whether it pushes to a pipe or pops from one."""
+        return self.pipe_end in ("push", "pop")
+
+    def is_push_to(self, core: PipeTarget | None) -> bool:
+        """Whether it pushes to the pipe that leads to a core."""
+        return self.pipe_end == "push" and self.pipe_to == core
+
     def shows(self, *, in_kernel: bool) -> bool:
         """Whether the result shows the storage of its first operand, in a kernel or in orchestration."""
         if "copied_in_kernels" in self.traits:

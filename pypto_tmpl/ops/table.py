@@ -56,6 +56,7 @@ class OpTable(Mapping[str, OpEntry]):
         self._aliases: dict[str, str] = {}
         self._macro_files = macro_files
         self._facts: dict[str, OpFacts] = {}
+        self._with_trait: dict[Trait, frozenset[str]] = {}
         families: dict[str, list[OpEntry]] = {}
         for declaration in sorted(declarations, key=lambda item: item.entry.name):
             entry, family = declaration.entry, declaration.family
@@ -100,7 +101,11 @@ class OpTable(Mapping[str, OpEntry]):
 
     def with_trait(self, trait: Trait) -> frozenset[str]:
         """The names of the ops that have a trait."""
-        return frozenset(name for name, op in self._ops.items() if trait in op.entry.traits)
+        found = self._with_trait.get(trait)
+        if found is None:
+            names = (name for name, op in self._ops.items() if trait in op.entry.traits)
+            found = self._with_trait[trait] = frozenset(names)
+        return found
 
     def family_of(self, name: str) -> str:
         """The family whose files hold the op; its macros stand in ``ops/<family>.py.jinja``."""

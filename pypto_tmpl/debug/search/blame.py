@@ -23,7 +23,7 @@ from pypto_tmpl.debug.search.memory_flow import MemoryFlow
 from pypto_tmpl.debug.search.shared_buffers import taken_over
 from pypto_tmpl.debug.search.suspects import Suspect
 from pypto_tmpl.debug.search.variable_flow import VariableFlow
-from pypto_tmpl.debug.search.wrong_values import PUSH_OF, UNDEFINED, WrongValues, record_of
+from pypto_tmpl.debug.search.wrong_values import WrongValues, is_undefined, push_of, record_of
 from pypto_tmpl.debug.trace.matching import Match, Matching
 from pypto_tmpl.debug.trace.records import TraceRecord
 from pypto_tmpl.debug.trace.traced_stage import InputSeries, Place, Series, TracedStage
@@ -263,7 +263,7 @@ class Blame(WrongValues):
             match = self.matching.match(series)
             if match.length:
                 return self.longer_or_shorter()
-            if series.op in UNDEFINED:
+            if is_undefined(series.op):
                 return None
             own = self._own_partner(series, match)
             if match.state == "same" and own is None:
@@ -388,7 +388,7 @@ class Blame(WrongValues):
 
     def _blame_pipe(self, series: Series, record: TraceRecord, seen: set[Place]) -> Suspect | None:
         """What is to blame for a wrong tile out of a pipe: what was pushed, or how it was cut."""
-        push_op = PUSH_OF.get(series.op)
+        push_op = push_of(series.op)
         if push_op is None:
             return None
         for push in self.bad.series:

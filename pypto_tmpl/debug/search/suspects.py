@@ -9,8 +9,9 @@ from pypto_tmpl import ir
 from pypto_tmpl.debug.search.data_flow import calls_of, yielded
 from pypto_tmpl.debug.trace.matching import Matching
 from pypto_tmpl.debug.trace.records import TraceRecord
-from pypto_tmpl.debug.trace.traced_stage import GLOBAL_WRITES, Place, Series
+from pypto_tmpl.debug.trace.traced_stage import Place, Series, writes_tensor
 from pypto_tmpl.execution.entry import user_name
+from pypto_tmpl.ops import facts
 
 
 @dataclass(slots=True)
@@ -87,14 +88,14 @@ class StructureSuspects:
         """Of the pushes and pops of the kernel around ``place``, the one that cuts tiles unlike the rest."""
         stmt = self.bad.statements.get(place)
         call = getattr(stmt, "value", getattr(stmt, "expr", None))
-        if not isinstance(call, ir.Call) or not call.op.name.startswith(("tile.tpush_", "tile.tpop_")):
+        if not isinstance(call, ir.Call) or not facts.of_value(call).is_transfer:
             return None
         splits: dict[Place, int] = {}
         for other, candidate in self.bad.statements.items():
             found = getattr(candidate, "value", getattr(candidate, "expr", None))
             if _kernel(other.function) != _kernel(place.function):
                 continue
-            if isinstance(found, ir.Call) and found.op.name.startswith(("tile.tpush_", "tile.tpop_")):
+            if isinstance(found, ir.Call) and facts.of_value(found).is_transfer:
                 splits[other] = int(found.kwargs.get("split") or 0)
         votes = Counter(splits.values())
         for function in self.bad.functions.values():
@@ -159,7 +160,7 @@ class StructureSuspects:
 
     def lost_write(self) -> Suspect | None:
         for series in self.matching.lost():
-            if series.kind == "write" or series.op in GLOBAL_WRITES:
+            if series.kind == "write" or writes_tensor(series.op):
                 reason = "no statement of the bad stage writes this"
                 return Suspect(series.place, None, None, series, series.first, True, [reason])
         return None

@@ -11,11 +11,22 @@ from pypto_tmpl.debug.trace.matching import Match, Matching
 from pypto_tmpl.debug.trace.records import TraceRecord
 from pypto_tmpl.debug.trace.traced_stage import Place, Series
 from pypto_tmpl.debug.trace.value_match import part_of, same
+from pypto_tmpl.ops import facts, load_table
 
 # What comes out of these was made by other statements.
 _DERIVED = {"call", "item", "ForStmt", "WhileStmt", "IfStmt"}
-UNDEFINED = {"create", "alloc"}  # what a new buffer holds is nobody's fault
-PUSH_OF = {"tpop_from_aic": "tpush_to_aiv", "tpop_from_aiv": "tpush_to_aic"}
+
+
+def is_undefined(op: str) -> bool:
+    """Whether an op, given without its namespace, makes a buffer: what that holds is nobody's fault."""
+    return op in facts.short_names("allocates", "reserves")
+
+
+def push_of(op: str) -> str | None:
+    """The push at the other end of the pipe that an op pops from, both without namespace."""
+    known = facts.of(f"tile.{op}")
+    pushes = (name for name in load_table() if facts.of(name).is_push_to(known.pipe_to))
+    return next(pushes).rpartition(".")[2] if known.pipe_end == "pop" else None
 
 
 class WrongValues(StructureSuspects):
@@ -30,7 +41,7 @@ class WrongValues(StructureSuspects):
             match = self.matching.match(series)
             if series.kind == "loop" or series.op in _DERIVED or match.length:
                 continue
-            if match.state == "differs" and (match.partner is None or match.partner.op not in UNDEFINED):
+            if match.state == "differs" and (match.partner is None or not is_undefined(match.partner.op)):
                 yield series, match
             if series.kind == "write" and match.partner is not None:
                 moved = self._moved_write(series, match.partner)
@@ -45,7 +56,7 @@ class WrongValues(StructureSuspects):
             if series.place.function == function
             and series.place not in seen
             and series.kind != "push"
-            and series.op not in PUSH_OF
+            and push_of(series.op) is None
             and not self._is_harmless(series)
         ]
         return min(found, key=lambda pair: self.bad.rank(record_of(pair[1])), default=None)

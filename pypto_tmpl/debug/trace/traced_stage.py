@@ -8,13 +8,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.tracing import WINDOWED, inputs_of, located_statements
+from pypto_tmpl.codegen.tracing import inputs_of, located_statements, windowed_operand
 from pypto_tmpl.debug.trace.records import Trace, TraceRecord
 from pypto_tmpl.debug.trace.value_match import Comparable
 from pypto_tmpl.execution.entry import functions_of, user_name
+from pypto_tmpl.ops import facts
 
 RESULTS = frozenset({"value", "operand", "argument", "loop", "condition", "write", "push"})
-GLOBAL_WRITES = frozenset({"store", "assemble", "write", "mscatter", "scatter_update"})
+
+
+def writes_tensor(op: str) -> bool:
+    """Whether an op of that name, given without its namespace, changes a tensor in global memory."""
+    return op in facts.short_names("writes_tensor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,7 @@ class TracedStage:
         operands = {found.place: found for found in many if found.kind == "operand"}  # the outermost is last
         for series in many:
             source = operands.get(series.place)
-            is_write = series.kind == "value" and series.op in GLOBAL_WRITES
+            is_write = series.kind == "value" and writes_tensor(series.op)
             if is_write and source is not None and not self._has_nested_target(series.place):
                 yield replace(series, kind="write", by_lane=source.by_lane)
             else:
@@ -161,7 +166,8 @@ class TracedStage:
         call = getattr(self.statements[place], "value", None)
         if not isinstance(call, ir.Call):
             return False
-        return any(isinstance(call.args[position], ir.Call) for position in WINDOWED.get(call.op.name, ()))
+        position = windowed_operand(call)
+        return position is not None and isinstance(call.args[position], ir.Call)
 
     def _wording(self, place: Place) -> Iterator[str]:
         stmt = self.statements.get(place)

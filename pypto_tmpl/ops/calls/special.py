@@ -7,8 +7,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.ops.calls.context import Argument, CallContext, OpCallError, shown_argument
-
-_TASK_DUMMY = "system.task_dummy"
+from pypto_tmpl.ops.loader import load_table
 
 
 def region_split(context: CallContext) -> int:
@@ -46,7 +45,7 @@ def byte_count(size: Argument, dtype: Argument) -> Argument:
 
 def attributes(op: str, stated: dict[str, Argument]) -> ir.AttrMap | None:
     """The attributes of the call."""
-    if op != _TASK_DUMMY:
+    if not load_table().facts(op).has("dummy_task"):
         return None
     deps: Any = stated.get("deps")
     if deps is None:

@@ -12,13 +12,12 @@ from pypto_tmpl.codegen.facts import Launch, code_nodes
 from pypto_tmpl.codegen.marks import LaunchNote
 from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.script import generator
+from pypto_tmpl.ops import facts
 from pypto_tmpl.runtime.records.script_names import names_taken
 
 CoreType = Literal["aic", "aiv"]
 _CORE_TYPES: Mapping[ir.FunctionType, CoreType] = {ir.FunctionType.AIC: "aic", ir.FunctionType.AIV: "aiv"}
 _WRAPPERS = (ir.FunctionType.Group, ir.FunctionType.Spmd)
-_CUBE_FAMILIES = frozenset({"matmul", "matmul_mx"})
-_DUMMY = "system.task_dummy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,8 @@ def task_plan(program: ir.Program, script: Script | None, tree: ast.Module) -> T
     for line, stmt in sorted(lines.items()):
         first_lines.setdefault(id(stmt), line)
         last_lines[id(stmt)] = line
-    launched = {_DUMMY, *(f.name for f in program.functions.values() if _is_launched(f))}
+    dummies = facts.named("dummy_task")
+    launched = {*dummies, *(f.name for f in program.functions.values() if _is_launched(f))}
     launches: dict[int, LaunchLine] = {}
     scopes: list[ScopeLines] = []
     numbers: dict[int, int] = {}
@@ -106,7 +106,7 @@ def task_plan(program: ir.Program, script: Script | None, tree: ast.Module) -> T
                     scopes.append(_scope_lines(function, stmt, first, last, note, is_manual, loops, names))
             elif id(stmt) in first_lines and _launch_of(stmt) in launched:
                 launches[first_lines[id(stmt)]] = LaunchLine(
-                    notes.get(stmt, LaunchNote()), is_manual, _launch_of(stmt) == _DUMMY, loops
+                    notes.get(stmt, LaunchNote()), is_manual, _launch_of(stmt) in dummies, loops
                 )
     by_line = {line: numbers[id(stmt)] for line, stmt in lines.items() if id(stmt) in numbers}
     return TaskPlan(kernels, launches, tuple(scopes), by_line)
@@ -137,13 +137,10 @@ def _used(function: ir.Function) -> frozenset[str]:
 
 def _core_of(body: ir.Stmt) -> CoreType:
     """The core that a body runs on where its function does not say: the cube core if it multiplies."""
-    table = generator().table
-    for node in code_nodes(body):
-        if isinstance(node, ir.Call) and not isinstance(node.op, ir.GlobalVar):
-            entry = table.get(node.op.name)
-            if entry is not None and table.family_of(entry.name) in _CUBE_FAMILIES:
-                return "aic"
-    return "aiv"
+    is_cube = any(
+        isinstance(node, ir.Call) and facts.of_value(node).has("product") for node in code_nodes(body)
+    )
+    return "aic" if is_cube else "aiv"
 
 
 def _launch_of(stmt: ir.Stmt) -> str | None:
@@ -151,7 +148,7 @@ def _launch_of(stmt: ir.Stmt) -> str | None:
     launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
     if not isinstance(launch, Launch):
         return None
-    is_launch = isinstance(launch.op, ir.GlobalVar) or launch.op.name == _DUMMY
+    is_launch = isinstance(launch.op, ir.GlobalVar) or facts.of(launch.op).has("dummy_task")
     return launch.op.name if is_launch else None
 
 

@@ -1,0 +1,155 @@
+"""What an op is, the op table says: no code asks for an op, or a family of ops, by name.
+
+Names handed to what builds a call are fine. Whatever else names an op is listed here with the reason.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pypto_tmpl.ops import load_table
+
+PACKAGE = Path(__file__).resolve().parents[2] / "pypto_tmpl"
+BELOW = "the folder ir is below the op table"
+TEXT = "how printed text spells what the table calls otherwise"
+# Module, and the constant or function in it ("" is all of it), with the reason.
+ALLOWED = {
+    ("ir/printer/spellings.py", ""): f"{TEXT}; {BELOW}",
+    ("ir/printer/calls.py", "CallPrinter"): f"{TEXT}; {BELOW}",
+    ("ir/attrs.py", "FLOAT_KEYWORDS"): f"{BELOW}; a test below holds it against the table",
+    ("ir/verifier/outputs.py", "_DESTINATIONS"): f"{BELOW}; a test below holds it against the table",
+    ("ir/verifier/outputs.py", "out_param_not_shadowed"): BELOW,
+    ("ir/op/tile_ops.py", ""): "the function of that op, which has a form of its own",
+    ("language/calls.py", "_DISTRIBUTED"): TEXT,
+    (
+        "language/jit/local_info.py",
+        "_TASKS",
+    ): "spellings in the source of kernels",
+    ("language/calls.py", "OPERAND_KEYWORDS"): TEXT,
+    ("language/calls.py", "op_call"): TEXT,
+}
+BUILDERS = {"Op", "call", "_op", "_index_assignment"}
+KNOWS_FAMILIES = ("ops/", "cli/", "codegen/environment.py")  # show the table, find the file of a macro
+MODULES = [  # passes match ops by name: which ones a pass is about, it says itself
+    path.relative_to(PACKAGE).as_posix()
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if path.relative_to(PACKAGE).parts[0] != "passes"
+]
+TABLE = load_table()
+SHORT = {name.rpartition(".")[2] for name in TABLE}
+STARTS = {name[:end] for name in TABLE for end in range(name.index(".") + 2, len(name) + 1)}
+NAMESPACES = {entry.namespace for entry in TABLE.values()}
+
+
+def named_places(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """Every node with the constant or function at the top of the module that it stands in."""
+    for stmt in tree.body:
+        if isinstance(stmt, ast.Assign | ast.AnnAssign):
+            target = stmt.targets[0] if isinstance(stmt, ast.Assign) else stmt.target
+            name = ast.unparse(target)
+        else:
+            name = getattr(stmt, "name", "")
+        for node in ast.walk(stmt):
+            yield name, node
+
+
+def is_op_name(value: object) -> bool:
+    """Whether a literal is the name of an op, or the beginning of some names beyond the namespace."""
+    return isinstance(value, str) and value in STARTS and value.rstrip(".") not in NAMESPACES
+
+
+def literals_in(source: str) -> set[tuple[str, str]]:
+    """Names of ops in a module, each with the place; those that a call is built of are left out."""
+    tree = ast.parse(source)
+    built = {
+        id(arg)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in BUILDERS
+        for arg in node.args
+    }
+    return {
+        (place, node.value)
+        for place, node in named_places(tree)
+        if isinstance(node, ast.Constant) and id(node) not in built and is_op_name(node.value)
+    }
+
+
+def families_in(source: str) -> set[str]:
+    """Places that ask for the family of an op."""
+    return {
+        place
+        for place, node in named_places(ast.parse(source))
+        if isinstance(node, ast.Attribute) and node.attr in ("family_of", "families")
+    }
+
+
+def lists_of_ops(source: str) -> set[str]:
+    """Places with a set, list or tuple of short names of ops, or of families, two at least."""
+    words = (SHORT, set(TABLE.families) - NAMESPACES)
+    found = set()
+    for place, node in named_places(ast.parse(source)):
+        if isinstance(node, ast.Set | ast.List | ast.Tuple) and len(node.elts) > 1:
+            values = [element.value if isinstance(element, ast.Constant) else None for element in node.elts]
+            if any(all(value in known for value in values) for known in words):
+                found.add(place)
+    return found
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_op_is_named(module: str) -> None:
+    found = literals_in((PACKAGE / module).read_text())
+    allowed = {place for name, place in ALLOWED if name == module}
+    assert {(place, name) for place, name in found if not allowed & {"", place}} == set()
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.startswith(KNOWS_FAMILIES)])
+def test_no_family_is_asked_for(module: str) -> None:
+    assert families_in((PACKAGE / module).read_text()) == set()
+
+
+def test_no_lists_of_ops() -> None:
+    found = {(module, place) for module in MODULES for place in lists_of_ops((PACKAGE / module).read_text())}
+    assert found - ALLOWED.keys() == set()
+
+
+def test_every_exception_is_needed() -> None:
+    assert len(ALLOWED) < 15
+    for module, place in ALLOWED:
+        source = (PACKAGE / module).read_text()
+        found = {where for where, _ in literals_in(source)} | lists_of_ops(source)
+        assert found if place == "" else place in found, (module, place)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('def f(c): return c.op.name == "tile.move"', {("f", "tile.move")}),
+        ('X = frozenset({"tile.move"})', {("X", "tile.move")}),
+        ('def f(c): return c.op.name.startswith("tile.tpush_")', {("f", "tile.tpush_")}),
+        ('def f(n): return n.startswith("tile.")', set()),
+        ('def f(x): return ops.call("tile.move", x)', set()),
+    ],
+)
+def test_what_counts_as_a_name(source: str, found: set[tuple[str, str]]) -> None:
+    assert literals_in(source) == found
+
+
+def test_lists_that_count() -> None:
+    source = 'X = {"tpush_to_aic", "tpop_from_aiv"}\nY = {"elementwise", "unary"}\nZ = ("a", "full")'
+    assert lists_of_ops(source) == {"X", "Y"}
+
+
+def test_atomic_destinations_are_those_of_the_table() -> None:
+    from pypto_tmpl.ir.verifier.outputs import _DESTINATIONS
+
+    atomic = {name: TABLE.facts(name).written[0] for name in TABLE if "atomic" in TABLE[name].kwarg_names}
+    assert atomic == _DESTINATIONS
+
+
+def test_float_keywords_are_those_of_the_table() -> None:
+    from pypto_tmpl.ir.attrs import FLOAT_KEYWORDS
+
+    floats = {(name, kwarg.name) for name in TABLE for kwarg in TABLE[name].kwargs if kwarg.type == "float"}
+    assert floats == FLOAT_KEYWORDS
