@@ -56,6 +56,8 @@ def _of_text(path: Path, name: str | None) -> ir.IRNode:
 
 def _has_more_than_a_dump(path: Path) -> bool:
     """Whether a text imports other modules, or has statements that no dump has on its level."""
+    from pypto_tmpl.language.module import HARMLESS_IMPORTS
+
     tree = ast.parse(path.read_bytes())
     roots: set[str] = set()
     for node in tree.body:
@@ -66,4 +68,4 @@ def _has_more_than_a_dump(path: Path) -> bool:
     dump_like = ast.Import | ast.ImportFrom | ast.ClassDef | ast.Assign | ast.AnnAssign | ast.Expr
     plain = [node for node in tree.body if isinstance(node, ast.FunctionDef) and not node.decorator_list]
     others = [node for node in tree.body if not isinstance(node, dump_like | ast.FunctionDef)]
-    return bool(roots - {"pypto", "pypto_tmpl", "__future__", "typing"} or plain or others)
+    return bool(roots - HARMLESS_IMPORTS or plain or others)

@@ -9,7 +9,6 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.edges import Starts
 from pypto_tmpl.codegen.expressions import Expressions
-from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.known_ops import KnownOp, KnownOps
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
 from pypto_tmpl.codegen.packed import is_packed
@@ -19,6 +18,7 @@ from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
 from pypto_tmpl.errors import closest
 from pypto_tmpl.ir.attrs import AttrKind
+from pypto_tmpl.ir.carriers import TORCH_NAMES
 from pypto_tmpl.ir.verifier.outputs import ATOMIC_ADD_DTYPES
 from pypto_tmpl.ops import KwargSpec, OpEntry
 from pypto_tmpl.ops import facts as op_facts

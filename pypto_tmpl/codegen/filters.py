@@ -11,17 +11,8 @@ from typing import Any
 from pypto_tmpl.codegen.float_literals import within
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ir import DataType
+from pypto_tmpl.ir.carriers import TORCH_NAMES
 
-TORCH_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "BOOL": "bool", "INT4": "int8", "UINT4": "uint8", "INT8": "int8", "INT16": "int16",
-        "INT32": "int32", "INT64": "int64",
-        "INDEX": "int64", "TASK_ID": "int64", "UINT8": "uint8", "UINT16": "uint16", "UINT32": "uint32",
-        "UINT64": "uint64", "FP8E4M3FN": "float8_e4m3fn", "FP8E5M2": "float8_e5m2",
-        "FP8E8M0": "float8_e8m0fnu", "HF8": "uint8", "FP4": "float4_e2m1fn_x2", "FP16": "float16",
-        "BF16": "bfloat16", "FP32": "float32",
-    }
-)  # fmt: skip
 _SUM = re.compile(r"[\w.]+( ?(\+|-|\*|//|%) ?[\w.]+)*")
 
 

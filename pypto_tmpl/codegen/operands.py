@@ -7,25 +7,27 @@ operand would quietly be false, so none of these errors is an AttributeError.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, NoReturn
 
 from pypto_tmpl.codegen.filters import torch_dtype
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
+from pypto_tmpl.ir.dtypes import DATA_TYPES, DataType
 from pypto_tmpl.ops.model import CALL_FACTS, OpEntry
 
 FACTS = (
     "valid", "valid_items", "shape", "rank", "dtype", "dtype_name", "dtype_class", "bits", "memory",
     "items", "is_literal", "layout", "edge",
 )  # fmt: skip
-# dtype name -> (class, bits): the class tells arithmetic apart, the bits are those of the element.
-_DTYPE_FACTS: dict[str, tuple[str, int]] = {
-    "BOOL": ("bool", 1), "FP32": ("fp32", 32), "FP16": ("narrow_float", 16), "BF16": ("narrow_float", 16),
-    "FP8E4M3FN": ("narrow_float", 8), "FP8E5M2": ("narrow_float", 8), "FP8E8M0": ("narrow_float", 8),
-    "HF8": ("narrow_float", 8), "FP4": ("narrow_float", 4), "HF4": ("narrow_float", 4),
-    "INT4": ("int", 4), "INT8": ("int", 8), "INT16": ("int", 16), "INT32": ("int", 32), "INT64": ("int", 64),
-    "INDEX": ("int", 64), "TASK_ID": ("int", 64), "UINT4": ("unsigned", 4), "UINT8": ("unsigned", 8),
-    "UINT16": ("unsigned", 16), "UINT32": ("unsigned", 32), "UINT64": ("unsigned", 64),
-}  # fmt: skip
+
+
+@cache
+def _dtype_class(name: str) -> str:
+    """What tells the arithmetic of dtypes apart."""
+    dtype = DATA_TYPES[name]
+    if dtype.is_float():
+        return "fp32" if dtype == DataType.FP32 else "narrow_float"
+    return "bool" if dtype == DataType.BOOL else "unsigned" if dtype.is_unsigned_int() else "int"
 
 
 class UnknownNameError(PyptoTmplError):
@@ -140,12 +142,12 @@ class Operand(str):
     @property
     def dtype_class(self) -> str | None:
         """``fp32``, ``narrow_float``, ``int``, ``unsigned`` or ``bool``."""
-        return None if self.dtype_name is None else _DTYPE_FACTS[self.dtype_name][0]
+        return None if self.dtype_name is None else _dtype_class(self.dtype_name)
 
     @property
     def bits(self) -> int | None:
         """Width of an element in bits."""
-        return None if self.dtype_name is None else _DTYPE_FACTS[self.dtype_name][1]
+        return None if self.dtype_name is None else DATA_TYPES[self.dtype_name].get_bit()
 
     def __getattr__(self, name: str) -> Any:
         if name == "shape":

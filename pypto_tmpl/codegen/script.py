@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.environment import OpMacros, TemplateMacros, create_environment, render
-from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.codegen.functions import FunctionEmitter
 from pypto_tmpl.codegen.groups import is_plain_group
 from pypto_tmpl.codegen.handovers import HandoverWarning, handover_warnings
@@ -25,6 +24,7 @@ from pypto_tmpl.codegen.preamble import Preamble, load_preamble
 from pypto_tmpl.codegen.record import Script, ScriptFunction
 from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
+from pypto_tmpl.ir.carriers import TORCH_NAMES
 from pypto_tmpl.ops import OpTable, forget_changed, load_table
 from pypto_tmpl.overlays import Folder, State, all_folders
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.errors import PyptoTmplError, closest
 from pypto_tmpl.execution.entry import Entry, Parameter, user_name
 from pypto_tmpl.execution.extents import agreed_extents, misfit
+from pypto_tmpl.ir.carriers import TORCH_NAMES
 
 
 class MissingTensorError(PyptoTmplError, KeyError):

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.errors import PyptoTmplError, warn_caller
 from pypto_tmpl.execution.entry import Entry, Parameter
 from pypto_tmpl.execution.extents import Value, agreed_extents, extents_of, misfit
+from pypto_tmpl.ir.carriers import TORCH_NAMES
 
 
 class ArgumentError(PyptoTmplError, ValueError):

@@ -185,7 +185,7 @@ def install_operators() -> None:
     setattr(Expr, "__neg__", lambda self: neg(self))  # noqa: B010
     setattr(Expr, "__invert__", lambda self: bit_not(self))  # noqa: B010
     setattr(Expr, "__hash__", object.__hash__)  # noqa: B010
-    for cls in (nodes.Eq, nodes.Ne, nodes.Lt, nodes.Le, nodes.Gt, nodes.Ge):
+    for cls in nodes.COMPARISONS:
         setattr(cls, "__bool__", _no_truth_value)  # noqa: B010
 
 

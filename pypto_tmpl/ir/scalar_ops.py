@@ -154,3 +154,6 @@ class Cast(UnaryExpr):
     """Conversion to the dtype of its type."""
 
     __slots__ = ()
+
+
+COMPARISONS: tuple[type[BinaryExpr], ...] = (Eq, Ne, Lt, Le, Gt, Ge)

@@ -94,6 +94,11 @@ class TileView:
         return hash_of(self)
 
 
+def layout_of(view: TileView) -> tuple[TileLayout, TileLayout, int, PadValue, CompactMode]:
+    """All that a view says of the layout, beside extents."""
+    return view.blayout, view.slayout, view.fractal, view.pad, view.compact
+
+
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class ShapedType(Type):
     """Base of types with an element type and a shape."""

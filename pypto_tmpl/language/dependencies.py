@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.scalar_ops import COMPARISONS
 from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserTypeError
 from pypto_tmpl.language.expressions import expression
@@ -16,7 +17,6 @@ from pypto_tmpl.ops import facts
 
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)
 _BUFFER = "_submit_deps_buf"
-_COMPARISONS = (ir.Eq, ir.Ne, ir.Lt, ir.Le, ir.Gt, ir.Ge)
 _FLAGS = frozenset({ir.DataType.INT8, ir.DataType.INT16, ir.DataType.INT32, ir.DataType.INT64})
 
 
@@ -112,7 +112,7 @@ def predicate(reader: Reader, node: ast.expr) -> ir.Expr:
     found = expression(reader, node)
     if reader.module.printed:
         return found
-    if isinstance(found, _COMPARISONS) and isinstance(found.right, ir.ConstInt):
+    if isinstance(found, COMPARISONS) and isinstance(found.right, ir.ConstInt):
         read = found.left.operand if isinstance(found.left, ir.Cast) else found.left
         if isinstance(read, ir.Call) and _reads_tensor(read):
             dtype = read.type.dtype if isinstance(read.type, ir.ScalarType) else None

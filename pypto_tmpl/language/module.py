@@ -29,7 +29,7 @@ from pypto_tmpl.ops import forget_changed
 _HEADER = "# pypto.program:"
 _LANGUAGE_MODULES = frozenset({"pypto.language", "pypto_tmpl.language"})
 _DISTRIBUTED_MODULES = frozenset(f"{name}.distributed" for name in _LANGUAGE_MODULES)
-_HARMLESS = frozenset({"pypto", "pypto_tmpl", "__future__", "typing"})
+HARMLESS_IMPORTS = frozenset({"pypto", "pypto_tmpl", "__future__", "typing"})
 _IMPORT_HINT = "the reader never runs a text; import the file as a Python module to run what it does"
 
 
@@ -159,7 +159,7 @@ def _import(reader: Reader, node: ast.Import | ast.ImportFrom) -> None:
             reader.module.language.add(name)
         elif full in _DISTRIBUTED_MODULES:
             reader.module.distributed.add(name)
-        elif full.partition(".")[0] not in _HARMLESS:
+        elif full.partition(".")[0] not in HARMLESS_IMPORTS:
             message = f"the import of {full!r} is not supported"
             raise reader.error(UnsupportedFeatureError, node, message, _IMPORT_HINT)
 

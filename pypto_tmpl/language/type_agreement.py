@@ -8,7 +8,7 @@ from types import MappingProxyType
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import provably_equal
 from pypto_tmpl.ir.extents import constant_extent
-from pypto_tmpl.ir.types import implicit_tile_view
+from pypto_tmpl.ir.types import implicit_tile_view, layout_of
 
 _NOTHING: Mapping[ir.Expr, ir.Expr] = MappingProxyType({})
 
@@ -94,8 +94,7 @@ def _tile_view(type_: ir.TileType) -> ir.TileView:
 
 
 def _same_tile_view(a: ir.TileView, b: ir.TileView) -> bool:
-    layout = (a.blayout, a.slayout, a.fractal, a.pad, a.compact)
-    if layout != (b.blayout, b.slayout, b.fractal, b.pad, b.compact):
+    if layout_of(a) != layout_of(b):
         return False
     starts = [view.start_offset for view in (a, b)]
     same_start = starts[0] is starts[1] or (

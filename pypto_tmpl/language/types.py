@@ -21,6 +21,7 @@ from pypto_tmpl.language.folding import integer, sequence
 from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.memrefs import memory_reference
 from pypto_tmpl.language.reader import Reader
+from pypto_tmpl.ops.vocabulary import HANDLES
 
 _MARKERS: dict[str, Callable[[], ir.Type]] = {
     "Ptr": ir.PtrType,
@@ -28,14 +29,8 @@ _MARKERS: dict[str, Callable[[], ir.Type]] = {
     "MemRefType": ir.MemRefType,
     "UnknownType": ir.UnknownType,
     "WindowBufferType": ir.WindowBufferType,
-    "CommCtx": ir.CommCtxType,
-    "CommCtxType": ir.CommCtxType,
-    "PrefetchAsyncContext": ir.PrefetchAsyncContextType,
-    "PrefetchAsyncContextType": ir.PrefetchAsyncContextType,
-    "AsyncEvent": ir.AsyncEventType,
-    "AsyncEventType": ir.AsyncEventType,
-    "AsyncSession": ir.AsyncSessionType,
-    "AsyncSessionType": ir.AsyncSessionType,
+    **HANDLES,
+    **{f"{name}Type": type_ for name, type_ in HANDLES.items()},
 }
 _FORMS = {
     "Tensor": "[[extents], dtype]",

@@ -15,6 +15,7 @@ from pypto_tmpl.ops.sample_checks import sample_problems
 from pypto_tmpl.ops.sources import identifiers
 from pypto_tmpl.ops.table import Declaration
 from pypto_tmpl.ops.typing import words
+from pypto_tmpl.ops.vocabulary import ENUMERATIONS
 
 KeyPath = tuple[str | int, ...]
 
@@ -22,10 +23,7 @@ _SAMPLE_KEYS = {"samples": (), "error_samples": ("raises", "match")}
 _PYTHON_TYPES = {"int": (int,), "float": (int, float), "bool": (bool,)}
 _MEMBERS: Mapping[str, tuple[str, ...]] = {
     "DataType": get_args(model.DTypeName),
-    "MemorySpace": get_args(model.MemorySpace),
-    "TensorLayout": ("ND", "DN", "NZ", "MX_A_ZZ", "MX_B_NN"),
-    "TileLayout": ("none_box", "row_major", "col_major"),
-    "PadValue": ("null", "zero", "max", "min"),
+    **{name: tuple(members.__members__) for name, members in ENUMERATIONS.items()},
 }
 _NEEDED_PARTS = {
     "tile": ("dtype", "shape", "valid"),

@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.execution.entry import Entry, Parameter
+from pypto_tmpl.ir.carriers import TORCH_NAMES
 
 _C_TYPES: dict[str, type[ctypes._SimpleCData[Any]]] = {
     "BOOL": ctypes.c_bool,

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 import pypto_tmpl.language as pl
-from pypto_tmpl.codegen.filters import TORCH_NAMES
 from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.ir.carriers import TORCH_NAMES
 
 _TENSOR = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[\d\s,]*)\]")
 RUNTIME = "RUNTIME"

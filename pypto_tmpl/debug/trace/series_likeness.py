@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from pypto_tmpl.debug.trace.traced_stage import Series
+from pypto_tmpl.debug.trace.traced_stage import RESULTS, Series
 
 _TEMPORARIES = {"", "t", "tmp", "ret", "_tuple_tmp"}
 _COMPOUND = {"ForStmt", "WhileStmt", "IfStmt"}
@@ -77,9 +77,7 @@ def is_one_variable(series: Series, partner: Series) -> bool:
 
 def likeness(series: Series, partner: Series) -> int:
     """How much two statements are alike, whatever their values."""
-    if {series.kind, partner.kind} & {"loop", "condition", "argument", "write", "push"} and (
-        series.kind != partner.kind
-    ):
+    if series.kind != partner.kind and {series.kind, partner.kind} & (RESULTS - {"value", "operand"}):
         return 0
     return (
         3 * (series.op == partner.op)

@@ -147,7 +147,7 @@ class CallPrinter(AttributePrinter):
             return key == "name"  # the target of the assignment
         if name == spelled.REMOTE_LOAD_OP:
             return key == spelled.PADDING_KEYWORD and value is True
-        is_region_split = name in spelled.REGION_OPS and key == "split" and self.region is not None
+        is_region_split = name in spelled.SPLIT_OPS and key == "split" and self.region is not None
         return is_region_split and value == self.region.value  # type: ignore[union-attr]
 
     def _full_arguments(self, node: Call, place: Place) -> Pieces:

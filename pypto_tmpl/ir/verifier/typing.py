@@ -20,6 +20,7 @@ from pypto_tmpl.ir.types import (
     TileType,
     TileView,
     canonical_tile_view,
+    layout_of,
 )
 from pypto_tmpl.ir.verifier.diagnostics import Findings
 from pypto_tmpl.ir.verifier.walking import all_definitions
@@ -126,9 +127,7 @@ def _pad(type_: TensorType) -> PadValue:
 
 def _same_layout(a: TileView, b: TileView) -> bool:
     """Equality of all that a tile view says beyond the valid shape."""
-    if any(
-        getattr(a, name) != getattr(b, name) for name in ("blayout", "slayout", "fractal", "pad", "compact")
-    ):
+    if layout_of(a) != layout_of(b):
         return False
     if a.start_offset is None or b.start_offset is None:
         return a.start_offset is b.start_offset and same_extents(a.stride, b.stride)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from pypto_tmpl.ir import DataType, TensorLayout, Type
+from pypto_tmpl.ir.carriers import OF_TORCH
 from pypto_tmpl.language.annotations import RUNTIME
 
 Extent: TypeAlias = int | str | None
@@ -57,28 +57,6 @@ class OtherInfo:
 Info: TypeAlias = TensorInfo | ScalarInfo | TupleInfo | OtherInfo | None
 """What is known of a value; None for nothing."""
 
-_TORCH_DTYPES: Mapping[str, DataType] = MappingProxyType(
-    {
-        "float16": DataType.FP16,
-        "float32": DataType.FP32,
-        "bfloat16": DataType.BF16,
-        "int8": DataType.INT8,
-        "int16": DataType.INT16,
-        "int32": DataType.INT32,
-        "int64": DataType.INT64,
-        "uint8": DataType.UINT8,
-        "uint16": DataType.UINT16,
-        "uint32": DataType.UINT32,
-        "uint64": DataType.UINT64,
-        "bool": DataType.BOOL,
-        "float8_e4m3fn": DataType.FP8E4M3FN,
-        "float8_e5m2": DataType.FP8E5M2,
-        "float8_e8m0fnu": DataType.FP8E8M0,
-        "float4_e2m1fn_x2": DataType.FP4,
-    }
-)
-_WITH_TORCH_DTYPE = frozenset(_TORCH_DTYPES.values())
-
 
 def is_tensor(value: object) -> bool:
     """True for what has a shape and a dtype, as tensors of torch have, those without data included."""
@@ -92,12 +70,12 @@ def tensor_info(value: Any, declared: DataType | None, what: str) -> TensorInfo:
     Raises TypeError where the dtypes differ, and for a dtype that kernels do not take.
     """
     name = str(value.dtype).removeprefix("torch.")
-    found = _TORCH_DTYPES.get(name)
+    found = OF_TORCH.get(name)
     shape = tuple(int(extent) for extent in value.shape)
-    if declared is not None and declared not in _WITH_TORCH_DTYPE:
+    if declared is not None and declared not in OF_TORCH.values():
         return TensorInfo(shape, declared)
     if found is None:
-        raise TypeError(f"{what} has the dtype {name}; kernels take {', '.join(_TORCH_DTYPES)}")
+        raise TypeError(f"{what} has the dtype {name}; kernels take {', '.join(OF_TORCH)}")
     if declared is not None and declared.is_unsigned_int() and declared.name == f"U{found.name}":
         return TensorInfo(shape, declared)  # the same bits
     if declared is not None and declared != found:

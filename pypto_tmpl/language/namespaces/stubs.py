@@ -16,6 +16,7 @@ from pypto_tmpl.ops.calls.describe import default_text
 from pypto_tmpl.ops.calls.overloads import Form
 from pypto_tmpl.ops.calls.scalars import SCALAR_PARAMETERS
 from pypto_tmpl.ops.signatures import Parameter, SameAs
+from pypto_tmpl.ops.vocabulary import HANDLES
 
 MODULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -59,7 +60,7 @@ _ALIASES: Mapping[str, str] = MappingProxyType(
         "_Tensor": "Tensor | DistributedTensor",
         "_Scalar": "int | float | Scalar | DynVar | MemorySpace",
         "_Extents": "Sequence[int | Scalar | DynVar]",
-        "_Handle": "CommCtx | PrefetchAsyncContext | AsyncEvent | AsyncSession",
+        "_Handle": " | ".join(HANDLES),
     }
 )
 _NAME = re.compile(r"\b[A-Za-z_]\w*")

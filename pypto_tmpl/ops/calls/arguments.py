@@ -13,8 +13,8 @@ from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.dtypes import DATA_TYPES
 from pypto_tmpl.ops.calls.context import Argument, OpCallError, shown_argument
 from pypto_tmpl.ops.model import KwargSpec
+from pypto_tmpl.ops.vocabulary import ENUMERATIONS, HANDLES
 
-_HANDLES = (ir.CommCtxType, ir.PrefetchAsyncContextType, ir.AsyncEventType, ir.AsyncSessionType)
 _KINDS: Mapping[type[ir.Type], str] = MappingProxyType(
     {
         ir.TensorType: "tensor",
@@ -24,7 +24,7 @@ _KINDS: Mapping[type[ir.Type], str] = MappingProxyType(
         ir.TupleType: "tuple",
         ir.PtrType: "ptr",
         ir.ArrayType: "array",
-        **dict.fromkeys(_HANDLES, "handle"),
+        **dict.fromkeys(HANDLES.values(), "handle"),
     }
 )
 _PAD_NUMBERS: Mapping[float, ir.PadValue] = MappingProxyType(
@@ -161,9 +161,7 @@ _CONVERSIONS: Mapping[str, Callable[[KwargSpec, Any], Any]] = MappingProxyType(
         "bool": lambda spec, value: value if isinstance(value, bool) else None,
         "str": lambda spec, value: value if isinstance(value, str) else None,
         "DataType": _data_type,
-        "MemorySpace": _member(ir.MemorySpace),
-        "TensorLayout": _member(ir.TensorLayout),
-        "TileLayout": _member(ir.TileLayout),
+        **{name: _member(members) for name, members in ENUMERATIONS.items()},
         "PadValue": _pad_value,
     }
 )

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from enum import Enum
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from pypto_tmpl import ir
 from pypto_tmpl.ops.model import OpEntry
+from pypto_tmpl.ops.vocabulary import ENUMERATIONS
 
 Extents: TypeAlias = Sequence[ir.Expr]
-_ENUMERATIONS: Mapping[str, type[Enum]] = MappingProxyType(
-    {cls.__name__: cls for cls in (ir.MemorySpace, ir.TensorLayout, ir.TileLayout, ir.PadValue)}
-)
 
 
 def _member(type_: str, default: Any) -> Any:
     """A default as the value of a call: the table names members and dtypes."""
     if type_ == "DataType":
         return getattr(ir.DataType, default)
-    return _ENUMERATIONS[type_][default] if type_ in _ENUMERATIONS else default
+    return ENUMERATIONS[type_][default] if type_ in ENUMERATIONS else default
 
 
 class InferenceError(Exception):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pypto_tmpl import ir
@@ -15,15 +14,7 @@ from pypto_tmpl.ops.typing.requirements import check_requirements
 from pypto_tmpl.ops.typing.shapes import SHAPES
 from pypto_tmpl.ops.typing.views import tensor_view, tile_view
 from pypto_tmpl.ops.typing.words import Term, resolve_result, terms_of
-
-_HANDLES: Mapping[str, Callable[[], ir.Type]] = MappingProxyType(
-    {
-        "CommCtx": ir.CommCtxType,
-        "PrefetchAsyncContext": ir.PrefetchAsyncContextType,
-        "AsyncEvent": ir.AsyncEventType,
-        "AsyncSession": ir.AsyncSessionType,
-    }
-)
+from pypto_tmpl.ops.vocabulary import HANDLES
 
 
 def infer_type(entry: OpEntry, args: Sequence[ir.Expr], kwargs: ir.AttrMap) -> ir.Type:
@@ -85,7 +76,7 @@ def result_type(spec: ResultSpec, given: Operands) -> ir.Type:
         case "ptr":
             return ir.PtrType()
         case "handle":
-            return _HANDLES[spec.handle or ""]()
+            return HANDLES[spec.handle or ""]()
         case "tuple":
             return ir.TupleType([result_type(item, given) for item in spec.items])
         case "same":
