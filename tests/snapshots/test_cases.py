@@ -1,5 +1,6 @@
 """Which cases a configuration has, and the programs that they are made from."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,8 @@ NUMBER = 3
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kernels.py").write_text(KERNELS)
-    return tmp_path
+    yield tmp_path
+    sys.modules.pop("kernels", None)  # imported where a case names it as a module
 
 
 def cases(folder, text):
