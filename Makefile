@@ -51,8 +51,9 @@ typecheck: setup ## mypy, strict, on the package
 wheel-test: setup ## build the wheel, install it into a fresh environment, run it
 	$(BIN)/python -m pytest tests/test_packaging.py $(PYTEST_ARGS)
 
-snapshots: setup ## rewrite the committed golden scripts
+snapshots: setup ## rewrite the committed golden scripts, those of examples/user_repo too
 	$(BIN)/pypto-tmpl snapshot --update
+	cd examples/user_repo && $(abspath $(BIN))/pypto-tmpl snapshot --update && $(abspath $(BIN))/python -m pytest -q --snapshot-update
 
 clean: ## remove what the targets made, .venv included
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* htmlcov
