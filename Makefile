@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup-done
+DOCS_STAMP := $(VENV)/.docs-done
 JOBS ?= auto
 PYTEST_ARGS ?=
 SECONDS ?= 60
@@ -15,7 +16,7 @@ FUZZ_ARGS ?=
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz lint format typecheck wheel-test snapshots clean
+.PHONY: help setup demo test docs fuzz lint format typecheck wheel-test snapshots clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -29,11 +30,19 @@ $(STAMP): pyproject.toml setup.py constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
 demo: setup ## generate a script, run it and compare it with its golden function
 	$(BIN)/python examples/demo.py
 
 test: setup ## run the tests (JOBS=4 sets the workers, PYTEST_ARGS adds arguments)
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
+
+docs: $(DOCS_STAMP) ## build the documentation as a site, in build/site
+	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/site
+	@echo 'open build/site/index.html'
 
 fuzz: setup ## look for inputs that crash or hang a reader (SECONDS=3600, SEED=1 and FUZZ_ARGS change the run)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
