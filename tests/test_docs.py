@@ -117,19 +117,3 @@ def test_a_misspelt_name_stops_generation_with_the_templates_line(example_templa
         torch_codegen(clamp_kernel(False), template_dirs=[example_templates])
     assert "example.py.jinja:3" in str(caught.value)
     assert "did you mean 'inverted'?" in str(caught.value)
-
-
-def test_the_script_of_the_readme_is_the_one_that_is_emitted():
-    """The README shows the kernel of ragged_tail_max without checks, scratch tiles and the def line."""
-    dump = ROOT / "tests/corpus/dumps/ragged_tail_max/Ascend910B/00_frontend.msgpack"
-    script = torch_codegen(ir.deserialize_from_file(str(dump)), format=True)
-    shown = next(text for text in blocks("README.md", "python") if text.startswith("head = "))
-    emitted = [line.strip() for line in script.splitlines()]
-    assert [line for line in shown.splitlines() if line.strip() not in emitted] == []
-
-
-def test_the_dump_of_the_readme_is_a_real_one():
-    dump = ROOT / "tests/corpus/dumps/ragged_tail_max/Ascend910B/00_frontend.py"
-    lines = [line.strip() for line in dump.read_text().splitlines()]
-    shown = next(text for text in blocks("README.md", "python") if text.startswith("head: "))
-    assert [line for line in shown.splitlines() if line.strip() not in lines] == []
