@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from pypto_tmpl.cli.completion import case_names
 from pypto_tmpl.errors import PyptoTmplError, closest
 
 if TYPE_CHECKING:
+    from pypto_tmpl.cli.snapshot_output import Output
     from pypto_tmpl.snapshots.cases import SnapshotCase
+    from pypto_tmpl.snapshots.config import Config
     from pypto_tmpl.snapshots.results import SnapshotResult
 
 
@@ -74,38 +78,23 @@ def snapshot(
     from pypto_tmpl.snapshots.cases import INIT, find_cases
     from pypto_tmpl.snapshots.config import find_config, read_config
     from pypto_tmpl.snapshots.page import check_page, write_page
-    from pypto_tmpl.snapshots.places import remove_emitted
-    from pypto_tmpl.snapshots.results import SnapshotState, stale_scripts, update
 
     if case == INIT:
-        _init()
+        _init(context)
         return
     _check_usage(case, action, prune, style, html)
     if html is not None:
         check_page(html)
     config = find_config(Path.cwd()) if config_file is None else read_config(config_file)
     cases = find_cases(config)
-    chosen = [found for found in cases if case is None or f"{found.name}/".startswith(f"{case}/")]
-    if not chosen:
-        raise click.UsageError(_no_case(str(case), cases))
-    results, problems = _compared(chosen)
-    for problem in problems:
-        click.echo(problem, err=True)
-    differing = [result for result in results if result.state is not SnapshotState.SAME]
+    chosen = _chosen(cases, case)
+    differing, problems = _compared(chosen, action == "update")
     output = Output(config, action, style)
-    if action == "update":
-        if problems:
-            raise click.exceptions.Exit(2)
-        update(differing)
     output.results(differing)
-    stale = stale_scripts(config, cases) if case is None else []
-    output.stale(stale, prune)
-    if prune:
-        sys.stdout.flush()
-        remove_emitted(stale)
+    stale = _stale(output, config, cases, prune) if case is None else 0
     if html is not None:
         write_page(html, [output.patch(result) for result in differing], len(chosen))
-    output.summary(len(chosen), len(differing), len(problems), 0 if prune else len(stale))
+    output.summary(len(chosen), len(differing), problems, stale)
     differs = action != "update" and (differing or stale)
     context.exit(2 if problems else 1 if differs else 0)
 
@@ -126,9 +115,13 @@ def _check_usage(case: str | None, action: str, prune: bool, style: str, html: P
         raise click.UsageError("--html goes with --diff")
 
 
-def _init() -> None:
+def _init(context: click.Context) -> None:
+    """Write a first configuration. Raises UsageError where it is given options, which it has none of."""
     from pypto_tmpl.snapshots.first_config import write_first_config
 
+    for name in context.params:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name != "case":
+            raise click.UsageError("init takes no options")
     written = write_first_config(Path.cwd())
     click.echo(f"{'added to' if written.is_added else 'written'}: {written.file.name}")
     found, still_open = len(written.kernels), sum(bool(kernel.arguments) for kernel in written.kernels)
@@ -136,26 +129,62 @@ def _init() -> None:
     click.echo("look at it, then: pypto-tmpl snapshot --update")
 
 
-def _no_case(case: str, cases: list[SnapshotCase]) -> str:
-    names = {name for c in cases for name in (c.name, c.name.partition("/")[0])}
-    guess = closest(case, sorted(names))
-    return f"no case is named {case!r}" + (f"; did you mean {guess!r}?" if guess else "")
+def _chosen(cases: list[SnapshotCase], case: str | None) -> list[SnapshotCase]:
+    """The cases that are meant: all, one, or those of a folder. Raises UsageError where there is none."""
+    chosen = [found for found in cases if case is None or f"{found.name}/".startswith(f"{case}/")]
+    if not chosen:
+        names = {name for found in cases for name in (found.name, found.name.partition("/")[0])}
+        guess = closest(str(case), sorted(names))
+        raise click.UsageError(f"no case is named {case!r}" + (f"; did you mean {guess!r}?" if guess else ""))
+    return chosen
 
 
-def _compared(cases: list[SnapshotCase]) -> tuple[list[SnapshotResult], list[str]]:
-    """The comparisons in order, and what is to be said of cases that cannot be emitted."""
+def _compared(cases: list[SnapshotCase], is_updating: bool) -> tuple[list[SnapshotResult], int]:
+    """What differs, and is then written if that is wanted; and the number of cases that cannot be emitted.
+
+    These are told at once, and where there are any nothing is written: an update ends with exit code 2.
+    """
+    from pypto_tmpl.snapshots.results import SnapshotState, update
+
+    results: list[SnapshotResult] = []
+    problems = 0
+    for outcome in _outcomes(cases):
+        if isinstance(outcome, str):
+            problems += 1
+            click.echo(outcome, err=True)
+        elif outcome.state is not SnapshotState.SAME:
+            results.append(outcome)
+    if is_updating and problems:
+        raise click.exceptions.Exit(2)
+    if is_updating:
+        update(results)
+    return results, problems
+
+
+def _outcomes(cases: list[SnapshotCase]) -> Iterator[SnapshotResult | str]:
+    """The comparisons in order; what is to be said where a case cannot be emitted."""
     from pypto_tmpl.snapshots.results import compare
 
     show_progress = sys.stderr.isatty()
-    results: list[SnapshotResult] = []
-    problems: list[str] = []
     for number, case in enumerate(cases, 1):
         if show_progress:
             click.echo(f"\r{number}/{len(cases)} {case.name:<50}", nl=False, err=True)
         try:
-            results.append(compare(case))
+            yield compare(case)
         except PyptoTmplError as error:
-            problems.append(f"{case.name}: {error}\n   = case of {case.place}")
+            yield f"{case.name}: {error}\n   = case of {case.place}"
     if show_progress:
         click.echo("\r" + " " * 60 + "\r", nl=False, err=True)
-    return results, problems
+
+
+def _stale(output: Output, config: Config, cases: list[SnapshotCase], prune: bool) -> int:
+    """List the scripts that belong to no case, then remove them if that is wanted; how many stay."""
+    from pypto_tmpl.snapshots.places import remove_emitted
+    from pypto_tmpl.snapshots.results import stale_scripts
+
+    stale = stale_scripts(config, cases)
+    output.stale(stale, prune)
+    if prune:
+        sys.stdout.flush()
+        remove_emitted(stale)
+    return 0 if prune else len(stale)

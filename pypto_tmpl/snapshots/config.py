@@ -135,7 +135,7 @@ def is_configured(path: Path) -> bool:
     """Whether a file is there and is about snapshots. Raises ConfigError where it is no TOML."""
     if not path.is_file():
         return False
-    return path.name == OWN_FILE or SNAPSHOTS in _tool_table(read_toml(path).data)
+    return path.name == OWN_FILE or bool(_tool_table(read_toml(path).data))
 
 
 def _tool_table(data: Mapping[str, Any]) -> Mapping[str, Any]:

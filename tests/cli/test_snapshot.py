@@ -230,6 +230,23 @@ def test_a_broken_dump_gives_exit_code_2_and_nothing_is_written(project):
         assert script.read_text() == EMITTED
 
 
+def test_a_kernel_that_cannot_be_specialised_is_told_once_and_nothing_is_written(project):
+    (project / "kernels.py").write_text(KERNEL)
+    kernels = "".join(f'[[snapshots.kernels]]\nkernel = "kernels.py:{name}"\n' for name in ("double", "bare"))
+    (project / "pypto-tmpl.toml").write_text(CONFIG + kernels)
+    before = contents(project / "golden_scripts")
+    result = run("--update")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "bare: error[snapshot]: kernels.py:bare cannot be specialised: ValueError: bare(): argument 'x' is not "
+        "given, and its annotation has no shape and dtype\n"
+        "  --> kernels.py:10\n"
+        "   = arguments = [...] says what for: tensors as 'FP32[64, 128]', numbers\n"
+        "   = case of pypto-tmpl.toml:9\n"
+    )
+    assert contents(project / "golden_scripts") == before
+
+
 def test_a_change_of_many_scripts_is_shown_once(project):
     for name in ("second", "third"):
         dump = project / f"dumps/{name}/Ascend910B/00_frontend.msgpack"
@@ -282,6 +299,7 @@ def test_init_finds_the_kernels_of_a_folder(tmp_path, monkeypatch):
     assert '# arguments = { x = "FP32[64, 128]", out = "FP32[64, 128]" }\n' in written
     assert run("--update").exit_code == 0
     assert [path.name for path in (tmp_path / "golden_scripts").iterdir()] == ["double.py"]
+    assert "init takes no options" in run("init", "--update").stderr
     again = run("init")
     assert again.exit_code == 2
     assert "snapshots are configured already" in again.stderr

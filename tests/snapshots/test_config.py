@@ -73,6 +73,17 @@ def test_the_nearest_configuration_counts(folder):
     assert find_config(below).folder == folder / "a"
 
 
+def test_a_misspelt_table_of_a_project_is_an_error(folder):
+    written(folder, "[project]\nname = 'x'\n[tool.pypto-tmpl.snapshot]\n", "pyproject.toml")
+    with pytest.raises(ConfigError) as caught:
+        find_config(folder)
+    assert str(caught.value) == (
+        "error[snapshot-config]: unknown table 'snapshot'\n"
+        "  --> pyproject.toml:3\n"
+        "   = tables: snapshots; did you mean 'snapshots'?"
+    )
+
+
 def test_two_configurations_in_one_folder_are_an_error(folder):
     written(folder, GOOD)
     written(folder, GOOD.replace("[snap", "[tool.pypto-tmpl.snap"), "pyproject.toml")
