@@ -49,6 +49,7 @@ from pypto_tmpl.passes.settings import (
 )
 from pypto_tmpl.passes.strategies import MissingPassError
 from pypto_tmpl.passes.structure.convert_to_ssa import ConvertToSSA as convert_to_ssa
+from pypto_tmpl.passes.structure.ctrl_flow_transform import CtrlFlowTransform as ctrl_flow_transform
 from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr as flatten_call_expr
 from pypto_tmpl.passes.structure.inline_functions import InlineFunctions as inline_functions
 from pypto_tmpl.passes.structure.normalize_stmt_structure import (
@@ -89,6 +90,7 @@ __all__ = [
     "convert_to_ssa",
     "create_function_pass",
     "create_program_pass",
+    "ctrl_flow_transform",
     "flatten_call_expr",
     "get_default_diagnostic_phase",
     "get_default_verification_level",

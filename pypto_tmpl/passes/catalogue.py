@@ -10,6 +10,7 @@ from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes
 from pypto_tmpl.passes.strategies import ALL_PASSES, MissingPassError, factory_name
 from pypto_tmpl.passes.structure.convert_to_ssa import ConvertToSSA
+from pypto_tmpl.passes.structure.ctrl_flow_transform import CtrlFlowTransform
 from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr
 from pypto_tmpl.passes.structure.inline_functions import InlineFunctions
 from pypto_tmpl.passes.structure.normalize_stmt_structure import NormalizeStmtStructure
@@ -20,6 +21,7 @@ PASSES: dict[str, type[Pass]] = {
     for cls in (
         InlineFunctions,
         UnrollLoops,
+        CtrlFlowTransform,
         ConvertToSSA,
         NormalizeStmtStructure,
         FlattenCallExpr,

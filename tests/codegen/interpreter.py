@@ -16,6 +16,7 @@ BINARY = {
     ir.Lt: lambda a, b: a < b,
     ir.Eq: lambda a, b: a == b,
     ir.Gt: lambda a, b: a > b,
+    ir.And: lambda a, b: a and b,
 }
 
 
@@ -62,6 +63,8 @@ class Interpreter:
             return self.values[id(node)]
         if isinstance(node, ir.BinaryExpr):
             return BINARY[type(node)](self.value(node.left), self.value(node.right))
+        if isinstance(node, ir.Not):
+            return not self.value(node.operand)
         if isinstance(node, ir.MakeTuple):
             return tuple(self.value(element) for element in node.elements)
         if isinstance(node, ir.TupleGetItemExpr):

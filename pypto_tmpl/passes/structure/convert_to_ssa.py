@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
@@ -11,9 +10,10 @@ from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.verifier.walking import own_expressions, used_variables
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.structure.jumps import assigned_variables, jumps_after
 from pypto_tmpl.passes.structure.liveness import live_after_loops
 from pypto_tmpl.passes.structure.sources import Sources
-from pypto_tmpl.passes.structure.yields import with_yielded
+from pypto_tmpl.passes.structure.yields import with_yielded, without_empty_yield
 from pypto_tmpl.rewrite import GeneratedName, Rewriter, base_name, build
 from pypto_tmpl.rewrite.rewriter import Task
 
@@ -112,6 +112,7 @@ class _SSA(Rewriter):
         mark = len(self._changes)
         carries = list((yield self._definitions(stmt.iter_args)))
         carried = self._carried(stmt)
+        self._refuse_lost_values(stmt, set(map(id, carried)))
         inits = [self.bound(var) or self._initial(var, stmt) for var in carried]
         for var, init in zip(carried, inits, strict=True):
             name = self._version(var, "iter", init.type).name_hint
@@ -139,6 +140,14 @@ class _SSA(Rewriter):
         live = self._live[id(stmt)]
         escaping = [var for var in assigned if self.bound(var) is None and id(var) in live]
         return [*sorted(before, key=_name), *sorted(escaping, key=_name)]
+
+    def _refuse_lost_values(self, stmt: ir.ForStmt | ir.WhileStmt, carried: set[int]) -> None:
+        """Raise PassError for a jump after an assignment of its round: it leaves carries as they were."""
+        for jump, assigned in jumps_after(stmt.body):
+            for var in assigned:
+                if id(var) in carried:
+                    what = f"a jump leaves the loop, or this round, after {var.name_hint!r} was assigned"
+                    raise PassError(what, self._owner, jump)
 
     def _initial(self, var: ir.Var, stmt: ir.Stmt) -> ir.Expr:
         """What a variable that a loop assigns first is before it: what shares its storage."""
@@ -169,21 +178,15 @@ class _SSA(Rewriter):
         if merged:
             then_body = with_yielded(then_body, [value for _, value, _ in merged])
             else_body = with_yielded(else_body or ir.SeqStmts([], stmt.span), [value for *_, value in merged])
+        elif not results:
+            then_body = without_empty_yield(then_body)
+            else_body = without_empty_yield(else_body) if else_body is not None else None
         changes = {"condition": condition, "then_body": then_body, "else_body": else_body}
         return [build(stmt, return_vars=results, **changes)]
 
 
 def _name(var: ir.Var) -> str:
     return var.name_hint
-
-
-def assigned_variables(body: ir.Stmt) -> Iterator[ir.Var]:
-    """What a body assigns, results of its loops and branches included, in the order of the text."""
-    for stmt in statements(body):
-        if isinstance(stmt, ir.AssignStmt):
-            yield stmt.var
-        else:
-            yield from getattr(stmt, "return_vars", ())
 
 
 def type_of_value(declared: ir.Type, value: ir.Expr) -> ir.Type:

@@ -27,3 +27,11 @@ def with_yielded(body: ir.Stmt, values: Sequence[ir.Expr]) -> ir.Stmt:
     for before, outer in reversed(around):
         found = [*before, build(outer, body=as_body(found, outer.body.span))]
     return as_body(found, body.span)
+
+
+def without_empty_yield(body: ir.Stmt) -> ir.Stmt:
+    """A body without a yield of nothing at its end."""
+    found = list(flat(body))
+    if not found or not isinstance(last := found[-1], ir.YieldStmt) or last.value:
+        return body
+    return as_body(found[:-1], body.span)

@@ -1,0 +1,76 @@
+"""Programs at random compute the same before and after passes, by an interpreter of the IR."""
+
+from codegen.builders import U, assign, carry, function, program, ret, scalar
+from codegen.interpreter import Interpreter
+from codegen.test_random_programs import HINTS, Maker
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pypto_tmpl import ir, passes
+
+SETTINGS = settings(
+    max_examples=40,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)
+
+
+class KernelMaker(Maker):
+    """Draws kernels: jumps out of loops with carries too, no scope that is left out or runs twice."""
+
+    def _loop_parts(self, names, mutable, depth, *more):
+        carries = [carry(self.pick(HINTS), self.expr(names, 1)) for _ in range(self.pick([1, 2, 3]))]
+        inner = [*names, *carries, *more]
+        stmts = self.block(inner, mutable, in_loop=True, depth=depth + 1)
+        values = [self.expr(self.pick([inner, carries]), 1) for _ in carries]
+        body = ir.SeqStmts([*stmts, ir.YieldStmt(values, U)], U)
+        return carries, body, [self.var() for _ in carries]
+
+    def _while(self, names, mutable, in_loop, depth):
+        """A continue would leave the count as it was, so that the loop went on for ever."""
+        (made,) = super()._while(names, mutable, in_loop, depth)
+        count = made.iter_args[-1]
+        *stmts, last = made.body.stmts
+        counted = scalar("counted")
+        names[-1:] = [counted]
+        body = ir.SeqStmts(
+            [assign(counted, counted + 1), *stmts, ir.YieldStmt([*last.value[:-1], count], U)], U
+        )
+        stop = ir.lt(counted, made.condition.right)
+        start = assign(counted, 0)
+        return [start, ir.WhileStmt(stop, made.iter_args, body, made.return_vars, U)]
+
+    def _scope(self, names, mutable, in_loop, depth):
+        body = ir.SeqStmts(self.block(names, mutable, depth=depth + 1), U)
+        return [self.pick([ir.RuntimeScopeStmt, ir.InCoreScopeStmt])(body=body, span=U)]
+
+    def _predicate(self, names, mutable, in_loop, depth):
+        return self._scope(names, mutable, in_loop, depth)
+
+
+def random_kernel(data: st.DataObject) -> ir.Program:
+    maker = KernelMaker(data)
+    params = [maker.var(), maker.var()]
+    mutable = [maker.var() for _ in range(3)]
+    names = [*params, *mutable]
+    starts = [assign(var, k) for k, var in enumerate(mutable)]
+    body = maker.block(names, mutable)
+    while maker.budget > 0:
+        body += maker.block(names, mutable)
+    a, b = scalar("x"), scalar("x")
+    two = function("two", [a, b], ret(a - b, a + b * 2))
+    kind = ir.FunctionType.InCore
+    return program(function("main", params, *starts, *body, ret(*names), type=kind), two)
+
+
+@SETTINGS
+@given(st.data(), st.integers(-9, 9), st.integers(-9, 9))
+def test_loops_without_jumps_and_variables_assigned_once(data, x, y):
+    node = random_kernel(data)
+    expected = Interpreter(node).call("main", [x, y])
+    normalized = passes.normalize_stmt_structure()(node)
+    assert Interpreter(normalized).call("main", [x, y]) == expected
+    after = passes.PassPipeline([passes.ctrl_flow_transform(), passes.convert_to_ssa()]).run(normalized)
+    assert Interpreter(after).call("main", [x, y]) == expected
+    ir.verify_or_throw(after, [ir.IRProperty.SSAForm, ir.IRProperty.UseAfterDef])
+    again = passes.PassPipeline([passes.normalize_stmt_structure(), passes.flatten_call_expr()]).run(after)
+    assert Interpreter(again).call("main", [x, y]) == expected
