@@ -6,6 +6,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
+from drawn_examples import examples
 from hypothesis import HealthCheck, settings
 
 from pypto_tmpl.snapshots.patch import FilePatch
@@ -13,9 +14,10 @@ from pypto_tmpl.snapshots.places import in_ci
 from pypto_tmpl.snapshots.results import SnapshotState, compare, update
 
 # No deadline, and no look at how long data take to draw: a first example may import or compile, and the
-# machine may have other work. No randomness in CI: a change is judged on itself.
+# machine may have other work. In CI all examples, and no randomness: a change is judged on itself.
 settings.register_profile(
     "project",
+    max_examples=examples(100),
     deadline=None,
     derandomize=in_ci(),
     suppress_health_check=[HealthCheck.too_slow],

@@ -18,6 +18,8 @@ from pypto_tmpl.debug import find_stages, torch_codegen
 from pypto_tmpl.debug.search.divergence import Divergence
 from pypto_tmpl.execution.statement_place import StatementPlace
 
+pytestmark = pytest.mark.xdist_group("faults")  # drawing them takes long
+
 SEED = 1
 
 
@@ -38,7 +40,7 @@ def test_each_kind_has_three_over_many_programs_and_stages(faults):
 
 
 def test_a_seed_draws_the_same_faults_again(faults):
-    assert draw(SEED) == faults
+    assert draw(SEED, list(KINDS)[:1]) == faults[:3]
 
 
 def test_a_right_stage_comes_before_every_fault(faults):

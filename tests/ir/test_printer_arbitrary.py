@@ -4,6 +4,7 @@ import ast
 from typing import Any
 
 import pytest
+from drawn_examples import examples
 from hypothesis import HealthCheck, assume, given, settings
 from ir.strategies import TEXT, nodes, programs, types
 
@@ -24,7 +25,9 @@ def is_python(node: ir.IRNode | ir.Type) -> bool:
     return not any(isinstance(found, (ir.InlineStmt, ir.Xor)) for found in ir.walk(node))
 
 
-several = settings(max_examples=50, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+several = settings(
+    max_examples=examples(50), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
 
 
 @several

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from corpus_check import default_corpus, find_dumps
+from drawn_examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ir.strategies import programs
@@ -26,7 +27,7 @@ PIECES = [
 CHARACTERS = st.sampled_from("()[]{},.:=+-*/%<>!&|^~@#\"'\\ \n\t\r\0abc019_é\u200b\ud800\U0001f600")
 CPU_SECONDS = 10.0  # a text takes milliseconds; a mutation that takes this long has found a loop
 
-fuzzed = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+fuzzed = settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -135,7 +136,9 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> Non
         pl.loads(path)
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 @given(programs())
 def test_the_text_of_any_program(program: ir.Program) -> None:
     """Programs that no verifier would pass print all the same; their text is read or refused."""

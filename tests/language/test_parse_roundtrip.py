@@ -7,6 +7,7 @@ differ from what is yielded, attribute kinds that share a spelling.
 
 from typing import Any
 
+from drawn_examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -391,7 +392,9 @@ def programs(draw: Any) -> ir.Program:
     return ir.Program(functions, draw(st.sampled_from(["P", "ü"])), S)
 
 
-thorough = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+thorough = settings(
+    max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 @thorough

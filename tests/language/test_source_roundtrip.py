@@ -3,6 +3,7 @@
 
 from typing import Any
 
+from drawn_examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -148,7 +149,7 @@ def kernels(draw: Any) -> str:
     return HEAD + "".join(f"        {line}\n" for line in [*lines, "return z"])
 
 
-@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(120), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels())
 def test_the_text_of_a_kernel_reads_to_its_ir(text: str) -> None:
     program = pl.parse(text)

@@ -3,6 +3,7 @@
 import pytest
 from codegen.builders import as_expr, assign, evaluate, for_loop, function, if_, program, scalar
 from corpus_check import Dump, default_corpus, find_dumps
+from drawn_examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir.strategies import IDENTIFIERS, Source, nodes, types
@@ -52,7 +53,7 @@ def reconstructed(node, values, made):
     return made[id(node)][1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_substitution_is_reconstruction_through_constructors(data):
     source = Source(data.draw, IDENTIFIERS)

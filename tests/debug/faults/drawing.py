@@ -4,7 +4,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -114,14 +114,14 @@ class Fault:
         write_text(directory / "fault.json", json.dumps(told, indent=2) + "\n")
 
 
-def draw(seed: int) -> list[Fault]:
-    """Three observable faults of each kind; the same seed draws the same ones.
+def draw(seed: int, kinds: Sequence[str] = tuple(KINDS)) -> list[Fault]:
+    """Three observable faults of each kind; the same seed draws the same ones, whatever kinds follow.
 
     Programs that have had fewer faults come first, then stages that have, then what the seed says.
     """
     found: list[Fault] = []
     used: Counter[str] = Counter()
-    for kind in KINDS:
+    for kind in kinds:
         random_ = random.Random(f"{seed} {kind}")
         dumps = [
             (name, stage) for name in corpus_programs() for stage in _text_stages(corpus_program(name))[1:]

@@ -1,4 +1,4 @@
-"""A browser for the tests of pages."""
+"""One browser for the tests of pages, which one worker runs."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     if not CHROMIUM:
         pytest.skip("no chromium on PATH, nor in PYPTO_TMPL_CHROMIUM")

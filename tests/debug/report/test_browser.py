@@ -14,7 +14,7 @@ from pypto_tmpl.debug.report import run_stage, write_report
 from pypto_tmpl.debug.stages.dumps import Stage
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra 'browser')")
-pytestmark = pytest.mark.usefixtures("browser")
+pytestmark = [pytest.mark.usefixtures("browser"), pytest.mark.xdist_group("browser")]
 GOOD = scaled_text()
 FAILING = GOOD.replace("a: pl.Tensor[[8, 32]", "a: pl.Tensor[[8, 16]")
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror=window.broken=1>"

@@ -12,7 +12,7 @@ from pypto_tmpl.debug import Options, Validation, ValidationResult
 from pypto_tmpl.debug.report.explaining import write_explained
 from pypto_tmpl.runtime import execute_compiled
 
-pytestmark = pytest.mark.usefixtures("browser")
+pytestmark = [pytest.mark.usefixtures("browser"), pytest.mark.xdist_group("browser")]
 
 GOOD = scaled_text()
 FAILING = GOOD.replace("a: pl.Tensor[[8, 32]", "a: pl.Tensor[[8, 16]")

@@ -28,6 +28,8 @@ _BODY = _BODY.replace("\n            ", "\n                ")
 ENDLESS = f"{_HEAD}        for q in pl.range(0, 1000000000):\n    {_LOOP}{_BODY}"
 
 
+pytestmark = pytest.mark.xdist_group("time_limits")  # one pool for all
+
 LIMIT = 5
 """Seconds for a stage that takes a hundredth of one: a busy machine may let it wait for most of them."""
 

@@ -14,6 +14,8 @@ from pypto_tmpl.debug import WorkerDiedError, WorkerPool
 from pypto_tmpl.debug.validate.workers import PatientPool, _shares
 from pypto_tmpl.execution.cores import usable_cores
 
+pytestmark = pytest.mark.xdist_group("workers")  # one pool for all
+
 
 @pytest.fixture(scope="module")
 def pool():

@@ -5,6 +5,7 @@ import linecache
 from types import SimpleNamespace
 
 import torch
+from drawn_examples import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -109,7 +110,7 @@ for i in pl.range(3):
 
 @example(A_BREAK_LEAVES_OUT_A_WRITE.splitlines(), {"rows"})
 @example(A_BREAK_AFTER_AN_INNER_LOOP.splitlines(), {"b"})
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 @given(blocks(3, False), st.sets(names, min_size=1))
 def test_a_body_computes_what_python_computes(lines, read):
     tail = [f"pl.write(out, [{NAMES.index(name)}], pl.cast({name}, pl.INT64))" for name in sorted(read)]
