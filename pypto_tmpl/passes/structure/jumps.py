@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.verifier.walking import parts, statements
+from pypto_tmpl.ir.bodies import parts, statements
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.rewrite import as_body, build, flat
 
