@@ -238,8 +238,8 @@ def test_a_kernel_that_cannot_be_specialised_is_told_once_and_nothing_is_written
     result = run("--update")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
-        "bare: error[snapshot]: kernels.py:bare cannot be specialised: ValueError: bare(): argument 'x' is not "
-        "given, and its annotation has no shape and dtype\n"
+        "bare: error[snapshot]: kernels.py:bare cannot be specialised: ValueError: bare(): argument 'x' is "
+        "not given, and its annotation has no shape and dtype\n"
         "  --> kernels.py:10\n"
         "   = arguments = [...] says what for: tensors as 'FP32[64, 128]', numbers\n"
         "   = case of pypto-tmpl.toml:9\n"
