@@ -38,7 +38,7 @@ p, q = scalar("p", BOOL), scalar("q", BOOL)
 
 
 def text_of(value: ir.Expr, *params: ir.Var) -> str:
-    return body_text(ret(value), params=params or (x, y, z, p, q)).removeprefix("return ")
+    return body_text(ret(value), params=params or (x, y, z, p, q)).rpartition("return ")[2]
 
 
 # Every operator, by hand

@@ -27,7 +27,7 @@ def macros(tmp_path: Path) -> TemplateMacros:
 
 
 def test_a_macro_is_a_method(macros: TemplateMacros) -> None:
-    assert macros.assign("x", value=1) == "x = 1"
+    assert macros.assign("x", 1) == "x = 1"
     assert macros.either("x", None) == "none"
     assert type(macros.assign("x", 1)) is str
 
