@@ -95,8 +95,8 @@ def wrong_storage(function: ir.Function, backend: str, *, is_shared: bool) -> It
 
 def _assigned(function: ir.Function) -> Iterator[tuple[ir.Var, ir.Call]]:
     for node in ir.walk(function.body):
-        is_tile = isinstance(node, ir.AssignStmt) and isinstance(node.var.type, ir.TileType)
-        if is_tile and isinstance(node.value, ir.Call) and not isinstance(node.value.op, ir.GlobalVar):
+        is_shaped = isinstance(node, ir.AssignStmt) and isinstance(node.var.type, ir.ShapedType)
+        if is_shaped and isinstance(node.value, ir.Call) and not isinstance(node.value.op, ir.GlobalVar):
             yield node.var, node.value
 
 
@@ -109,8 +109,8 @@ def _bits(value: ir.Expr) -> int:
 
 
 def _place(value: ir.Expr) -> tuple[ir.Var, int | None, int] | None:
-    """Allocation, constant offset in it and size of a tile; None for what has none."""
-    memref = value.type.memref if isinstance(value.type, ir.TileType) else None
+    """Allocation, constant offset in it and size of a value; None for what has none."""
+    memref = value.type.memref if isinstance(value.type, ir.ShapedType) else None
     if memref is None:
         return None
     offset = memref.byte_offset_
