@@ -36,6 +36,7 @@ from pypto_tmpl.passes.properties import (
     verify_properties,
 )
 from pypto_tmpl.passes.round_trip import make_roundtrip_instrument
+from pypto_tmpl.passes.scalars.simplify import Simplify as simplify
 from pypto_tmpl.passes.settings import (
     DiagnosticPhase,
     MemoryPlanner,
@@ -107,6 +108,7 @@ __all__ = [
     "run_verifier",
     "runtime_kind_from_name",
     "runtime_kind_to_name",
+    "simplify",
     "unroll_loops",
     "verify_properties",
 ]

@@ -8,6 +8,7 @@ from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes
+from pypto_tmpl.passes.scalars.simplify import Simplify
 from pypto_tmpl.passes.strategies import ALL_PASSES, MissingPassError, factory_name
 from pypto_tmpl.passes.structure.convert_to_ssa import ConvertToSSA
 from pypto_tmpl.passes.structure.ctrl_flow_transform import CtrlFlowTransform
@@ -23,6 +24,7 @@ PASSES: dict[str, type[Pass]] = {
         UnrollLoops,
         CtrlFlowTransform,
         ConvertToSSA,
+        Simplify,
         NormalizeStmtStructure,
         FlattenCallExpr,
         OutlineHierarchyScopes,

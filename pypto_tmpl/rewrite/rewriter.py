@@ -162,7 +162,7 @@ class Rewriter:
     def _step(self, node: object) -> Task:
         match node:
             case ir.MemRef() | ir.WindowBuffer():
-                return self._shared(node)
+                return self.buffer(node)
             case ir.Expr():
                 return self._remembered(node, self.expression)
             case ir.Type():
@@ -184,8 +184,8 @@ class Rewriter:
         self._done[id(node)] = (node, result)
         return result
 
-    def _shared(self, var: ir.MemRef | ir.WindowBuffer) -> Task:
-        """Buffers: what was one object stays one, since types share storage by sharing it."""
+    def buffer(self, var: ir.MemRef | ir.WindowBuffer) -> Task:
+        """The task of rewriting a buffer: one object stays one, since types share storage by sharing it."""
         self._read.add(id(var))
         if (stands_for := self.use(var)) is not var:
             return stands_for
@@ -226,7 +226,7 @@ class Rewriter:
     def _definition(self, var: ir.Var) -> Task:
         bound = self.bound(var)
         if isinstance(var, ir.MemRef | ir.WindowBuffer):
-            typed = yield self._shared(var)
+            typed = yield self.buffer(var)
         elif isinstance(var, ir.IterArg):
             typed = build(var, type=(yield var.type), initValue=(yield var.initValue))
         else:
@@ -263,14 +263,20 @@ class Rewriter:
         found = self._listed(self.before(stmt))
         if len(found) == 1 and found[0] is stmt:
             own = self.rewriting(stmt)
-            return self._listed((yield own)) if own is not None else (yield self._looked_into(stmt))
+            return self._listed((yield own)) if own is not None else (yield self.usual(stmt))
         result: list[ir.Stmt] = []
         for other in found:
             # A statement that comes back is not asked about again.
-            result += yield (self._looked_into(other) if other is stmt else self._statement(other))
+            result += yield (self.usual(other) if other is stmt else self._statement(other))
         return result
 
-    def _looked_into(self, stmt: ir.Stmt) -> Task:
+    def forget(self) -> None:
+        """What was rewritten so far is rewritten again where it comes again: more is known from here on."""
+        self._done.clear()
+        self._read.clear()
+
+    def usual(self, stmt: ir.Stmt) -> Task:
+        """The task of rewriting a statement the usual way, for ``rewriting``."""
         self._emitted.append([])
         changes: dict[str, object] = {}
         specs = {spec.name: spec for spec in node_fields_of(type(stmt))}

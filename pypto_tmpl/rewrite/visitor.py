@@ -299,7 +299,7 @@ class _Engine(Rewriter):
         if isinstance(node, ir.Function):
             return self._run(super()._function(node))
         if isinstance(node, ir.Stmt):
-            return as_body(self._run(self._looked_into(node)), node.span)
+            return as_body(self._run(self.usual(node)), node.span)
         self._at_default = node
         return self._run(self._step(node))
 

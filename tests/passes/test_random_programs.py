@@ -72,5 +72,7 @@ def test_loops_without_jumps_and_variables_assigned_once(data, x, y):
     after = passes.PassPipeline([passes.ctrl_flow_transform(), passes.convert_to_ssa()]).run(normalized)
     assert Interpreter(after).call("main", [x, y]) == expected
     ir.verify_or_throw(after, [ir.IRProperty.SSAForm, ir.IRProperty.UseAfterDef])
-    again = passes.PassPipeline([passes.normalize_stmt_structure(), passes.flatten_call_expr()]).run(after)
+    simple = passes.simplify()(after)
+    assert Interpreter(simple).call("main", [x, y]) == expected
+    again = passes.PassPipeline([passes.normalize_stmt_structure(), passes.flatten_call_expr()]).run(simple)
     assert Interpreter(again).call("main", [x, y]) == expected

@@ -13,7 +13,7 @@ NewVariable = Callable[[str, str, ir.Type, ir.Span], ir.Var]
 """Makes a variable of a base name, a role, a type and a place."""
 
 
-_JUMPS = (ir.BreakStmt, ir.ContinueStmt)
+JUMPS = (ir.BreakStmt, ir.ContinueStmt)
 
 
 def jumps_in(body: ir.Stmt, kind: type[ir.Stmt] | tuple[type[ir.Stmt], ...]) -> list[ir.Stmt]:
@@ -31,16 +31,16 @@ def jumps_in(body: ir.Stmt, kind: type[ir.Stmt] | tuple[type[ir.Stmt], ...]) -> 
 
 def jumps_after(body: ir.Stmt) -> Iterator[tuple[ir.Stmt, list[ir.Var]]]:
     """Every jump out of a body with the variables that may be assigned when it comes to it."""
-    stack: list[tuple[ir.Stmt, list[ir.Var]]] = [(body, [])] if jumps_in(body, _JUMPS) else []
+    stack: list[tuple[ir.Stmt, list[ir.Var]]] = [(body, [])] if jumps_in(body, JUMPS) else []
     while stack:
         stmt, assigned = stack.pop()
-        if isinstance(stmt, _JUMPS):
+        if isinstance(stmt, JUMPS):
             yield stmt, assigned
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
             continue
         seen = list(assigned)
         for part in parts(stmt):
-            if jumps_in(part, _JUMPS):
+            if jumps_in(part, JUMPS):
                 stack.append((part, list(seen)))
             if not isinstance(stmt, ir.IfStmt):
                 seen += assigned_variables(part)

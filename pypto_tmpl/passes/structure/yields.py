@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import trailing_yield
 from pypto_tmpl.rewrite import as_body, build, flat
 
 
@@ -13,16 +14,25 @@ def with_yielded(body: ir.Stmt, values: Sequence[ir.Expr]) -> ir.Stmt:
 
     The yield of a body that ends in a run-time scope or a region of two lanes stands inside of that.
     """
-    if not values:
-        return body
+    return with_yield(body, (*yielded(body), *values)) if values else body
+
+
+def yielded(body: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """What a body yields; nothing where it does not end in a yield."""
+    last = trailing_yield(body)
+    return last.value if last is not None else ()
+
+
+def with_yield(body: ir.Stmt, values: Sequence[ir.Expr]) -> ir.Stmt:
+    """A body that yields ``values`` instead of what it yields; one that yields nothing has no yield."""
     around: list[tuple[list[ir.Stmt], ir.ScopeStmt]] = []
     found = list(flat(body))
     while found and isinstance(scope := found[-1], ir.RuntimeScopeStmt | ir.SplitAivScopeStmt):
         around.append((found[:-1], scope))
         found = list(flat(scope.body))
-    if found and isinstance(last := found[-1], ir.YieldStmt):
-        found[-1] = build(last, value=(*last.value, *values))
-    else:
+    if found and isinstance(found[-1], ir.YieldStmt):
+        del found[-1]
+    if values:
         found.append(ir.YieldStmt(values, body.span))
     for before, outer in reversed(around):
         found = [*before, build(outer, body=as_body(found, outer.body.span))]
@@ -31,7 +41,5 @@ def with_yielded(body: ir.Stmt, values: Sequence[ir.Expr]) -> ir.Stmt:
 
 def without_empty_yield(body: ir.Stmt) -> ir.Stmt:
     """A body without a yield of nothing at its end."""
-    found = list(flat(body))
-    if not found or not isinstance(last := found[-1], ir.YieldStmt) or last.value:
-        return body
-    return as_body(found[:-1], body.span)
+    last = trailing_yield(body)
+    return with_yield(body, ()) if last is not None and not last.value else body
