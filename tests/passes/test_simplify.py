@@ -5,7 +5,7 @@ from passes.kernels import after, kernel
 
 from pypto_tmpl import ir, passes
 from pypto_tmpl.passes.scalars.expressions import Simplifier
-from pypto_tmpl.passes.scalars.ranges import ANY, Range
+from pypto_tmpl.passes.scalars.ranges import ANY, Range, range_of
 
 X, Y = (ir.Var(name, ir.ScalarType(ir.DataType.INDEX), ir.Span.unknown()) for name in "xy")
 RANGES = {"x": Range(0, 7), "y": ANY}
@@ -15,12 +15,10 @@ def simple(expr: ir.Expr, x: Range = RANGES["x"]) -> str:
     """The text of an operator, its operands simplified first; ``x`` is from 0 to 7, ``y`` unknown."""
     known = {id(X): x, id(Y): ANY}
 
-    def range_of(part: ir.Expr) -> Range:
-        from pypto_tmpl.passes.scalars.ranges import range_of as of
+    def range_here(part: ir.Expr) -> Range:
+        return known.get(id(part)) or range_of(part, range_here)
 
-        return known.get(id(part)) or of(part, range_of)
-
-    simplifier = Simplifier(range_of)
+    simplifier = Simplifier(range_here)
 
     def bottom_up(node: ir.Expr) -> ir.Expr:
         if isinstance(node, ir.BinaryExpr):
