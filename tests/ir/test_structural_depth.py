@@ -28,7 +28,7 @@ def doubled(times, leaf):
     return leaf
 
 
-@pytest.mark.parametrize("build", [lambda leaf: chain(5000, leaf), lambda leaf: doubled(100, leaf)])
+@pytest.mark.parametrize("build", [lambda leaf: chain(2000, leaf), lambda leaf: doubled(100, leaf)])
 @pytest.mark.parametrize("auto_mapping", [False, True])
 def test_deep_and_shared_expressions_compare(build, auto_mapping):
     assert ir.structural_equal(build(const(1)), build(const(1)), auto_mapping)

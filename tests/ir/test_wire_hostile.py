@@ -187,7 +187,7 @@ def test_tuples_that_double_at_every_level():
 
 @pytest.mark.slow
 def test_chains_of_references():
-    count = 100_000
+    count = 20_000
     nodes = [blobs.node(i, "Neg", type=blobs.I64, operand=blobs.ref(i + 1)) for i in range(1, count)]
     nodes.append(blobs.const(count))
     stmts = [blobs.stmt(count + i, "EvalStmt", expr=node) for i, node in enumerate(nodes, 1)]
