@@ -32,8 +32,8 @@ class Script:
     ``program_line`` is the first line after these. ``statements`` are those that lines were made from, checks
     and records of one among them, not its body; ``heads`` are the lines that they are known by, ``spans`` say
     where they stand in the source. ``sites`` are the places whose values it records. ``notes`` are what
-    launches ask of the run time, if the emitter was to note that. Without nodes, ``places`` tell the line of
-    a statement by its function and path.
+    launches ask of the run time, if the emitter was to note that. Without nodes, ``places`` tell the lines
+    of a statement by its function and path, its head first.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Script:
     spans: Mapping[int, ir.Span] = field(repr=False)
     sites: tuple[TraceSite, ...] = ()
     notes: Mapping[ir.Stmt, LaunchNote] = field(default_factory=dict, repr=False)
-    places: Mapping[tuple[str, str], int] = field(default_factory=dict, repr=False)
+    places: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def runs_lanes(self) -> bool:
@@ -73,8 +73,12 @@ class Script:
 
     def without_ir(self, functions: Iterable[ir.Function]) -> Script:
         """The same without nodes, for another process, given the functions that it was made from."""
+        lines = {stmt: [line] for stmt, line in self.heads.items()}
+        for line, stmt in self.statements.items():
+            if line not in lines.setdefault(stmt, []):
+                lines[stmt].append(line)
         places = {
-            (function.name, path): self.heads[stmt]
+            (function.name, path): tuple(lines[stmt])
             for function in functions
             for path, stmt in located_statements(function.body)
             if stmt in self.heads

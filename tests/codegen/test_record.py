@@ -84,7 +84,7 @@ def test_places_stand_for_nodes():
     node = made()
     script = emit_script(node)
     found = script.without_ir(node.functions.values())
-    assert found.places["kernel", "body/1"] == line_of(script, "for i in range(4)")
+    assert found.places["kernel", "body/1"] == (line_of(script, "for i in range(4)"),)
     assert (found.statements, found.heads, found.sources) == ({}, {}, script.sources)
 
 

@@ -11,7 +11,12 @@ import pypto_tmpl.debug
 def test_every_name_is_there():
     for name in pypto_tmpl.debug.__all__:
         assert getattr(pypto_tmpl.debug, name).__name__ == name or name == "Comparator"
-    assert set(pypto_tmpl.debug.__all__) == {*pypto_tmpl.debug._HOMES, "torch_codegen", "TraceSelection"}
+    assert set(pypto_tmpl.debug.__all__) == {
+        *pypto_tmpl.debug._HOMES,
+        "emit_script",
+        "torch_codegen",
+        "TraceSelection",
+    }
     with pytest.raises(AttributeError, match="module 'pypto_tmpl.debug' has no attribute 'unheard_of'"):
         _ = pypto_tmpl.debug.unheard_of
 

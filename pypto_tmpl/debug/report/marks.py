@@ -68,9 +68,13 @@ def _line_of_source(stage: StageResult, source: str) -> int | None:
 
 
 def _script_lines(stage: StageResult, place: StatementPlace) -> tuple[int, ...]:
-    """The statement's line in the script that is shown; the traced one has the same among others."""
-    line = 0 if stage.record is None else stage.record.places.get((place.function, place.path), 0)
-    return (line,) if line else ()
+    """The line that a statement is known by in the script that is shown, or that of it which failed."""
+    record = stage.record
+    if record is None:
+        return ()
+    lines = record.places.get((place.function, place.path), ())
+    text = place.generated_text.partition("\n")[0].strip()
+    return tuple(line for line in lines if record.lines[line - 1].strip() == text) or lines[:1]
 
 
 def _matching(lines: Sequence[tuple[int, str]], text: str, variable: str) -> tuple[int, ...]:

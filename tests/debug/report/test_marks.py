@@ -36,7 +36,12 @@ def main():
 """
 
 
-PLACES = {("other", "body/0"): 2, ("main", "body/0"): 6, ("main", "body/1"): 7, ("main", "body/2"): 8}
+PLACES = {
+    ("other", "body/0"): (2,),
+    ("main", "body/0"): (6,),
+    ("main", "body/1"): (7, 8),
+    ("main", "body/2"): (8,),
+}
 
 
 def stage(name, **changes):
@@ -63,6 +68,9 @@ def marks_of(place, place_stage="01", good_place=None):
             StatementPlace("main", "body/2", "c: pl.Scalar[pl.INT32] = c + 2", "c", "kernel.py:3"),
             Marks((10,), (8,)),
         ),
+        # Of several lines it is the first, unless another one failed.
+        (StatementPlace("main", "body/1", "", "c", "01.py:9", 70, "c = _traced(1, b)"), Marks((9,), (7,))),
+        (StatementPlace("main", "body/1", "", "c", "01.py:9", 70, "c = c + 2"), Marks((9,), (8,))),
         # Where it is not found as it is, all assignments of the variable may be it.
         (StatementPlace("main", "body/7", "c = pl.add(c, 2)", "c", ""), Marks((9, 10), ())),
         (StatementPlace("main", "", "", "", "01.py:999"), Marks()),
