@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -10,7 +9,7 @@ from typing import TypeAlias
 from pypto_tmpl import ir
 
 _SIGN = "\0"  # no text of Python has it
-_MARK = re.compile(_SIGN + r"(\d+)(\n*)")
+_NOTHING = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +83,18 @@ class Marks:
     def taken_out(self, text: str) -> tuple[str, Mapping[int, MadeFrom], int]:
         """The text without marks, what its lines were made from, and the line that follows the helpers."""
         found: dict[int, MadeFrom] = {}
-        line, at, end = 1, 0, 0
-        for mark in _MARK.finditer(text):
-            line += text.count("\n", at, mark.start())
-            at = mark.start()
-            made_from = self._marked[int(mark[1])]
+        first, *others = text.split(_SIGN)
+        whole, line, program_line = [first], 1 + first.count("\n"), 0
+        for part in others:
+            number, end, rest = part.partition("\n")
+            made_from = self._marked[int(number)]
             if made_from is None:
-                end = line + len(mark[2])
+                program_line = line + len(end + rest) - len(rest.lstrip("\n"))
             else:
                 found[line] = made_from
-        return _MARK.sub(r"\2", text), found, end
+            whole += (end, rest)
+            line += part.count("\n")
+        return _NOTHING.join(whole), found, program_line
 
     def _sign(self, made_from: MadeFrom | None) -> str:
         self._marked.append(made_from)

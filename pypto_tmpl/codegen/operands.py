@@ -266,6 +266,8 @@ def bind_operands(entry: OpEntry, values: Sequence[Operand | None]) -> Operands:
     """
     if len(values) > len(entry.operands):
         raise _call_error(entry, f"takes {len(entry.operands)} operands, the call has {len(values)}")
+    if len(values) == len(entry.operands) and all(value is not None for value in values):
+        return Operands(entry.name, dict(zip(entry.operand_names, values, strict=True)))
     named: dict[str, Operand | None] = dict.fromkeys(entry.operand_names)
     named.update(zip(entry.operand_names, values, strict=False))
     for operand in entry.operands:

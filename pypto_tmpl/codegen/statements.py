@@ -69,8 +69,6 @@ class Statements:
             return []
         self._context.current_span = stmt.span
         lines = self._tracing.statement(stmt, self._own_lines)
-        if not isinstance(stmt, ir.InlineStmt):  # text that a user wrote has no marks
-            lines = self._context.script.marks.statement(lines, stmt)
         if not stmt.leading_comments:
             return lines
         comments = [
@@ -81,7 +79,7 @@ class Statements:
         return comments + lines
 
     def _own_lines(self, stmt: ir.Stmt) -> Lines:
-        """The texts of a statement without what records it."""
+        """The texts of a statement without what records it; those that a user wrote have no marks."""
         lines = self._handlers[type(stmt)](stmt)
         marks = self._context.script.marks
         if marks.takes_notes:

@@ -98,7 +98,9 @@ class Recording:
             for var in stmt.return_vars:
                 lines = [*lines, *self._record_var("value", var)]
         self._trace.statement = outer
-        return [*inputs, *reads, *lines, *changes] if lines else lines
+        if not lines or isinstance(stmt, ir.InlineStmt):
+            return lines
+        return self._context.script.marks.statement([*inputs, *reads, *lines, *changes], stmt)
 
     def function_called(self) -> Lines:
         """What stands first in a function: that it is called, and its parameters."""
