@@ -9,7 +9,6 @@ from typing import TypeAlias
 from pypto_tmpl import ir
 
 _SIGN = "\0"  # no text of Python has it
-_NOTHING = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ class Marks:
                 found[line] = made_from
             whole += (end, rest)
             line += part.count("\n")
-        return _NOTHING.join(whole), found, program_line
+        return "".join(whole), found, program_line
 
     def _sign(self, made_from: MadeFrom | None) -> str:
         self._marked.append(made_from)

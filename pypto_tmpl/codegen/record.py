@@ -56,7 +56,7 @@ class Script:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The lines of the text, without what ends them."""
-        return tuple(self.text.split("\n"))
+        return tuple(self.text.removesuffix("\n").split("\n"))
 
     @cached_property
     def sources(self) -> Mapping[str, str]:

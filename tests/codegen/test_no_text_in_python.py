@@ -36,7 +36,7 @@ ALLOWED = {
     ("tracing.py", "located_statements"): "names of places are data",
     ("unsupported.py", "Unsupported.__str__"): "a line of an error",
     ("samples.py", "_shaped"): "the region of a sample is data: the list of its extents",
-    ("marks.py", ""): "a search pattern",
+    ("marks.py", "Marks.taken_out"): "the text of templates, put together again without marks",
     ("record.py", "Script.sources"): "names of places are data",
     ("handovers.py", "_text"): "a warning",
     ("handovers.py", "_at"): "a warning",
