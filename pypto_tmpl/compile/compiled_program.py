@@ -8,6 +8,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.compile.build import Build
+from pypto_tmpl.compile.entry import returns_values
 from pypto_tmpl.debug.checking import validate_pass_ir_codegen_results
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
@@ -70,8 +71,7 @@ class CompiledProgram:
         program = self.program
         if program is None:
             return bool(self.output_indices)
-        entry = program.get_function(self._build.manifest.entry.name)
-        return entry is not None and bool(entry.return_types)
+        return returns_values(program, self._build.manifest.entry)
 
     def __call__(self, *args: object, config: RunConfig | None = None) -> Any:
         """Run the entry on torch tensors and numbers.

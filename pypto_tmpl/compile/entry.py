@@ -27,3 +27,9 @@ def find_entry(program: ir.Program) -> Entry:
             raise EntryError(what, notes=["parameters of an entry: Tensor, Scalar"])
     # Arguments come by position: what else the IR calls them is not kept.
     return Entry(function.name, function.name, tuple(replace(p, exact="") for p in parameters))
+
+
+def returns_values(program: ir.Program, entry: Entry) -> bool:
+    """Whether a call may leave out the pure outputs, as the entry returns values."""
+    function = program.get_function(entry.name)
+    return function is not None and bool(function.return_types)

@@ -9,21 +9,18 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.compile.api import compile_as
 from pypto_tmpl.compile.compiled_program import CompiledProgram
-from pypto_tmpl.compile.entry import find_entry
+from pypto_tmpl.compile.entry import find_entry, returns_values
 from pypto_tmpl.compile.lower import lower
-from pypto_tmpl.execution.apart import call_apart
 from pypto_tmpl.execution.entry import Entry
 from pypto_tmpl.execution.load import load_script
 from pypto_tmpl.execution.positional import bind_positional, silence_shapes
 from pypto_tmpl.execution.script import make_script
-from pypto_tmpl.execution.threads import script_threads
 from pypto_tmpl.language.jit.cache import Specialisation
 from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
-from pypto_tmpl.runtime.execute import warn_of_change
+from pypto_tmpl.runtime.execute import run_in_place, warn_of_change
 from pypto_tmpl.runtime.platforms import find_platform, require_simulated
-from pypto_tmpl.runtime.read_only import ReadOnly
 
 _SCRIPT = "script"
 
@@ -54,10 +51,8 @@ def run_kernel(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, 
         return None if config.codegen_only else compiled(*values, config=config)
     runnable = _runnable(function, specialisation)
     call = complete_call(runnable.entry, runnable.has_return, values, f"{function.__name__}()")
-    arguments, namespace = bind_positional(runnable.entry, call.arguments), runnable.namespace
-    before = ReadOnly(runnable.entry, arguments)
-    with script_threads(namespace, runnable.large):
-        call_apart(namespace[runnable.entry.script_name], runnable.entry.parameters, arguments)
+    arguments = bind_positional(runnable.entry, call.arguments)
+    before = run_in_place(runnable.namespace, runnable.entry, runnable.large, arguments)
     for found in before.changed(lambda: runnable.program):
         warn_of_change(found)
     return call.value
@@ -71,8 +66,7 @@ def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable
         made = make_script(program)
         namespace = load_script(made.script, f"<pypto_tmpl jit {function.__name__}>")
         silence_shapes(namespace)
-        function_ir = program.get_function(entry.name)
-        has_return = function_ir is not None and bool(function_ir.return_types)
+        has_return = returns_values(program, entry)
         entry = replace(entry, script_name=made.script.names[entry.name])
         found = specialisation.made[_SCRIPT] = Runnable(entry, namespace, made.large(), has_return, program)
     return found

@@ -7,10 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.layout import outline
 from pypto_tmpl.errors import PyptoTmplError, warn_caller
-from pypto_tmpl.execution.apart import call_apart
+from pypto_tmpl.execution.apart import CPU, call_apart
+from pypto_tmpl.execution.entry import Entry
+from pypto_tmpl.execution.extents import Value
 from pypto_tmpl.execution.frames import failing_line
 from pypto_tmpl.execution.lines import without_source
 from pypto_tmpl.execution.load import load_script_file
@@ -93,10 +97,7 @@ def execute_build(
         recording.attach(namespace)
     warn_without_records(options.dfx)
     try:
-        with script_threads(namespace, manifest.script_large):
-            before = ReadOnly(manifest.entry, values)
-            entry = namespace[manifest.entry.script_name]
-            call_apart(entry, manifest.entry.parameters, values, options.torch_device)
+        before = run_in_place(namespace, manifest.entry, manifest.script_large, values, options.torch_device)
     except Exception as error:
         for note in _places(error, script, program or _dumped(build, manifest)):
             error.add_note(note)
@@ -108,6 +109,23 @@ def execute_build(
     for remark in () if recording is None else recording.remarks:
         warn_caller(remark, UserWarning)
     return written
+
+
+def run_in_place(
+    namespace: dict[str, Any],
+    entry: Entry,
+    large: Sequence[str],
+    values: Sequence[Value],
+    device: torch.device = CPU,
+) -> ReadOnly:
+    """Run the entry of a loaded script, which writes into its arguments; what the others were before.
+
+    ``large`` are the functions of the script that several threads pay for.
+    """
+    before = ReadOnly(entry, values)
+    with script_threads(namespace, large):
+        call_apart(namespace[entry.script_name], entry.parameters, values, device)
+    return before
 
 
 def warn_of_change(found: ChangedInput) -> None:
