@@ -83,7 +83,7 @@ class PageData:
             "failure": None if stage.failure is None else stage.failure.text,
             "tensors": [self._tensor(stage, verdict) for verdict in stage.verdicts],
             "ir": [[section.name, section.start, self.lines.runs(section.lines)] for section in sections],
-            "script": self.lines.runs([] if stage.record is None else stage.record.lines),
+            "script": self.lines.runs([] if stage.record is None else stage.record.text.splitlines()),
             "helper_lines": helper_lines(stage.record),
             "before": None,
             "changes": [],
