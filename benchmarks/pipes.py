@@ -23,7 +23,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
 
-from pypto_tmpl.codegen.preamble import load_preamble
+from pypto_tmpl.codegen.options import ScriptOptions, constant_of
+from pypto_tmpl.codegen.preamble import Variant, load_preamble
 from pypto_tmpl.execution.cores import on_one_core
 
 torch.set_num_threads(1)
@@ -74,20 +75,20 @@ def pong(tiles, tile, split, valid):
 """
 
 
-def script() -> dict[str, Any]:
-    """The namespace of a script with the two members of a group."""
-    selection = load_preamble().closure(["_run_group_call", "_cross_core_rt"])
+def script(**options: Any) -> dict[str, Any]:
+    """The namespace of a script with the two members of a group, emitted with these options."""
+    given = ScriptOptions(**options, mixed_kernel_timeout_sec=600)
+    constants = map(constant_of, given.changed())
+    preamble = load_preamble(variant=Variant(given))
+    selection = preamble.closure(["_run_group_call", "_cross_core_rt", *constants])
     imports = [f"import {module}" for module in selection.imports]
     namespace: dict[str, Any] = {}
-    exec("\n".join([*imports, *selection.segments, PROGRAM]), namespace)
+    exec("\n".join([*imports, PROGRAM, *selection.segments]), namespace)
     return namespace
 
 
 def through_pipes(tiles: int, mode: Mode, **options: Any) -> None:
-    namespace = script()
-    for name, value in options.items():
-        setattr(namespace["_OPTIONS"], name, value)
-    namespace["_OPTIONS"].mixed_kernel_timeout_sec = 600
+    namespace = script(**options)
     meta = {"aic": "ping", "aiv": "pong", "split": mode.split, "dual_aiv_dispatch": mode.dual}
     namespace["_GROUP_META"]["ping_pong"] = meta
     namespace["_run_group_call"]("ping_pong", tiles, torch.zeros(SHAPE), mode.split, mode.valid)

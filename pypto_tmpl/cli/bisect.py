@@ -13,12 +13,8 @@ import click
 from pypto_tmpl.cli import colours
 from pypto_tmpl.cli.comparison import comparison
 from pypto_tmpl.cli.group import Settings
-from pypto_tmpl.cli.validate import (
-    checked_validation,
-    load_options,
-    rerun_command,
-    set_script_options,
-)
+from pypto_tmpl.cli.script_options import set_script_options
+from pypto_tmpl.cli.validate import checked_validation, load_options, rerun_command
 
 if TYPE_CHECKING:
     from pypto_tmpl.debug.search.bisect import StageSearch

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from pypto_tmpl.cli.script_options import script_option
+
 TOLERANCE = 5e-2
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -33,13 +35,7 @@ _PARAMETERS = (
     click.option("--only", multiple=True, metavar="NAME", help="Compare only this tensor, or these."),
     click.option("--equal-nan", is_flag=True, help="Take NaN as equal to NaN."),
     click.option("--widen-dtypes", is_flag=True, help="Compare tensors of two dtypes by value."),
-    click.option(
-        "--option",
-        "script_options",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Debug option of the scripts (see `pypto-tmpl options`). May be given several times.",
-    ),
+    script_option,
 )
 
 

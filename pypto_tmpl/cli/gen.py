@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pypto_tmpl.cli.dumps import read_dump
 from pypto_tmpl.cli.group import Settings
+from pypto_tmpl.cli.script_options import given_options, script_option
+
+if TYPE_CHECKING:
+    from pypto_tmpl.codegen.script import PreambleMode
 
 
 @click.command(
@@ -18,6 +23,7 @@ Examples:
   pypto-tmpl gen kernel.py --program Softmax                   of a kernel file with several programs
   pypto-tmpl gen 00_frontend.msgpack --check-shapes --no-format
   pypto-tmpl gen 00_frontend.msgpack -o frontend.py --source-map
+  pypto-tmpl gen 00_frontend.msgpack --option poison --option schedule_seed=7
 """
 )
 @click.argument("dump", type=click.Path(path_type=Path))
@@ -29,15 +35,16 @@ Examples:
 @click.option("--format/--no-format", "formatted", default=True, help="Format with black (the default).")
 @click.option(
     "--preamble",
-    type=click.Choice(["used", "full"]),
-    default="used",
-    help="Carry the helpers that are used (the default), or all.",
+    type=click.Choice(["script", "import", "full"]),
+    default="script",
+    help="Carry the helpers that are used (the default), import them from pypto_tmpl, or carry all.",
 )
 @click.option(
     "--source-map",
     is_flag=True,
     help="Write the source lines beside the script, as .map.json; reports of its run then name them.",
 )
+@script_option
 @click.option("--trace", is_flag=True, help="Make the script record what its statements compute, in _TRACE.")
 @click.option("--force", is_flag=True, help="Replace FILE also where it is none that pypto-tmpl emitted.")
 @click.pass_obj
@@ -48,8 +55,9 @@ def gen(
     output: Path | None,
     check_shapes: bool,
     formatted: bool,
-    preamble: str,
+    preamble: PreambleMode,
     source_map: bool,
+    script_options: tuple[str, ...],
     trace: bool,
     force: bool,
 ) -> None:
@@ -68,9 +76,10 @@ def gen(
         node,
         check_shapes,
         format=formatted,
-        preamble="full" if preamble == "full" else "used",
+        preamble=preamble,
         template_dirs=settings.user_template_dirs,
         trace=trace,
+        options=given_options((*script_options, "source_map_file") if source_map else script_options),
     )
     if output is None:
         click.echo(script.text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale

@@ -11,17 +11,15 @@ WIDTH = 100
 
 @click.command(
     epilog="""\b
-Set them in a script that has been executed:
-  namespace["_OPTIONS"].race_check = True
-  pypto_tmpl.debug.set_options(namespace, race_check=True, schedule_seed=7)
+A script has those that it is emitted with:
+  pypto-tmpl gen 00_frontend.msgpack --option race_check --option schedule_seed=7
+  pypto-tmpl validate passes_dump --inputs in --expected out --option race_check
+  PYPTO_TMPL_RACE_CHECK=1 pypto-tmpl run kernel.py
+  torch_codegen(program, options={"race_check": True, "schedule_seed": 7})
 
 \b
-or for scripts that start from now on:
-  PYPTO_TMPL_RACE_CHECK=1 python run_my_script.py
-  pypto-tmpl validate passes_dump --inputs in --expected out --option race_check=1
-
-\b
-They do not change what is emitted.
+and their values can be set once it has been executed:
+  pypto_tmpl.debug.set_options(namespace, schedule_seed=8)
 """
 )
 def options() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pypto_tmpl.cli import colours
+from pypto_tmpl.cli.script_options import script_option, set_script_options
 from pypto_tmpl.cli.time_limit import limited
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ Exit codes: 0 every run passed; 1 a run failed or took too long, or the script d
     metavar="SECONDS",
     help="End what runs longer, such as an endless loop, as a failure (default: no limit).",
 )
+@script_option
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -85,6 +87,7 @@ def run(
     report: Path | None,
     build_dir: Path | None,
     time_limit: float | None,
+    script_options: tuple[str, ...],
 ) -> None:
     """Run the kernel of FILE: compile it, compute its golden, execute it, compare."""
     from pypto_tmpl.debug.report.writing import check_report
@@ -92,6 +95,7 @@ def run(
 
     if report is not None:
         check_report(report)  # before anything runs
+    set_script_options(script_options)
     overrides = Overrides(platform, golden_data, save_data, seed, report, build_dir)
     with limited(time_limit):
         status = _run(file, args, overrides)

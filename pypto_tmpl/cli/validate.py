@@ -12,6 +12,7 @@ import click
 
 from pypto_tmpl.cli.comparison import TOLERANCE, comparison
 from pypto_tmpl.cli.group import Settings
+from pypto_tmpl.cli.script_options import set_script_options
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
 if TYPE_CHECKING:
@@ -101,16 +102,6 @@ def validate(context: click.Context, /, **given: Any) -> None:
     if not interrupted and not result.bad:
         require_checkpoints(validation, result)
     context.exit(INTERRUPTED if interrupted else _exit_code(result))
-
-
-def set_script_options(texts: tuple[str, ...]) -> None:
-    """Set the options given as NAME=VALUE for all scripts that start from now on."""
-    from pypto_tmpl.execution.options import set_options_of_later_scripts
-
-    for text in texts:
-        if "=" not in text:
-            raise click.UsageError(f"--option {text}: expected NAME=VALUE")
-    set_options_of_later_scripts(dict(text.split("=", 1) for text in texts))
 
 
 def _exit_code(result: ValidationResult) -> int:

@@ -63,6 +63,8 @@ class Assignments:
 
     def _check_poison(self, var: ir.Var) -> Lines:
         """A check of the value just bound, if poison may have reached valid cells of it."""
+        if not self._context.script.options.poison:
+            return []
         name, type_ = self._variables.name_of(var), var.type
         found = dict.fromkeys(suspect for suspect in self._calls.suspects if suspect.text != name)
         if not found or not isinstance(type_, ir.ShapedType) or not type_.dtype.is_float():

@@ -78,6 +78,7 @@ class OperatorCalls:
                 may_be_negative=self._may_be_negative(entry, call),
                 is_inside=self._values.is_plain_window(call),
                 may_be_view=self._values.may_be_view(call),
+                has_poison=self._context.script.options.poison,
             )
         except CallError as error:
             self._context.report(error.what, call.span)

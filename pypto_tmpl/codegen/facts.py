@@ -94,6 +94,7 @@ class BodyFacts:
         self.loops: list[ir.ForStmt] = by_class.get(ir.ForStmt, [])
         self.sequences: list[ir.SeqStmts] = by_class.get(ir.SeqStmts, [])
         self.branches: list[ir.IfStmt] = by_class.get(ir.IfStmt, [])
+        self.returns: list[ir.ReturnStmt] = by_class.get(ir.ReturnStmt, [])
         self.scopes: list[ir.ScopeStmt] = []
         if any(issubclass(kind, ir.ScopeStmt) for kind in by_class):
             self.scopes = [node for node in self.code.nodes if isinstance(node, ir.ScopeStmt)]

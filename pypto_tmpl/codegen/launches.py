@@ -247,8 +247,12 @@ class Launches:
                 self._context.report(what, node.span)
             else:
                 dtype = param.type.dtype.name if isinstance(param.type, ir.ShapedType) else ""
-                made.append(self._macros.new_buffer(shape, dtype, self._variables.device))
+                made.append(self._new_buffer(shape, dtype))
         return [*args[:leading], *made, *args[len(args) - trailing :]]
+
+    def _new_buffer(self, shape: list[str], dtype: str) -> str:
+        has_poison = self._context.script.options.poison
+        return str(self._macros.new_buffer(shape, dtype, self._variables.device, has_poison))
 
     def _shape_of_output(self, node: ir.Submit, callee: ir.Function, index: int) -> list[str] | None:
         """Extents of a tensor that the run time allocates, None for a parameter that it does not allocate.

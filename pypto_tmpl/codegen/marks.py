@@ -54,7 +54,7 @@ class Marks:
     def __init__(self, *, takes_notes: bool = False) -> None:
         self.takes_notes = takes_notes
         self.notes: dict[ir.Stmt, LaunchNote] = {}
-        self._marked: list[MadeFrom | None] = []  # None ends the helpers
+        self._marked: list[MadeFrom] = []
 
     def statement(self, lines: list[str], stmt: ir.Stmt) -> list[str]:
         """Texts of a statement with a mark each, unless their first line has one already."""
@@ -75,27 +75,22 @@ class Marks:
         """The text of a function with a mark."""
         return _with_sign(text, self._sign(FunctionMark(name, function, text.count("\n") + 1)))
 
-    def helpers(self, texts: list[str]) -> list[str]:
-        """The texts of helpers with a mark at their end."""
-        return [*texts[:-1], *(text + self._sign(None) for text in texts[-1:])]
-
-    def taken_out(self, text: str) -> tuple[str, Mapping[int, MadeFrom], int]:
-        """The text without marks, what its lines were made from, and the line that follows the helpers."""
+    def taken_out(self, text: str) -> tuple[str, Mapping[int, MadeFrom]]:
+        """The text without marks, and what its lines were made from."""
         found: dict[int, MadeFrom] = {}
         first, *others = text.split(_SIGN)
-        whole, line, program_line = [first], 1 + first.count("\n"), 0
+        whole, line = [first], 1 + first.count("
+")
         for part in others:
-            number, end, rest = part.partition("\n")
-            made_from = self._marked[int(number)]
-            if made_from is None:
-                program_line = line + len(end + rest) - len(rest.lstrip("\n"))
-            else:
-                found[line] = made_from
+            number, end, rest = part.partition("
+")
+            found[line] = self._marked[int(number)]
             whole += (end, rest)
-            line += part.count("\n")
-        return "".join(whole), found, program_line
+            line += part.count("
+")
+        return "".join(whole), found
 
-    def _sign(self, made_from: MadeFrom | None) -> str:
+    def _sign(self, made_from: MadeFrom) -> str:
         self._marked.append(made_from)
         return _SIGN + str(len(self._marked) - 1)
 

@@ -237,6 +237,7 @@ class Attributes(_Names):
         may_be_negative: bool = False,
         is_inside: bool = False,
         may_be_view: bool = False,
+        has_poison: bool = False,
     ) -> None:
         super().__init__(op, values)
         self.result = result
@@ -246,6 +247,7 @@ class Attributes(_Names):
         self.may_be_negative = may_be_negative
         self.is_inside = is_inside
         self.may_be_view = may_be_view
+        self.has_poison = has_poison
 
     def _allowed(self) -> tuple[str, ...]:
         return (*self._values, *CALL_FACTS)

@@ -60,6 +60,11 @@ class Origins:
             self._known[key] = self._worked_out(function, value)
         return self._known[key]
 
+    def is_inside(self, function: str, call: ir.Call) -> bool:
+        """Whether the window that a call of a function reads lies inside of its operand in a run."""
+        bounds = self._kernels.bounds(function)
+        return window_is_inside(self._table, bounds, call) and self.of(function, call.args[0]).is_whole
+
     def _worked_out(self, function: str, value: ir.Expr) -> Origin:
         is_whole = is_clean = True
         seen: set[tuple[str, int]] = set()

@@ -53,6 +53,9 @@ class ParameterChecks:
             for var in self._context.function.params
             if isinstance(var.type, ir.ScalarType) and var.name_hint in shared
         ]
+        self._context.script.names_dimensions |= bool(numbers) or any(
+            isinstance(extent, str) for _, _, declared in tensors for extent in declared
+        )
         return [self._forms.compare_shapes(tensors, numbers)] if tensors else []
 
     def _shared_extents(self) -> dict[str, list[tuple[str, int | None, str]]]:

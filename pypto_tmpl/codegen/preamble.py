@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import builtins
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import symtable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 
+import jinja2
+
+from pypto_tmpl.codegen.environment import create_environment, render
+from pypto_tmpl.codegen.options import EVERYTHING_OFF, ScriptOptions
 from pypto_tmpl.errors import Diagnostic, Location, PyptoTmplError, allowed_note
 from pypto_tmpl.ops.sources import HELPER_MARKER, identifiers, read_text, template_files
 from pypto_tmpl.overlays import State, all_folders, state_of
+from pypto_tmpl.resources import template_root
 
-_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _PRIVATE = re.compile(r"(?<![\w.])_\w*")  # names as all helpers of the project have them: few in a script
 _KEY = re.compile(r"(\w+):")
 _MODULE = re.compile(r"[A-Za-z_][\w.]*(?: as \w+)?")
+_CUT = "\0"  # stands around the number of a marker in the text of a topic
+_BUILTINS = frozenset(vars(builtins)) | {"__name__"}
 
 
 class PreambleError(PyptoTmplError, ValueError):
@@ -34,14 +41,30 @@ class PreambleError(PyptoTmplError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Variant:
+    """What the text of helpers depends on: the options of the script, whether tiles that a load has cut at an
+    edge of their tensor may be stored, whether parameters name dimensions, and whether helpers stand in a
+    module of their own."""
+
+    options: ScriptOptions = EVERYTHING_OFF
+    has_edges: bool = True
+    names_dimensions: bool = True
+    is_module: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Helper:
-    """One helper: its text, the helpers it needs and the modules it imports."""
+    """One helper: its text, the modules that it may name, and where its marker stands."""
 
     name: str
     text: str
-    needs: tuple[str, ...]
     imports: tuple[str, ...]
     location: Location
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it comes with the project, not from a user's folder."""
+        return template_root() in self.location.file.parents
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +77,7 @@ class PreambleSelection:
 
 
 class Preamble:
-    """All helpers, in the order in which scripts carry them."""
+    """All helpers of one variant, in the order in which scripts carry them."""
 
     def __init__(self, helpers: Iterable[Helper]) -> None:
         self.helpers: Mapping[str, Helper] = MappingProxyType({helper.name: helper for helper in helpers})
@@ -66,6 +89,21 @@ class Preamble:
         """The helpers that ``text`` names."""
         found = _PRIVATE.findall(text) if self._are_private else identifiers(text)
         return set(self.names.intersection(found))
+
+    def needs(self, name: str) -> frozenset[str]:
+        """The other helpers that a helper names."""
+        return (global_names(self.helpers[name].text) & self.names) - {name}
+
+    def imports(self, name: str) -> set[str]:
+        """The modules that a helper names, of those that its marker lists."""
+        found = global_names(self.helpers[name].text)
+        return {module for module in self.helpers[name].imports if bound_name(module) in found}
+
+    def unknown_names(self, name: str) -> list[str]:
+        """What a helper names that no script has."""
+        helper = self.helpers[name]
+        known = self.names | _BUILTINS | {bound_name(module) for module in helper.imports}
+        return sorted(global_names(helper.text) - known - defined_names(helper.text))
 
     def closure(self, names: Iterable[str]) -> PreambleSelection:
         """The named helpers and all they need.
@@ -89,7 +127,7 @@ class Preamble:
                 raise PreambleError([Diagnostic("unknown-helper", what, "", (note,))])
             if name not in reached:
                 reached.add(name)
-                pending += self.helpers[name].needs
+                pending += self.needs(name)
         return reached
 
     def full(self) -> PreambleSelection:
@@ -98,36 +136,103 @@ class Preamble:
 
     def _select(self, names: Iterable[str]) -> PreambleSelection:
         chosen = [helper for helper in self.helpers.values() if helper.name in names]
-        imports = sorted({module for helper in chosen for module in helper.imports})
+        imports = sorted({module for helper in chosen for module in self.imports(helper.name)})
         segments = tuple(helper.text for helper in chosen)
         return PreambleSelection(tuple(imports), segments, tuple(helper.name for helper in chosen))
 
 
-def load_preamble(template_dirs: Sequence[Path] | None = None) -> Preamble:
+def bound_name(module: str) -> str:
+    """The name that importing a module binds."""
+    return module.rpartition(" as ")[2].partition(".")[0]
+
+
+@lru_cache(maxsize=1024)
+def global_names(text: str) -> frozenset[str]:
+    """The global names that a helper reads.   Raises: SyntaxError."""
+    return frozenset(
+        symbol.get_name()
+        for table in _tables(symtable.symtable(text, "<helper>", "exec"))
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (symbol.is_global() or table.get_type() == "module")
+    )
+
+
+@lru_cache(maxsize=1024)
+def defined_names(text: str) -> frozenset[str]:
+    """The names that a helper defines at module level, its own among them.   Raises: SyntaxError."""
+    table = symtable.symtable(text, "<helper>", "exec")
+    return frozenset(symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned())
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for child in table.get_children():
+        yield from _tables(child)
+
+
+def load_preamble(template_dirs: Sequence[Path] | None = None, variant: Variant = Variant()) -> Preamble:
     """Read the helpers of the template folders; of files of one name the earliest folder's wins.
 
-    Without folders: those in use, read once unless they change.
-    Raises: PreambleError with every problem of all files.
+    Without folders: those in use, read once for each variant unless they change.
+    Raises: PreambleError with every problem of all files; TemplateError.
     """
     folders = all_folders() if template_dirs is None else tuple(template_dirs)
-    return _load_once(folders, state_of(folders))
+    return _load_once(folders, state_of(folders), variant)
 
 
-@lru_cache(maxsize=4)
-def _load_once(folders: tuple[Path, ...], state: State) -> Preamble:
-    return _load(folders)
+@lru_cache(maxsize=16)
+def _load_once(folders: tuple[Path, ...], state: State, variant: Variant) -> Preamble:
+    return _load(folders, variant)
 
 
-def _load(template_dirs: Sequence[Path]) -> Preamble:
+def _load(template_dirs: Sequence[Path], variant: Variant) -> Preamble:
     problems: list[Diagnostic] = []
     files = template_files(template_dirs, "preamble", ".py.jinja")
+    loader = _TopicLoader(files)
+    environment = create_environment(template_dirs).overlay(loader=loader)
+    context = {field.name: getattr(variant, field.name) for field in fields(variant)}
     helpers: list[Helper] = []
     for topic in _ordered_topics(template_dirs, files, problems):
-        helpers += _read_topic(files[topic], problems)
+        text = render(environment, topic, context)
+        helpers += _cut_topic(files[topic], text, loader.markers[topic], problems)
     problems += _reference_problems(helpers)
     if problems:
         raise PreambleError(problems)
     return Preamble(helpers)
+
+
+class _TopicLoader(jinja2.BaseLoader):
+    """Topics as templates that leave a cut, with its number, where a marker stands."""
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        self._files = files
+        self.markers: dict[str, list[_Marker]] = {}
+
+    def get_source(
+        self, environment: jinja2.Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool] | None]:
+        path = self._files[template]
+        text = read_text(path)
+        found = [_Marker(m["name"], m["rest"], _line(text, m.start())) for m in HELPER_MARKER.finditer(text)]
+        self.markers[template] = found
+        numbers = iter(range(len(found)))
+
+        def cut(match: re.Match[str]) -> str:
+            lines = "\n" * match[0].count("\n")  # later ones keep their numbers
+            return f"{_CUT}{next(numbers)}{_CUT}{lines}"
+
+        return HELPER_MARKER.sub(cut, text), str(path), None
+
+
+@dataclass(frozen=True, slots=True)
+class _Marker:
+    name: str
+    rest: str
+    line: int
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
 
 
 def _ordered_topics(
@@ -159,48 +264,51 @@ def _ordered_topics(
     return topics
 
 
-def _read_topic(path: Path, problems: list[Diagnostic]) -> Iterator[Helper]:
-    text = read_text(path)
-    markers = list(HELPER_MARKER.finditer(text))
-    head = text[: markers[0].start()] if markers else text
-    if _COMMENT.sub("", head).strip() or not markers:
+def _cut_topic(
+    path: Path, text: str, markers: Sequence[_Marker], problems: list[Diagnostic]
+) -> Iterator[Helper]:
+    head, *parts = text.split(_CUT)
+    if head.strip() or not markers:
         what = "text stands before the first helper marker" if markers else "the file has no helper marker"
-        note = "a marker reads {# helper: NAME  needs: ...  imports: ... #}"
+        note = "a marker reads {# helper: NAME  imports: ... #}"
         problems.append(Diagnostic("preamble-text", what, str(Location(path, 1)), (note,)))
-    for marker, following in zip_longest(markers, markers[1:]):
-        end = len(text) if following is None else following.start()
-        where = Location(path, text.count("\n", 0, marker.start()) + 1)
-        body = _COMMENT.sub("", text[marker.end() : end]).strip("\n").rstrip() + "\n"
-        name = marker["name"]
-        if not re.search(rf"^(?:(?:async )?def|class) {name}\b|^{name}\b[^=\n]*=", body, re.MULTILINE):
-            what = f"the helper {name!r} is not defined below its marker"
+    for number, part in zip(parts[::2], parts[1::2], strict=True):
+        marker = markers[int(number)]
+        where = Location(path, marker.line)
+        body = part.strip("\n").rstrip() + "\n"
+        try:
+            is_defined = marker.name in defined_names(body)
+        except SyntaxError as error:
+            place = str(Location(path, marker.line + (error.lineno or 1)))
+            what = f"the helper {marker.name!r} is no Python: {error.msg}"
+            problems.append(Diagnostic("preamble-text", what, place))
+            body, is_defined = "", True
+        if not is_defined:
+            what = f"the helper {marker.name!r} is not defined below its marker"
             problems.append(Diagnostic("preamble-text", what, str(where)))
-        needs, imports = _marker_keys(name, marker["rest"], where, problems)
-        yield Helper(name, body, needs, imports, where)
+        yield Helper(marker.name, body, _marker_imports(marker, where, problems), where)
 
 
-def _marker_keys(
-    name: str, rest: str, where: Location, problems: list[Diagnostic]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    parts = _KEY.split(rest)
-    values: dict[str, tuple[str, ...]] = {"needs": (), "imports": ()}
+def _marker_imports(marker: _Marker, where: Location, problems: list[Diagnostic]) -> tuple[str, ...]:
+    parts = _KEY.split(marker.rest)
+    imports: tuple[str, ...] = ()
     for key, value in zip(parts[1::2], parts[2::2], strict=True):
-        if key in values:
-            values[key] = tuple(item for item in (text.strip() for text in value.split(",")) if item)
-        else:
-            note = allowed_note("keys", tuple(values), key)
-            problems.append(
-                Diagnostic("preamble-marker", f"helper {name!r}: unknown key {key!r}", str(where), (note,))
-            )
-    for module in values["imports"]:
+        if key == "imports":
+            imports = tuple(item for item in (text.strip() for text in value.split(",")) if item)
+            continue
+        note = allowed_note("keys", ("imports",), key) + "; the helpers that it needs are found in its text"
+        what = f"helper {marker.name!r}: unknown key {key!r}"
+        problems.append(Diagnostic("preamble-marker", what, str(where), (note,)))
+    for module in imports:
         if not _MODULE.fullmatch(module):
-            what = f"helper {name!r}: {module!r} is no module"
+            what = f"helper {marker.name!r}: {module!r} is no module"
             note = "imports: modules, comma-separated, as in `torch, threading`"
             problems.append(Diagnostic("preamble-marker", what, str(where), (note,)))
-    return values["needs"], values["imports"]
+    return imports
 
 
 def _reference_problems(helpers: Sequence[Helper]) -> Iterator[Diagnostic]:
+    """Names that two helpers have, and, of the helpers of a user's folders, names that no script has."""
     first: dict[str, Helper] = {}
     for helper in helpers:
         if helper.name in first:
@@ -208,9 +316,11 @@ def _reference_problems(helpers: Sequence[Helper]) -> Iterator[Diagnostic]:
             what = f"two helpers are named {helper.name!r}"
             yield Diagnostic("duplicate-helper", what, str(helper.location), (note,))
         first.setdefault(helper.name, helper)
+    preamble = Preamble(helpers)
     for helper in helpers:
-        for need in helper.needs:
-            if need not in first:
-                note = allowed_note("helpers", sorted(first), need)
-                what = f"helper {helper.name!r} needs {need!r}, which is no helper"
-                yield Diagnostic("unknown-helper", what, str(helper.location), (note,))
+        if helper.is_own:
+            continue
+        for name in preamble.unknown_names(helper.name):
+            note = allowed_note("helpers", sorted(first), name)
+            what = f"helper {helper.name!r} names {name!r}, which is neither a helper nor among its imports"
+            yield Diagnostic("unknown-helper", what, str(helper.location), (note,))

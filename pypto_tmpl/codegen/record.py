@@ -29,10 +29,11 @@ class Script:
     """The text of a script and what the emitter knows of it; lines count from 1.
 
     ``names`` are those of the functions of the IR in the script, ``helpers`` the run-time helpers it carries;
-    ``program_line`` is the first line after these. ``statements`` are those that lines were made from, checks
-    and records of one among them, not its body; ``heads`` are the lines that they are known by, ``spans`` say
-    where they stand in the source. ``sites`` are the places whose values it records. ``notes`` are what
-    launches ask of the run time, if the emitter was to note that. Without nodes, ``places`` tell the lines
+    ``program_line`` is the first line of the program, which stands before these. ``statements`` are those
+    that lines were made from, checks and records of one among them, not its body; ``heads`` are the lines
+    that they are known by, ``spans`` say where they stand in the source. ``sites`` are the places whose
+    values it records. ``notes`` are what launches ask of the run time, if the emitter was to note that.
+    Without nodes, ``places`` tell the lines
     of a statement by its function and path, its head first.
     """
 

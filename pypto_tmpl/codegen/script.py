@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.cut_tiles import CutTiles
 from pypto_tmpl.codegen.environment import OpMacros, TemplateMacros, create_environment, render
 from pypto_tmpl.codegen.functions import FunctionEmitter
 from pypto_tmpl.codegen.groups import is_plain_group
@@ -19,17 +20,34 @@ from pypto_tmpl.codegen.known_ops import KnownOps
 from pypto_tmpl.codegen.marks import FunctionMark, HeadMark, Marks
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.op_checks import check_ops
+from pypto_tmpl.codegen.options import (
+    EVERYTHING_OFF,
+    EVERYTHING_ON,
+    OptionError,
+    ScriptOptions,
+    constant_of,
+    read_options,
+)
 from pypto_tmpl.codegen.origins import Origins
-from pypto_tmpl.codegen.preamble import Preamble, load_preamble
+from pypto_tmpl.codegen.preamble import (
+    Preamble,
+    PreambleError,
+    PreambleSelection,
+    Variant,
+    load_preamble,
+)
 from pypto_tmpl.codegen.record import Script, ScriptFunction
 from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
+from pypto_tmpl.errors import Diagnostic
 from pypto_tmpl.ir.carriers import TORCH_NAMES
 from pypto_tmpl.ops import OpTable, forget_changed, load_table
 from pypto_tmpl.overlays import Folder, State, all_folders
 
 _AT_MODULE_LEVEL = re.compile(r"^(?:def |class )?([A-Za-z_]\w*)(?=[ (:]| *=)", re.MULTILINE)
-PreambleMode = Literal["used", "full"]
+PreambleMode = Literal["script", "import", "full"]
+PREAMBLE_MODES: tuple[PreambleMode, ...] = get_args(PreambleMode)
+_FIRST_ENTRIES = (ir.FunctionType.Orchestration, ir.FunctionType.Opaque)
 
 
 class Generator:
@@ -38,7 +56,9 @@ class Generator:
     def __init__(self, template_dirs: Sequence[Path]) -> None:
         self.environment = create_environment(template_dirs)
         self.table: OpTable = load_table(template_dirs)
-        self.preamble: Preamble = load_preamble(template_dirs)
+        self._template_dirs = tuple(template_dirs)
+        self._preambles: dict[Variant, Preamble] = {}
+        self.preamble: Preamble = self.preamble_of(Variant(EVERYTHING_ON))
         macros = OpMacros(self.table, self.environment)
         check_ops(self.table, macros, self.preamble, template_dirs[:-1])
         self.ops = KnownOps(self.table, macros)
@@ -46,22 +66,30 @@ class Generator:
         self.statements: Any = TemplateMacros(self.environment, "script/statements.py.jinja")
         self.module_names = frozenset(_module_names(self.preamble))
 
+    def preamble_of(self, variant: Variant) -> Preamble:
+        """The helpers as a script of that variant has them."""
+        if variant not in self._preambles:
+            self._preambles[variant] = load_preamble(self._template_dirs, variant)
+        return self._preambles[variant]
+
     def script(
         self,
         node: ir.Program | ir.Function,
         *,
         check_shapes: bool = False,
-        preamble: PreambleMode = "used",
+        preamble: PreambleMode = "script",
         trace: TraceSelection | None = None,
+        options: ScriptOptions | None = None,
         takes_notes: bool = False,
         warns: bool = False,
     ) -> Script:
-        """The unformatted script of ``node``.
+        """The unformatted script of ``node``, with the environment's options if none are given.
 
         It ``takes_notes`` of what launches ask of the run time, and ``warns`` of each tensor that cores hand
         over unordered. Raises: UnsupportedProgramError listing all obstacles.
         """
-        builder = ScriptBuilder(self, node, check_shapes, trace, Marks(takes_notes=takes_notes))
+        marks = Marks(takes_notes=takes_notes)
+        builder = ScriptBuilder(self, node, check_shapes, trace, marks, read_options(options))
         script = builder.build(preamble)
         for message in handover_warnings(builder.kernels, self.table) if warns else ():
             warnings.warn(message, HandoverWarning, stacklevel=3)
@@ -69,7 +97,7 @@ class Generator:
 
     def function_names(self, node: ir.Program | ir.Function) -> Mapping[str, str]:
         """The names that the functions of ``node`` have in any script of it."""
-        return ScriptBuilder(self, node, False, None, Marks()).function_names
+        return ScriptBuilder(self, node, False, None, Marks(), EVERYTHING_OFF).function_names
 
 
 def generator(template_dirs: Folder | Sequence[Folder] = ()) -> Generator:
@@ -96,8 +124,10 @@ class ScriptBuilder:
         check_shapes: bool,
         trace: TraceSelection | None,
         marks: Marks,
+        options: ScriptOptions,
     ) -> None:
         self.generator = generator
+        self.options = options
         self.check_shapes = check_shapes
         self.marks = marks
         self.trace = None if trace is None else ScriptTrace(trace)
@@ -107,6 +137,7 @@ class ScriptBuilder:
         self.carriers = TORCH_NAMES
         self.kernels = KernelMap(self.functions)
         self.unsupported: list[Unsupported] = []
+        self.names_dimensions = False  # whether functions emitted so far compare extents by name
         self.groups = dict(self._group_metas())
         self._scheduled = {name for name in self.groups if self._is_scheduled_by_name(name)}
         names = NameTable(generator.module_names)
@@ -126,33 +157,87 @@ class ScriptBuilder:
 
     def build(self, mode: PreambleMode) -> Script:
         """The script with its record."""
-        texts = [text for function in self.functions for text in FunctionEmitter(self, function).emit()]
+        texts = {function.name: FunctionEmitter(self, function).emit() for function in self.functions}
         if self.unsupported:
             raise UnsupportedProgramError(self.unsupported)
-        preamble = self.generator.preamble
-        used = preamble.names if mode == "full" else set().union(*map(preamble.names_in, texts))
-        if self.groups:
-            used = {*used, "_GROUP_META"}
-        if self.trace is not None:
-            used = {*used, "_TRACE"}
-        selection = preamble.closure(used)
+        functions = [text for name in self._reading_order() for text in texts[name]]
+        used = set().union(*map(self.generator.preamble.names_in, functions))
+        carried = None if mode == "import" else self._carried(used, mode)
         marked = render(
             self.generator.environment,
             "script/module.py.jinja",
             {
                 "title": _one_line(self.title),
-                "is_program": self.program is not None,
-                "imports": sorted({*selection.imports, "torch"}),
-                "helpers": self.marks.helpers([helper.rstrip() for helper in selection.segments]),
+                "options": list(self.options.changed().items()),
+                "imports": sorted({*(carried.imports if carried else ()), "torch"}),
+                "imported": () if carried else self._imported(used),
+                "helpers": [helper.rstrip() for helper in carried.segments] if carried else [],
+                "needs_one_namespace": carried is not None and (carried.segments or len(functions) > 1),
                 "groups": [(name, self._meta_items(meta)) for name, meta in self.groups.items()],
                 "trace": self.trace,
-                "functions": texts,
+                "functions": functions,
             },
         )
-        return self._record(marked, selection.names)
+        return self._record(marked, carried.names if carried else ())
+
+    def _reading_order(self) -> list[str]:
+        """Names of the functions: entries first, each with what it calls behind it, in order of first use."""
+        called = {
+            launch.op.name
+            for name, facts in self.kernels.facts.items()
+            for launch in facts.launches
+            if launch.op.name != name
+        }
+        entries = sorted(
+            (function for function in self.functions if function.name not in called),
+            key=lambda function: function.func_type not in _FIRST_ENTRIES,
+        )
+        ordered: dict[str, None] = {}
+        pending = [function.name for function in reversed([*entries, *self.functions])]
+        while pending:
+            name = pending.pop()
+            if name not in ordered:
+                ordered[name] = None
+                launches = (launch for launch in self.kernels.facts[name].launches)
+                callees = (launch.op.name for launch in launches if self.kernels.callee(launch) is not None)
+                pending += reversed([*callees])
+        return list(ordered)
+
+    def _carried(self, used: set[str], mode: PreambleMode) -> PreambleSelection:
+        """The helpers that the script brings along, with a constant for each of its options."""
+        table, inside = self.generator.table, self.origins.is_inside
+        has_edges = mode == "full" or "_past_edge" in used
+        has_edges = has_edges or CutTiles(self.kernels, table, inside).any_stored()
+        names_dimensions = mode == "full" or self.names_dimensions
+        preamble = self.generator.preamble_of(Variant(self.options, has_edges, names_dimensions))
+        used = used & preamble.names
+        if mode == "full":
+            return preamble.full()
+        if self.groups:
+            used = {*used, "_GROUP_META"}
+        if self.trace is not None:
+            used = {*used, "_TRACE"}
+        constants = {constant_of(name) for name in self.options.changed()}
+        return preamble.closure({*used, *constants})
+
+    def _imported(self, used: set[str]) -> list[str]:
+        """The helpers that the script takes from ``pypto_tmpl.preamble``, which has the project's own.
+
+        Raises: OptionError for a script with options, or one that records; PreambleError for a user's helper.
+        """
+        if self.trace is not None or self.options.changed():
+            what = "options" if self.options.changed() else "a trace"
+            raise OptionError(f"a script with {what} carries its helpers: preamble='script' or 'full'")
+        preamble = self.generator.preamble
+        for helper in (preamble.helpers[name] for name in preamble.closure(used).names):
+            if not helper.is_own:
+                what = f"the helper {helper.name!r} is a user's, and no part of pypto_tmpl.preamble"
+                note = "use preamble='script'"
+                raise PreambleError([Diagnostic("foreign-helper", what, str(helper.location), (note,))])
+        return sorted(used - {"_GROUP_META"})
 
     def _record(self, marked: str, helpers: tuple[str, ...]) -> Script:
-        text, made_from, program_line = self.marks.taken_out(marked)
+        text, made_from = self.marks.taken_out(marked)
         statements: dict[int, ir.Stmt] = {}
         heads: dict[ir.Stmt, int] = {}
         for line, found in made_from.items():
@@ -173,7 +258,7 @@ class ScriptBuilder:
             self.function_names,
             functions,
             helpers,
-            program_line or min((found.first for found in functions), default=0),
+            min((found.first for found in functions), default=0),
             statements,
             heads,
             {line: stmt.span for line, stmt in statements.items() if stmt.span.is_valid()},

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.layout import laid_out
+from pypto_tmpl.codegen.options import options_in
 from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.script import PreambleMode, generator
 from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.generated import is_source_map, write_generated
 
-_PREAMBLES: tuple[PreambleMode, ...] = ("used", "full")
+_IMPORTED = "\nfrom pypto_tmpl.preamble import "
 
 
 def source_lines(
@@ -45,10 +46,17 @@ def record_of(
     Whoever emits a script has its record; see ``source_lines`` for the texts that are known again.
     """
     maker = generator(template_dirs)
+    options = options_in(text)
+    preambles: tuple[PreambleMode, ...] = ("import",) if _IMPORTED in text else ("script", "full")
     for check_shapes in (False, True):
-        for preamble in _PREAMBLES:
+        for preamble in preambles:
             script = maker.script(
-                node, check_shapes=check_shapes, preamble=preamble, trace=trace, takes_notes=takes_notes
+                node,
+                check_shapes=check_shapes,
+                preamble=preamble,
+                trace=trace,
+                options=options,
+                takes_notes=takes_notes,
             )
             if (found := laid_out(script, text)) is not None:
                 return found

@@ -50,6 +50,7 @@ CALL_FACTS = (
     "source_is_written",
     "may_be_negative",
     "is_inside",
+    "has_poison",
     "may_be_view",
 )
 

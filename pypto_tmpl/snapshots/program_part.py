@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from pypto_tmpl.snapshots.patch import FilePatch, Hunk
 
-_HELPERS_END = "_HELPERS = "
+_HELPERS_START = "# Run-time helpers follow"
 
 
 def program_lines(lines: list[str]) -> range:
-    """The numbers, from 0, of the lines that are the program: those below the helpers.
+    """The numbers, from 0, of the lines that are the program: its functions, up to the helpers.
 
-    Nothing else knows how a script is laid out. A script without helpers is all program, from its
-    imports on.
+    Nothing else knows how a script is laid out.
     """
-    for number, line in enumerate(lines):
-        if line.startswith(_HELPERS_END):
-            return _without_blank_start(lines, number + 1)
-    for number, line in enumerate(lines):
-        if line.startswith("def "):
-            return range(number, len(lines))
-    return range(len(lines))
+    start = next((number for number, line in enumerate(lines) if line.startswith("def ")), 0)
+    stop = next((number for number, line in enumerate(lines) if line.startswith(_HELPERS_START)), len(lines))
+    while stop > start and not lines[stop - 1].strip():
+        stop -= 1
+    return range(start, stop)
 
 
 def program_part(script: str) -> str:
@@ -35,9 +32,3 @@ def is_in_program(patch: FilePatch, hunk: Hunk) -> bool:
         if any(number - 1 in program for number in numbers):
             return True
     return False
-
-
-def _without_blank_start(lines: list[str], start: int) -> range:
-    while start < len(lines) and not lines[start].strip():
-        start += 1
-    return range(start, len(lines))

@@ -83,10 +83,20 @@ def test_a_source_map_needs_a_file_to_stand_beside(dump):
     assert "--source-map writes beside the script: say where that goes with -o FILE" in result.output
 
 
-def test_options_do_not_change_what_is_emitted(dump, monkeypatch):
+def test_a_script_has_the_options_that_it_is_emitted_with(dump, monkeypatch):
     plain = run("gen", dump).output
+    assert "Options:" not in plain and "poison" not in plain
+    given = run("gen", dump, "--option", "poison", "--option", "schedule_seed=7").output
+    assert "\nOptions: schedule_seed=7, poison=True\n" in given and "\n_SCHEDULE_SEED = 7\n" in given
     monkeypatch.setenv("PYPTO_TMPL_POISON", "1")
-    assert run("gen", dump).output == plain
+    assert "\nOptions: poison=True\n" in run("gen", dump).output
+    assert run("gen", dump, "--option", "poison=0").output == plain  # what is given counts
+
+
+def test_a_script_with_options_does_not_import_its_helpers(dump):
+    result = run("gen", dump, "--preamble", "import", "--option", "poison")
+    assert result.exit_code == 2
+    assert "a script with options carries its helpers: preamble='script' or 'full'" in result.output
 
 
 # validate --option
@@ -121,14 +131,14 @@ def validate(*options):
 @pytest.mark.filterwarnings("ignore:group 'k' ended")
 def test_an_option_of_the_scripts_that_are_validated(folder):
     assert validate().exit_code == 0
-    result = validate("--option", "strict_leftovers=1")
+    result = validate("--option", "strict_leftovers")
     assert result.exit_code == 1
     assert "group 'k' ended with tiles left in its pipes" in result.output
 
 
 def test_options_that_cannot_be(folder):
-    result = validate("--option", "strict")
-    assert (result.exit_code, "--option strict: expected NAME=VALUE" in result.output) == (2, True)
+    result = validate("--option", "schedule_seed")
+    assert (result.exit_code, "'schedule_seed' is an integer or none" in result.output) == (2, True)
     result = validate("--option", "strict=1")
     assert (result.exit_code, "scripts have no option 'strict'" in result.output) == (2, True)
     result = validate("--option", "poison=5")

@@ -230,10 +230,15 @@ def evaluate_body(*body: ir.Stmt, args: Sequence[tuple[ir.Var, Any]] = ()) -> An
     return namespace["f"](*[value for _, value in args])
 
 
+def program_part(text: str) -> str:
+    """A script up to its run-time helpers."""
+    return text.partition("\n\n\n# Run-time helpers follow")[0].rstrip() + "\n"
+
+
 def body_text(*body: ir.Stmt, params: Sequence[ir.Var] = (), **options: Any) -> str:
     """The lines of a function's body as emitted, without its docstring and its indentation."""
     text = torch_codegen(program(function("f", params, *body)), **options)
-    lines = text[text.index("def f(") :].splitlines()[2:]
+    lines = program_part(text[text.index("def f(") :]).splitlines()[2:]
     return "\n".join(line.removeprefix("    ") for line in lines)
 
 

@@ -24,6 +24,7 @@ from codegen.builders import (
     load,
     numbers,
     program,
+    program_part,
     ret,
     run,
     scalar,
@@ -148,7 +149,7 @@ def test_names_that_the_emitter_makes_up():
     )
     g = function("f_lane", [f_lane], ret(f_lane))
     text = torch_codegen(program(f, g))
-    assert functions_in(text)[-3:] == ["f", "f_lane_1", "f_lane"]
+    assert functions_in(program_part(text)) == ["f_lane", "f", "f_lane_1"]
     namespace = run(text)
     assert namespace["f"](torch.zeros(3, 4), 5, 7) == 3 + 500 + 70000
     assert namespace["f_lane"](9) == 9

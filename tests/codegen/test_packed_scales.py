@@ -7,7 +7,7 @@ import torch
 
 import pypto_tmpl.language as pl
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
-from pypto_tmpl.debug import set_options, torch_codegen
+from pypto_tmpl.debug import torch_codegen
 
 LAYOUTS = {"MX_A_ZZ": (32, 6), "MX_B_NN": (6, 32)}
 
@@ -31,8 +31,8 @@ def some_scales(*shape: int) -> torch.Tensor:
 
 def called(text: str, *args: torch.Tensor, packed_scales: bool = True) -> dict[str, Any]:
     scope: dict[str, Any] = {}
-    exec(torch_codegen(pl.parse("import pypto.language as pl\n" + text)), scope)
-    set_options(scope, packed_scales=packed_scales)
+    program = pl.parse("import pypto.language as pl\n" + text)
+    exec(torch_codegen(program, options={"packed_scales": packed_scales}), scope)
     scope["f"](*args)
     return scope
 

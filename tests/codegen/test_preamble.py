@@ -1,7 +1,5 @@
 """Cutting the preamble into helpers, and choosing those that a script carries."""
 
-import ast
-import builtins
 import os
 import subprocess
 import sys
@@ -10,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pypto_tmpl.codegen.preamble import Preamble, PreambleError, load_preamble
+from pypto_tmpl.codegen.environment import TemplateError
+from pypto_tmpl.codegen.options import ScriptOptions
+from pypto_tmpl.codegen.preamble import Preamble, PreambleError, Variant, load_preamble
 
 REGIONS = '''\
 {# Windows and what is valid in them. #}
@@ -21,30 +21,37 @@ def _clip(value, low, high):
     return max(low, min(value, high))
 
 
-{# helper: _window  needs: _clip  imports: torch #}
+{# helper: _window  imports: torch, math #}
 def _window(tensor, offsets):
-    return tensor[_clip(offsets[0], 0, 9) :]
+    return torch.clone(tensor[_clip(offsets[0], 0, 9) :])
 
 
 {# helper: _tile_load
-   needs: _window, _lane
    imports: torch, math #}
 class _tile_load:
     {# why it is a class #}
-    keep = {"{{": 1}
+    keep = {"{{ '{{' }}": math.inf}
+
+    def __init__(self, math):
+        self.parts = [_window(part, [0]) for part in torch.unbind(math)]
+
+    def _lane_index(self):
+        return _lane(self._LIMIT)
 '''
 LANES = """\
 {# helper: _LIMIT #}
 _LIMIT: int = 10
 
 
-{#- helper: _lane needs: _lane_index imports: threading -#}
-def _lane(): ...
+{#- helper: _lane imports: threading -#}
+def _lane(_window=None):
+    return _lane_index + threading.get_ident()
 
 
-{# helper: _lane_index  needs: _lane, _LIMIT #}
-_lane_index = 0
+{# helper: _lane_index #}
+_lane_index = (lambda: _lane(_LIMIT)) and 0
 """
+NEITHER = "which is neither a helper nor among its imports"
 ORDER = "# what comes first\nlanes\n\nregions  # last\n"
 
 
@@ -75,10 +82,10 @@ def test_helpers_come_in_the_order_of_topics_then_of_the_file(preamble: Preamble
 
 def test_text_of_a_helper(preamble: Preamble) -> None:
     assert preamble.helpers["_window"].text == (
-        "def _window(tensor, offsets):\n    return tensor[_clip(offsets[0], 0, 9) :]\n"
+        "def _window(tensor, offsets):\n    return torch.clone(tensor[_clip(offsets[0], 0, 9) :])\n"
     )
     assert preamble.helpers["_LIMIT"].text == "_LIMIT: int = 10\n"
-    assert '{"{{": 1}' in preamble.helpers["_tile_load"].text
+    assert '{"{{": math.inf}' in preamble.helpers["_tile_load"].text
     assert "{#" not in preamble.helpers["_tile_load"].text
 
 
@@ -137,8 +144,9 @@ def test_an_earlier_folder_wins_one_file_at_a_time(preamble_dir: Callable[..., P
     ("change", "text"),
     [
         (
-            {"regions": REGIONS.replace("needs: _clip", "needs: _clp")},
-            "error[unknown-helper]: helper '_window' needs '_clp', which is no helper\n"
+            {"regions": REGIONS.replace("[_clip(", "[_clp(")},
+            "error[unknown-helper]: helper '_window' names '_clp', which is neither a helper nor among its"
+            " imports\n"
             "  --> T/preamble/regions.py.jinja:9\n"
             "   = helpers: _LIMIT, _clip, _lane, _lane_index, _tile_load, _window; did you mean '_clip'?",
         ),
@@ -146,7 +154,7 @@ def test_an_earlier_folder_wins_one_file_at_a_time(preamble_dir: Callable[..., P
             {"lanes": LANES + "\n\n{# helper: _clip #}\n_clip = 1\n"},
             "error[duplicate-helper]: two helpers are named '_clip'\n"
             "  --> T/preamble/regions.py.jinja:3\n"
-            "   = first: T/preamble/lanes.py.jinja:13",
+            "   = first: T/preamble/lanes.py.jinja:14",
         ),
         (
             {"order": "lanes\n"},
@@ -174,13 +182,13 @@ def test_an_earlier_folder_wins_one_file_at_a_time(preamble_dir: Callable[..., P
             {"lanes": "import torch\n" + LANES},
             "error[preamble-text]: text stands before the first helper marker\n"
             "  --> T/preamble/lanes.py.jinja:1\n"
-            "   = a marker reads {# helper: NAME  needs: ...  imports: ... #}",
+            "   = a marker reads {# helper: NAME  imports: ... #}",
         ),
         (
-            {"lanes": LANES.replace("helper", "helfer"), "regions": REGIONS.replace("_lane", "_clip")},
+            {"lanes": LANES.replace("helper", "helfer"), "regions": REGIONS.replace("_lane(", "_clip(")},
             "error[preamble-text]: the file has no helper marker\n"
             "  --> T/preamble/lanes.py.jinja:1\n"
-            "   = a marker reads {# helper: NAME  needs: ...  imports: ... #}",
+            "   = a marker reads {# helper: NAME  imports: ... #}",
         ),
         (
             {"lanes": LANES.replace("def _lane(", "def _lanes(")},
@@ -188,13 +196,18 @@ def test_an_earlier_folder_wins_one_file_at_a_time(preamble_dir: Callable[..., P
             "  --> T/preamble/lanes.py.jinja:5",
         ),
         (
-            {"lanes": LANES.replace("needs: _lane_index", "need: _lane_index")},
-            "error[preamble-marker]: helper '_lane': unknown key 'need'\n"
+            {"lanes": LANES.replace("imports: threading", "needs: _lane_index  imports: threading")},
+            "error[preamble-marker]: helper '_lane': unknown key 'needs'\n"
             "  --> T/preamble/lanes.py.jinja:5\n"
-            "   = keys: needs, imports; did you mean 'needs'?",
+            "   = keys: imports; the helpers that it needs are found in its text",
         ),
         (
-            {"lanes": LANES.replace("imports: threading", "imports: from a import b")},
+            {"lanes": LANES.replace("_lane_index + ", "_lane_index +* ")},
+            "error[preamble-text]: the helper '_lane' is no Python: invalid syntax\n"
+            "  --> T/preamble/lanes.py.jinja:7",
+        ),
+        (
+            {"lanes": LANES.replace("imports: threading", "imports: threading, from a import b")},
             "error[preamble-marker]: helper '_lane': 'from a import b' is no module\n"
             "  --> T/preamble/lanes.py.jinja:5\n"
             "   = imports: modules, comma-separated, as in `torch, threading`",
@@ -211,12 +224,12 @@ def test_errors(preamble_dir: Callable[..., Path], tmp_path: Path, change: dict[
 def test_errors_come_together(preamble_dir: Callable[..., Path]) -> None:
     lanes = LANES.replace("helper: _LIMIT", "helper: _MAXIMUM")
     with pytest.raises(PreambleError) as caught:
-        load_preamble([preamble_dir(REGIONS.replace("needs: _clip", "needs: _cut"), lanes, ORDER + "more\n")])
+        load_preamble([preamble_dir(REGIONS.replace("[_clip(", "[_cut("), lanes, ORDER + "more\n")])
     assert [(problem.slug, problem.what) for problem in caught.value.problems] == [
         ("preamble-order", "there is no file more.py.jinja"),
         ("preamble-text", "the helper '_MAXIMUM' is not defined below its marker"),
-        ("unknown-helper", "helper '_lane_index' needs '_LIMIT', which is no helper"),
-        ("unknown-helper", "helper '_window' needs '_cut', which is no helper"),
+        ("unknown-helper", f"helper '_lane_index' names '_LIMIT', {NEITHER}"),
+        ("unknown-helper", f"helper '_window' names '_cut', {NEITHER}"),
     ]
     assert str(caught.value).count("error[") == 4
 
@@ -234,28 +247,45 @@ def test_the_projects_own_preamble_loads_once() -> None:
     assert load_preamble() is load_preamble()
 
 
-def free_names(text: str) -> set[str]:
-    """The names that the text reads and does not define itself."""
-    tree = ast.parse(text)
-    read, defined = set(), set(vars(builtins))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            (read if isinstance(node.ctx, ast.Load) else defined).add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            defined.add(node.name)
-        elif isinstance(node, ast.arg):
-            defined.add(node.arg)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            defined.add(node.name)
-    return read - defined
+# Variants
+
+LONE = "{# helper: _alone #}\n_alone = 1\n"
+VARIED = """\
+{# helper: _load #}
+def _load(tensor):
+    {{ "_check(tensor)" if options.poison }}
+{% if not has_edges %}
+    return tensor
+{% else %}
+    return _cut(tensor)
+{% endif %}
 
 
-def test_helpers_declare_what_they_need() -> None:
-    wrong = {}
-    for name, helper in load_preamble().helpers.items():
-        modules = {module.split(" as ")[-1].split(".")[0] for module in helper.imports}
-        found = free_names(helper.text)
-        # A need may also be read by name at run time; an import may not.
-        if undeclared := found - modules - set(helper.needs) | modules - found:
-            wrong[name] = undeclared
-    assert wrong == {}
+{% if options.poison %}
+{# helper: _check #}
+def _check(tensor): ...
+
+
+{% endif %}
+{# helper: _cut #}
+def _cut(tensor): ...
+"""
+
+
+@pytest.mark.parametrize("poison", [False, True])
+@pytest.mark.parametrize("has_edges", [False, True])
+def test_what_a_helper_needs_goes_with_its_variant(
+    preamble_dir: Callable[..., Path], poison: bool, has_edges: bool
+) -> None:
+    folder = preamble_dir(LONE, VARIED)
+    preamble = load_preamble([folder], Variant(ScriptOptions(poison=poison), has_edges))
+    wanted = ["_load", *(["_check"] if poison else []), *(["_cut"] if has_edges else [])]
+    assert list(preamble.closure(["_load"]).names) == wanted
+    assert ("_check" in preamble.names) == poison
+
+
+def test_a_template_that_fails_is_named_with_its_line(preamble_dir: Callable[..., Path]) -> None:
+    with pytest.raises(TemplateError) as caught:
+        load_preamble([preamble_dir(LONE, VARIED.replace("options.poison }}", "options.poisson }}"))])
+    assert "has no attribute 'poisson'" in str(caught.value)
+    assert "T/preamble/lanes.py.jinja:3" in str(caught.value)

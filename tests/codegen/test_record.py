@@ -48,18 +48,17 @@ def line_of(script, text: str) -> int:
 def test_the_record_is_that_of_the_text(form):
     script = form(emit_script(made(), check_shapes=True))
     assert [(f.name, f.made_from, f.kind) for f in script.functions] == [
-        ("kernel", "kernel", "AIV"),
         ("main", "main", "Opaque"),
+        ("kernel", "kernel", "AIV"),
     ]
     assert [f.first for f in script.functions] == [
-        line_of(script, "def kernel("),
         line_of(script, "def main("),
+        line_of(script, "def kernel("),
     ]
-    kernel, main = script.functions
-    assert (
-        script.lines[kernel.last - 1].lstrip().startswith(("_tile_store(", ")")) and main.first > kernel.last
-    )
-    assert script.lines[script.program_line - 1] == "def kernel(x, out):"
+    main, kernel = script.functions
+    assert script.lines[kernel.last - 1].lstrip().startswith(("_tile_store(", ")"))
+    assert kernel.first > main.last
+    assert script.lines[script.program_line - 1] == "def main(x, out):"
     sources = {script.lines[int(n) - 1].strip()[:7]: place for n, place in script.sources.items()}
     assert sources["t = t +"] == "kernel.py:3" and sources["_tile_s"] == "kernel.py:4"
     heads = {script.lines[line - 1].strip()[:7] for line in script.heads.values()}

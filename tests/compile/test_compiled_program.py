@@ -1,7 +1,5 @@
 """``ir.compile`` and ``runtime.run``: compiled programs, what they tell of themselves, and their calls."""
 
-# ruff: noqa: E501
-
 import os
 
 import pytest
@@ -68,7 +66,10 @@ def test_a_call_that_returns_its_outputs(scale):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ([torch.zeros(4, 8)], r"CompiledProgram expects 3 \(in-place\) or 2 \(return\) arguments, got 1. Param"),
+        (
+            [torch.zeros(4, 8)],
+            r"CompiledProgram expects 3 \(in-place\) or 2 \(return\) arguments, got 1. Param",
+        ),
         ([torch.zeros(4, 8), torch.tensor(3.0)], "scalar 'n' is given a tensor"),
         ([torch.zeros(4, 8), "3"], "scalar 'n' is FP32, got str"),
         ([3.0, 3.0], "must be torch.Tensor, DeviceTensor or ctypes scalar, got float"),

@@ -50,9 +50,7 @@ def members(*functions, params=(x, out), **attrs):
 
 def run(functions, source, filled=9.0, **options):
     """What the entry leaves in an output that was filled before, and the script's namespace."""
-    namespace = script(*functions)
-    for name, value in options.items():
-        setattr(namespace["_OPTIONS"], name, value)
+    namespace = script(*functions, options=options)
     target = torch.full((ROWS, COLUMNS), filled)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -17,6 +17,7 @@ from codegen.builders import (
     numbers,
     op,
     program,
+    program_part,
     ret,
     scalar,
     script,
@@ -57,7 +58,7 @@ def assemble(target, source=row, at=0, name="t2"):
 def transfers(*functions):
     """The emitted pushes and pops."""
     text = torch_codegen(program(*functions))
-    return re.findall(r"_cross_core_rt\.((?:push|pop)_\w+\(.*\))", text[text.index("_HELPERS =") :])
+    return re.findall(r"_cross_core_rt\.((?:push|pop)_\w+\(.*\))", program_part(text))
 
 
 def outcome(*functions):

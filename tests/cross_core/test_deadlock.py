@@ -99,9 +99,8 @@ def expected(script, cube_origin="", vector_origin=""):
 
 @pytest.mark.parametrize("seed", [None, 1])
 def test_a_deadlock_is_reported_in_full(seed):
-    script = torch_codegen(a_lane_that_pushes_to_the_wrong_pipe())
+    script = torch_codegen(a_lane_that_pushes_to_the_wrong_pipe(), options={"schedule_seed": seed})
     namespace = load_script(script, NAME)
-    namespace["_OPTIONS"].schedule_seed = seed
     assert report(namespace) == expected(script)
 
 

@@ -287,7 +287,7 @@ def test_tiles_left_in_a_pipe():
         namespace["main"](numbers(ROWS, 8), target)
     assert [str(warning.message) for warning in warned] == [text]
     assert torch.equal(target, numbers(ROWS, 8))
-    namespace["_OPTIONS"].strict_leftovers = True
+    namespace = script(more, vector(), group(), main(), options={"strict_leftovers": True})
     with pytest.raises(RuntimeError) as caught:
         namespace["main"](numbers(ROWS, 8), target)
     assert str(caught.value) == text

@@ -36,12 +36,12 @@ from pypto_tmpl.debug import torch_codegen
 
 x, out = tensor("x", [4, 64]), tensor("out", [4, 64])
 column = tensor("column", [4, 1])
+POISON = {"poison": True}
 
 
 def run(*body, poison=True, params=(x, out), target=None):
     """What a kernel leaves in `out`, which was filled with 9."""
-    namespace = script(function("kernel", params, *body, type=AIV))
-    namespace["_OPTIONS"].poison = poison
+    namespace = script(function("kernel", params, *body, type=AIV), options={"poison": poison})
     target = torch.full((4, 64), 9.0) if target is None else target
     namespace["kernel"](torch.full((4, 64), -1.0), target)
     return target
@@ -55,7 +55,7 @@ def refusal(*body, **rest):
 
 def line_of(text, *body, params=(x, out)):
     """Number of the line that holds `text` in the script of such a kernel."""
-    lines = torch_codegen(program(function("kernel", params, *body, type=AIV))).splitlines()
+    lines = torch_codegen(program(function("kernel", params, *body, type=AIV)), options=POISON).splitlines()
     (number,) = [number for number, line in enumerate(lines, 1) if line.strip() == text]
     return number
 
@@ -152,8 +152,7 @@ def test_a_contraction_over_padding():
         assign(product, op("tile.matmul", [left, right], product.type)),
         ret(store(product, [0, 0], out)),
     ]
-    namespace = script(function("kernel", [x, y, out], *body, type=AIV))
-    namespace["_OPTIONS"].poison = True
+    namespace = script(function("kernel", [x, y, out], *body, type=AIV), options=POISON)
     with pytest.raises(RuntimeError) as caught:
         namespace["kernel"](torch.ones(4, 64), torch.ones(64, 4), torch.zeros(4, 4))
     assert str(caught.value).startswith(
@@ -234,8 +233,7 @@ def test_an_accumulator_that_a_predicate_starts():
         ),
         ret(store(total, [0, 0], out)),
     ]
-    namespace = script(function("kernel", [x, y, out], *body, type=AIV))
-    namespace["_OPTIONS"].poison = True
+    namespace = script(function("kernel", [x, y, out], *body, type=AIV), options=POISON)
     target = torch.zeros(4, 64)
     namespace["kernel"](torch.ones(4, 64), torch.eye(64), target)
     assert target.flatten().tolist() == [4.0] * 256
@@ -270,8 +268,7 @@ def test_a_buffer_that_is_written_in_part_and_read_by_another_kernel():
         type=Orchestration,
         returns=[out.type],
     )
-    namespace = script(writer, reader, main)
-    namespace["_OPTIONS"].poison = True
+    namespace = script(writer, reader, main, options=POISON)
     with pytest.raises(RuntimeError) as caught:
         namespace["main"](torch.ones(4, 64), torch.zeros(4, 64))
     assert "in reader, reads 128 valid cells of x that are padding or were never written" in str(caught.value)
@@ -294,7 +291,7 @@ def test_a_buffer_that_is_written_in_part_and_read_by_another_kernel():
 )
 def test_ops_that_cannot_let_padding_in_have_no_check(body):
     scratch = assign(tmp, op("tile.create", [[4, 64]], tmp.type, dtype=FP32))
-    assert "_check_poison" not in body_text(scratch, *body, params=[x, out])
+    assert "_check_poison" not in body_text(scratch, *body, params=[x, out], options=POISON)
 
 
 def test_a_lane_without_valid_cells_has_no_check():
@@ -305,20 +302,18 @@ def test_a_lane_without_valid_cells_has_no_check():
         assign(u, unary("tile.exp", new)),
         ret(store(u, [0, 0], out)),
     ]
-    assert "_check_poison" not in body_text(*body, params=[x, out])
+    assert "_check_poison" not in body_text(*body, params=[x, out], options=POISON)
     assert run(*body).flatten().tolist() == [9.0] * 256
 
 
 def test_nan_of_the_inputs_is_the_program_s_own():
-    namespace = script(function("kernel", [x, out], *READS_PADDING, STORE, type=AIV))
-    namespace["_OPTIONS"].poison = True
+    namespace = script(function("kernel", [x, out], *READS_PADDING, STORE, type=AIV), options=POISON)
     source = torch.full((4, 64), float("nan"))
     with pytest.raises(RuntimeError, match="the padding of b gets into 80 valid cells of u"):
         namespace["kernel"](source, torch.zeros(4, 64))
     same = tile("same", [4, 64], valid=[4, 60])
     body = [READS_PADDING[0], assign(same, binary("tile.add", a, a)), ret(store(same, [0, 0], out))]
-    namespace = script(function("kernel", [x, out], *body, type=AIV))
-    namespace["_OPTIONS"].poison = True
+    namespace = script(function("kernel", [x, out], *body, type=AIV), options=POISON)
     target = torch.zeros(4, 64)
     namespace["kernel"](source, target)
     assert int(target.isnan().sum()) == 240

@@ -21,7 +21,7 @@ from codegen.kernels import aic, aiv, group, lane_index, main, out, pop_from_aic
 from corpus_check import default_corpus, find_dumps, load_program, prepared_inputs
 
 from pypto_tmpl import ir
-from pypto_tmpl.debug import torch_codegen
+from pypto_tmpl.debug import set_options, torch_codegen
 
 SEEDS = range(50)
 LANES = "_run_lanes("
@@ -33,8 +33,8 @@ def last_stages():
     return list(last.values())
 
 
-def emitted(dump):
-    return torch_codegen(ir.deserialize_from_file(str(dump.path)))
+def emitted(dump, **options):
+    return torch_codegen(ir.deserialize_from_file(str(dump.path)), options=options)
 
 
 MIXED = [dump for dump in last_stages() if LANES in emitted(dump)]
@@ -62,10 +62,10 @@ def test_the_corpus_has_mixed_programs():
 def test_every_schedule_gives_the_same_bits(dump, capsys):
     name = dump.program
     source = load_program(dump.corpus / "programs" / f"{name}.py")
-    namespace = run(emitted(dump))
+    namespace = run(emitted(dump, schedule_seed=0))
     steps, orders, wanted = observe(namespace), set(), None
     for seed in SEEDS:
-        namespace["_OPTIONS"].schedule_seed = seed
+        set_options(namespace, schedule_seed=seed)
         steps.clear()
         tensors = prepared_inputs(source)
         namespace[source.entry](*tensors.values())
@@ -84,7 +84,7 @@ def test_every_schedule_gives_the_same_bits(dump, capsys):
 # A program with a race
 
 
-def racy(offset):
+def racy(offset, **options):
     """Both lanes store two rows after a pop, from row `offset` on: they overlap unless it is 2 lane."""
     t, u, marked = tile("t", [4, 8], memory=Acc), tile("u", [2, 8]), tile("marked", [2, 8])
     lane, extra = scalar("lane"), scalar("extra", FP32)
@@ -97,14 +97,14 @@ def racy(offset):
         evaluate(store(marked, [offset(lane), 0], out)),
         ret(out),
     )
-    return torch_codegen(program(cube, vector, group(), main()))
+    return torch_codegen(program(cube, vector, group(), main()), options=options)
 
 
 def outcomes(script):
     """What the program leaves under each seed, as texts."""
     namespace, found = run(script), set()
     for seed in SEEDS:
-        namespace["_OPTIONS"].schedule_seed = seed
+        set_options(namespace, schedule_seed=seed)
         target = torch.zeros(4, 8)
         namespace["main"](numbers(4, 8), target)
         found.add(str(target.tolist()))
@@ -112,10 +112,9 @@ def outcomes(script):
 
 
 def test_a_race_shows_under_some_seed_and_is_reported():
-    script = racy(lambda lane: lane)
-    assert len(outcomes(script)) == 2
+    assert len(outcomes(racy(lambda lane: lane, schedule_seed=0))) == 2
+    script = racy(lambda lane: lane, race_check=True)
     namespace = run(script)
-    namespace["_OPTIONS"].race_check = True
     with pytest.raises(RuntimeError) as caught:
         namespace["main"](numbers(4, 8), torch.zeros(4, 8))
     head, first, second = str(caught.value.__cause__).splitlines()
@@ -130,10 +129,8 @@ def test_a_race_shows_under_some_seed_and_is_reported():
 
 
 def test_lanes_that_keep_apart_have_one_outcome_and_no_race():
-    script = racy(lambda lane: lane * 2)
-    assert len(outcomes(script)) == 1
-    namespace = run(script)
-    namespace["_OPTIONS"].race_check = True
+    assert len(outcomes(racy(lambda lane: lane * 2, schedule_seed=0))) == 1
+    namespace = run(racy(lambda lane: lane * 2, race_check=True))
     namespace["main"](numbers(4, 8), torch.zeros(4, 8))
 
 
@@ -143,8 +140,7 @@ def test_lanes_that_keep_apart_have_one_outcome_and_no_race():
 def test_mixed_programs_are_clean(dump, option):
     """No race, no tile left, slots enough, no padding read: nothing is said of a compiled program."""
     source = load_program(dump.corpus / "programs" / f"{dump.program}.py")
-    namespace = run(emitted(dump))
-    setattr(namespace["_OPTIONS"], option, True)
+    namespace = run(emitted(dump, **{option: True}))
     tensors = prepared_inputs(source)
     namespace[source.entry](*tensors.values())
     wanted = prepared_inputs(source)

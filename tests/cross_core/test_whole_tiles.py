@@ -4,7 +4,6 @@ The halved forms are by hand, after the rules of the pass: a part is popped in h
 stores are moved by the lane's index, the cube's side stays as it is. Both forms compute the same numbers.
 """
 
-import re
 import warnings
 from string import Template
 
@@ -13,7 +12,7 @@ import torch
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
-from pypto_tmpl.debug import set_options, torch_codegen
+from pypto_tmpl.debug import torch_codegen
 
 ROWS, K, N = 16, 32, 24
 CHECKS = [
@@ -85,11 +84,9 @@ def inputs():
 def outcome(text, options=None):
     node = pl.parse(text)
     assert isinstance(node, ir.Program)
-    script = torch_codegen(node, check_shapes=True)
+    script = torch_codegen(node, check_shapes=True, options=options)
     namespace = {"__name__": "whole_tiles"}
     exec(compile(script, "<whole tiles>", "exec"), namespace)
-    known = [name for name in options or {} if re.search(rf"^_{name.upper()} = ", script, re.MULTILINE)]
-    set_options(namespace, **{name: (options or {})[name] for name in known})
     out = torch.full((ROWS, N), 9.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -58,9 +58,8 @@ def test_every_fault_changes_what_golden_says_and_the_real_stage_does_not(faults
 
 def run(program, text, options):
     namespace = {"__name__": "emitted"}
-    exec(torch_codegen(pl.parse(text, "stage"), check_shapes=True), namespace)
-    for name, value in options.items():
-        setattr(namespace["_OPTIONS"], name, bool(value))
+    given = {name: bool(value) for name, value in options.items()}
+    exec(torch_codegen(pl.parse(text, "stage"), check_shapes=True, options=given), namespace)
     try:
         return compare_with_golden(program, namespace[program.entry])
     except Exception as error:

@@ -13,6 +13,7 @@ from codegen.builders import (
     function,
     load,
     program,
+    program_part,
     ret,
     scalar,
     store,
@@ -67,7 +68,7 @@ EXPECTED = {
 
 @pytest.mark.parametrize("check_shapes", [False, True])
 @pytest.mark.parametrize("formatted", [False, True])
-@pytest.mark.parametrize("preamble", ["used", "full"])
+@pytest.mark.parametrize("preamble", ["script", "import", "full"])
 def test_lines_of_a_script(check_shapes, formatted, preamble):
     script = torch_codegen(kernel(), check_shapes, format=formatted, preamble=preamble)
     lines = {
@@ -118,7 +119,7 @@ def test_scripts_of_real_dumps_keep_their_lines():
         node = ir.deserialize_from_file(str(dump.path))
         script = torch_codegen(node)
         lines = source_lines(node, script)
-        program_text = script[script.index("_HELPERS =") :] if "_HELPERS =" in script else script
+        program_text = program_part(script)
         named += len(lines)
         total += sum(bool(re.match(r"    +[^ \"]", line)) for line in program_text.splitlines())
         assert lines, dump

@@ -373,7 +373,7 @@ def test_a_load_into_fewer_axes_is_reshaped():
 
 def test_buffers_live_on_the_device_of_the_tensors():
     assert emit("tile.create", {"shape": [8, 32], "dtype": "BF16"}, device="x.device") == (
-        "_fresh(torch.zeros([8, 32], dtype=torch.bfloat16, device=x.device))"
+        "torch.zeros([8, 32], dtype=torch.bfloat16, device=x.device)"
     )
     assert emit("tile.ci", {"start": "0", "shape": [1, 32]}, result_dtype="INT32", device="x.device") == (
         "_ci(0, [1, 32], torch.int32, device=x.device)"

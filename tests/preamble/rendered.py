@@ -1,25 +1,28 @@
-"""Run-time helpers as plain Python: the files in templates/preamble, cut at their marker comments."""
+"""Run-time helpers as plain Python: the files in templates/preamble, rendered and cut at their markers."""
 
 import linecache
-import re
 import textwrap
 from pathlib import Path
 from typing import Any
 
+from pypto_tmpl.codegen.options import DEFAULTS, EVERYTHING_OFF, EVERYTHING_ON, ScriptOptions, constant_of
+from pypto_tmpl.codegen.preamble import Preamble, Variant, load_preamble
+
 FOLDER = Path(__file__).resolve().parents[2] / "templates" / "preamble"
-MARKER = re.compile(
-    r"^\{# helper: (\w+)(?:\s+needs: ([\w,\s]+?))?(?:\s+imports: ([\w,. ]+?))?\s+#\}\n", re.MULTILINE
-)
 
 
-def read_helpers(*topics: str) -> dict[str, tuple[list[str], list[str], str]]:
-    """Helpers of the files of these topics, or of all: {name: (needs, imported modules, text)}."""
-    helpers = {}
-    for topic in topics or all_topics():
-        _, *fields = MARKER.split((FOLDER / f"{topic}.py.jinja").read_text(encoding="utf-8"))
-        for name, needs, imports, text in zip(*[iter(fields)] * 4, strict=True):
-            helpers[name] = (_items(needs), _items(imports), text.strip())
-    return helpers
+def preamble(options: ScriptOptions = EVERYTHING_OFF, **variant: bool) -> Preamble:
+    """The helpers of a script with these options."""
+    return load_preamble([FOLDER.parent], Variant(options, **variant))
+
+
+def read_helpers(*topics: str, options: ScriptOptions = EVERYTHING_OFF) -> dict[str, str]:
+    """Texts of the helpers of the files of these topics, or of all, by name."""
+    return {
+        name: helper.text.strip()
+        for name, helper in preamble(options).helpers.items()
+        if not topics or helper.location.file.name.removesuffix(".py.jinja") in topics
+    }
 
 
 def all_topics() -> list[str]:
@@ -28,19 +31,12 @@ def all_topics() -> list[str]:
     return [topic for line in lines if (topic := line.partition("#")[0].strip())]
 
 
-def render(helpers: dict[str, tuple[list[str], list[str], str]], *names: str) -> str:
-    """Text of a script with the named helpers and all that they need, in the order of the files."""
-    wanted: set[str] = set()
-    rest = list(names)
-    while rest:
-        name = rest.pop()
-        if name not in wanted:
-            wanted.add(name)
-            rest += helpers[name][0]
-    chosen = [helper for name, helper in helpers.items() if name in wanted]
-    imports = sorted({module for _, modules, _ in chosen for module in modules})
-    head = "\n".join(f"import {module}" for module in imports)
-    return "\n\n\n".join([head, *(text for _, _, text in chosen)]).lstrip() + "\n"
+def render(*names: str, body: str = "", options: ScriptOptions = EVERYTHING_OFF) -> str:
+    """Text of a script: imports, functions, and behind them the named helpers with all that they need."""
+    chosen = preamble(options).closure(names)
+    head = "\n".join(f"import {module}" for module in chosen.imports)
+    parts = [head, textwrap.dedent(body).strip(), *(text.strip() for text in chosen.segments)]
+    return "\n\n\n".join(part for part in parts if part) + "\n"
 
 
 def load(text: str, name: str) -> dict[str, Any]:
@@ -51,18 +47,23 @@ def load(text: str, name: str) -> dict[str, Any]:
     return namespace
 
 
-def _items(text: str | None) -> list[str]:
-    return [item.strip() for item in (text or "").split(",") if item.strip()]
-
-
 class Script:
-    """A script of the helpers of some topics, what they need, and hand-written functions."""
+    """A script of hand-written functions, the helpers of some topics, and what they need.
 
-    def __init__(self, topics: tuple[str, ...], body: str = "", name: str = "<script>") -> None:
+    One that is `switchable` was emitted with every option, of which none is on yet.
+    """
+
+    def __init__(
+        self, topics: tuple[str, ...], body: str = "", name: str = "<script>", switchable: bool = False
+    ) -> None:
         self.name = name
-        helpers = render(read_helpers(), *read_helpers(*topics))
-        self.text = f"{helpers}\n\n{textwrap.dedent(body).strip()}\n"
+        options = EVERYTHING_ON if switchable else EVERYTHING_OFF
+        constants = map(constant_of, DEFAULTS) if switchable else ()
+        names = [*read_helpers(*topics, options=options), *constants]
+        self.text = render(*names, body=body, options=options)
         self.namespace = load(self.text, name)
+        for option, value in DEFAULTS.items() if switchable else ():
+            self.namespace[constant_of(option)] = value
 
     def __getitem__(self, name: str) -> Any:
         return self.namespace[name]

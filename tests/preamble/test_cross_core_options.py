@@ -11,7 +11,7 @@ TOPICS = ("lanes", "spmd", "tile_split", "split_lanes", "cross_core", "mixed_ker
 
 @pytest.fixture
 def script():
-    return Script(TOPICS)
+    return Script(TOPICS, switchable=True)
 
 
 def run_group(script, aic, aiv, *args, **meta):
@@ -23,34 +23,12 @@ def run_group(script, aic, aiv, *args, **meta):
 
 def bounded(body, split=0):
     """A script with bounded pipes and a group "g" of the functions g_aic and g_aiv in `body`."""
-    script = Script(TOPICS, body)
-    script["_OPTIONS"].bounded_pipes = True
+    script = Script(TOPICS, body, switchable=True)
+    script["_BOUNDED_PIPES"] = True
     script["_GROUP_META"].update(
         {"g": {"aic": "g_aic", "aiv": "g_aiv", "split": split, "dual_aiv_dispatch": False}}
     )
     return script
-
-
-# ---- the record
-
-
-def test_defaults(script):
-    options = script["_OPTIONS"]
-    assert (options.bounded_pipes, options.strict_leftovers, options.schedule_seed) == (False, False, None)
-    assert (options.pipe_wait_timeout_sec, options.mixed_kernel_timeout_sec) == (10, 30)
-
-
-def test_timeouts_have_one_value_under_two_names(script):
-    options = script["_OPTIONS"]
-    options.pipe_wait_timeout_sec, options.mixed_kernel_timeout_sec = 1.5, 2.5
-    assert (script["_PIPE_WAIT_TIMEOUT_SEC"], script["_MIXED_KERNEL_TIMEOUT_SEC"]) == (1.5, 2.5)
-    script["_PIPE_WAIT_TIMEOUT_SEC"], script["_MIXED_KERNEL_TIMEOUT_SEC"] = 3, 4
-    assert (options.pipe_wait_timeout_sec, options.mixed_kernel_timeout_sec) == (3, 4)
-
-
-def test_a_misspelt_option(script):
-    with pytest.raises(AttributeError):
-        script["_OPTIONS"].bounded_pipe = True
 
 
 # ---- bounded pipes
@@ -90,7 +68,7 @@ def test_a_fast_producer_needs_more_slots_than_there_are():
             " 'to_aiv unreleased': {0: [0, 0]}}",
         ]
     )
-    script["_OPTIONS"].bounded_pipes = False
+    script["_BOUNDED_PIPES"] = False
     assert script["_run_group_call"]("g") == 1
 
 
@@ -172,7 +150,7 @@ def test_kernels_that_free_run_with_one_slot(script, split):
             rt.tfree_to_aic(split=split)
 
     for enabled in (False, True):
-        script["_OPTIONS"].bounded_pipes = enabled
+        script["_BOUNDED_PIPES"] = enabled
         run_group(script, aic, aiv, split=split, dual_aiv_dispatch=True)
         assert sums == [8.0 * trip for trip in range(30)]
         sums.clear()
@@ -202,7 +180,7 @@ def test_local_slots_limit_what_the_consumer_holds():
 
 def test_a_pipe_without_declaration_has_no_bounds(script):
     rt = script["_cross_core_rt"]
-    script["_OPTIONS"].bounded_pipes = True
+    script["_BOUNDED_PIPES"] = True
     rt.initialize_pipe("aic", 2, 1)  # the other direction
     rt.initialize_pipe("aic", 1)  # no number of slots
     for _ in range(5):
@@ -213,7 +191,7 @@ def test_a_pipe_without_declaration_has_no_bounds(script):
 
 def test_a_tfree_without_a_tile(script):
     rt = script["_cross_core_rt"]
-    script["_OPTIONS"].bounded_pipes = True
+    script["_BOUNDED_PIPES"] = True
     rt.initialize_pipe("aic", 1, 2, id=3)
     with pytest.raises(RuntimeError) as caught:
         rt.tfree_to_aic(split=0, id=3)
@@ -232,7 +210,7 @@ def test_a_tfree_without_a_tile(script):
 )
 def test_declarations_that_cannot_be(script, slots, text):
     rt = script["_cross_core_rt"]
-    script["_OPTIONS"].bounded_pipes = True
+    script["_BOUNDED_PIPES"] = True
     rt.initialize_pipe("aic", 1, 2)
     with pytest.raises(ValueError) as caught:
         rt.initialize_pipe("aiv", 1, *slots)
@@ -261,7 +239,7 @@ def test_tiles_left_in_a_pipe_are_a_warning(script):
 
 
 def test_tiles_left_in_a_pipe_are_an_error_in_strict_mode(script):
-    script["_OPTIONS"].strict_leftovers = True
+    script["_STRICT_LEFTOVERS"] = True
     with pytest.raises(RuntimeError) as caught:
         leave_a_tile(script)
     assert str(caught.value) == LEFT
@@ -269,7 +247,7 @@ def test_tiles_left_in_a_pipe_are_an_error_in_strict_mode(script):
 
 def test_a_tile_that_was_not_released_is_left(script):
     rt = script["_cross_core_rt"]
-    script["_OPTIONS"].bounded_pipes = True
+    script["_BOUNDED_PIPES"] = True
 
     def aic():
         rt.initialize_pipe("aic", 1, 2)
@@ -292,7 +270,7 @@ def test_empty_pipes_are_no_warning(script):
 def round_trips(script, seed, trips=3):
     """What the cube pops in some round trips with two lanes, and the order of the operations."""
     rt, popped = script["_cross_core_rt"], []
-    script["_OPTIONS"].schedule_seed = seed
+    script["_SCHEDULE_SEED"] = seed
 
     def aic():
         for trip in range(trips):
@@ -320,7 +298,7 @@ def test_every_schedule_gives_the_same_values(script):
 
 
 def test_one_seed_gives_one_order_of_all_operations(script):
-    first, again = round_trips(script, 7)[1], round_trips(Script(TOPICS), 7)[1]
+    first, again = round_trips(script, 7)[1], round_trips(Script(TOPICS, switchable=True), 7)[1]
     assert first == again
     assert [step for step in first if step[0] == "aic"] == (
         [("aic", "tpush_to_aiv")] * 3 + [("aic", "tpop_from_aiv")] * 3
@@ -335,7 +313,7 @@ def test_lanes_that_share_memory_are_reproducible_too(script):
     rt = script["_cross_core_rt"]
 
     def outcome(seed):
-        script["_OPTIONS"].schedule_seed, trace = seed, []
+        script["_SCHEDULE_SEED"], trace = seed, []
 
         def member():
             for _ in range(5):
@@ -354,7 +332,7 @@ def test_lanes_that_share_memory_are_reproducible_too(script):
 @pytest.mark.parametrize("seed", range(5))
 def test_deadlocks_are_found_under_a_schedule(script, seed):
     rt = script["_cross_core_rt"]
-    script["_OPTIONS"].schedule_seed = seed
+    script["_SCHEDULE_SEED"] = seed
 
     def aic():
         rt.push_to_aiv(torch.ones(2, 1), 1)
@@ -373,7 +351,7 @@ def test_deadlocks_are_found_under_a_schedule(script, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_failures_are_raised_under_a_schedule(script, seed):
     rt = script["_cross_core_rt"]
-    script["_OPTIONS"].schedule_seed = seed
+    script["_SCHEDULE_SEED"] = seed
 
     def aiv():
         rt.push_to_aic(torch.ones(1, 1), 1)
@@ -389,7 +367,7 @@ def test_failures_are_raised_under_a_schedule(script, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_bounded_pipes_under_a_schedule(script, seed):
     rt = script["_cross_core_rt"]
-    script["_OPTIONS"].schedule_seed, script["_OPTIONS"].bounded_pipes = seed, True
+    script["_SCHEDULE_SEED"], script["_BOUNDED_PIPES"] = seed, True
 
     def aic():
         rt.initialize_pipe("aic", 1, 2)
@@ -409,7 +387,7 @@ def test_bounded_pipes_under_a_schedule(script, seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_split_lanes_under_a_schedule(script, seed):
-    script["_OPTIONS"].schedule_seed = seed
+    script["_SCHEDULE_SEED"] = seed
 
     def body():
         lane = script["_get_subblock_idx"]()

@@ -1,85 +1,83 @@
-"""The record of debug options: constants under another name, and what the environment says."""
+"""What the options of a script leave in the text of its helpers: each its own, and nothing without them."""
 
 import pytest
-from preamble.rendered import Script, read_helpers
+from preamble.rendered import Script, preamble, read_helpers, render
 
-TOPICS = ("cross_core", "mixed_kernel", "matmul")
-DEFAULTS = {
-    "pipe_wait_timeout_sec": 10,
-    "mixed_kernel_timeout_sec": 30,
-    "bounded_pipes": False,
-    "strict_leftovers": False,
-    "schedule_seed": None,
-    "race_check": False,
-    "poison": False,
-    "packed_scales": False,
+from pypto_tmpl.codegen.options import DEFAULTS, EVERYTHING_OFF, EVERYTHING_ON, ScriptOptions
+
+# Words that the text of helpers has only where an option needs them.
+WORDS = {
+    "bounded_pipes": ("_BOUNDED_PIPES", "_PipeSlots", ".slots"),
+    "strict_leftovers": ("_STRICT_LEFTOVERS",),
+    "schedule_seed": ("_SCHEDULE_SEED", "_SeededSchedule", "schedule", "group.step("),
+    "race_check": ("_RACE_CHECK", "_RaceCheck", "_RaceWatch", ".race", "clock"),
+    "poison": ("_POISON", "_fresh", "poison", "may_be_padding"),
+    "packed_scales": ("_PACKED_SCALES",),
+    "source_map_file": ("_SOURCE_MAP_FILE", "json", ".map.json"),
 }
-NAMES = ", ".join(DEFAULTS)
 
 
-def test_every_option_has_a_constant_that_says_what_it_does():
-    helpers = read_helpers("options")
-    assert list(helpers) == ["_OPTIONS", *(f"_{name.upper()}" for name in DEFAULTS)]
-    for name in list(helpers)[1:]:
-        assert helpers[name][2].startswith("# "), name
+def alone(name):
+    """The options with one of them on."""
+    return ScriptOptions(**{name: 0 if DEFAULTS[name] is None else True})
 
 
-def test_defaults():
-    script = Script(TOPICS)
-    assert {name: getattr(script["_OPTIONS"], name) for name in DEFAULTS} == DEFAULTS
-    assert list(script["_OPTIONS"].names) == list(DEFAULTS)
+def whole_text(options):
+    names = read_helpers(options=options)
+    return render(*names, options=options)
 
 
-@pytest.mark.parametrize("name", DEFAULTS)
-def test_an_option_and_its_constant_are_one(name):
-    script = Script(TOPICS)
-    setattr(script["_OPTIONS"], name, 7)
-    assert script[f"_{name.upper()}"] == 7
-    script[f"_{name.upper()}"] = 8
-    assert getattr(script["_OPTIONS"], name) == 8
+def test_every_option_but_the_timeouts_leaves_words():
+    assert WORDS.keys() == {name for name in DEFAULTS if not name.endswith("_sec")}
 
 
-def test_an_option_that_the_script_has_no_use_for():
-    script = Script(("regions",))
-    assert script["_OPTIONS"].schedule_seed is None
-    script["_OPTIONS"].schedule_seed = 3
-    assert "_LaneGroup" not in script.namespace
+@pytest.mark.parametrize("name", WORDS)
+def test_a_script_has_no_trace_of_an_option_that_it_was_emitted_without(name):
+    others = {other: value for other, value in EVERYTHING_ON.items() if other != name}
+    text = whole_text(ScriptOptions(**others))
+    assert [word for word in WORDS[name] if word in text] == []
 
 
-@pytest.mark.parametrize("name", ["bounded_pipe", "POISON", "_constant", "x"])
-def test_an_unknown_name(name):
-    options = Script(("regions",))["_OPTIONS"]
-    for access in (lambda: setattr(options, name, True), lambda: options.__getattr__(name)):
-        with pytest.raises(AttributeError) as caught:
-            access()
-        assert str(caught.value) == f"no option {name!r}; options: {NAMES}"
+@pytest.mark.parametrize("name", WORDS)
+def test_a_script_has_what_its_option_needs(name):
+    text = whole_text(alone(name))
+    assert [word for word in WORDS[name] if word not in text] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "value"),
-    [
-        ("poison", "1", True),
-        ("poison", "TRUE", True),
-        ("bounded_pipes", "0", False),
-        ("race_check", "false", False),
-        ("strict_leftovers", "", False),
-        ("schedule_seed", "12", 12),
-        ("schedule_seed", "-1", -1),
-        ("schedule_seed", "", None),
-        ("pipe_wait_timeout_sec", "0.5", 0.5),
-        ("mixed_kernel_timeout_sec", "90", 90.0),
-    ],
-)
-def test_the_environment_sets_an_option_when_the_script_starts(monkeypatch, name, text, value):
-    monkeypatch.setenv(f"PYPTO_TMPL_{name.upper()}", text)
-    options = Script(TOPICS)["_OPTIONS"]
-    assert getattr(options, name) == value
-    assert {other for other in DEFAULTS if getattr(options, other) != DEFAULTS[other]} <= {name}
+def test_a_script_without_options_looks_at_no_environment():
+    text = whole_text(EVERYTHING_OFF)
+    assert [word for word in ("environ", "_OPTIONS", "import os", "import json") if word in text] == []
 
 
-@pytest.mark.parametrize(("name", "text"), [("poison", "yes"), ("pipe_wait_timeout_sec", "10s")])
-def test_what_the_environment_may_not_say(monkeypatch, name, text):
-    monkeypatch.setenv(f"PYPTO_TMPL_{name.upper()}", text)
-    with pytest.raises(ValueError) as caught:
-        Script(TOPICS)
-    assert str(caught.value) == f"PYPTO_TMPL_{name.upper()} must be 1, 0 or a number, not '{text}'"
+@pytest.mark.parametrize("name", ["_PIPE_WAIT_TIMEOUT_SEC", "_MIXED_KERNEL_TIMEOUT_SEC"])
+def test_timeouts_are_constants_where_they_are_used(name):
+    text = render("_run_mixed_kernels", options=ScriptOptions(pipe_wait_timeout_sec=2.5))
+    value = "2.5" if name.startswith("_PIPE") else "30"
+    assert f"\n{name} = {value}\n" in text
+    assert name not in render("_tile_store", "_run_spmd")
+
+
+def test_constants_say_what_their_options_do():
+    helpers = read_helpers("options", options=EVERYTHING_ON)
+    assert list(helpers) == [f"_{name.upper()}" for name in DEFAULTS]
+    assert all(text.startswith("# ") for text in helpers.values())
+
+
+def test_tiles_note_their_edges_only_where_a_store_may_meet_them():
+    texts = {has_edges: preamble(has_edges=has_edges).helpers for has_edges in (True, False)}
+    assert "found" in texts[True]["_tile_store"].text
+    for name in ("_tile_load", "_tile_store", "_tile_store_add", "_fillpad_inplace", "_store_scales"):
+        assert "edge" not in texts[False][name].text
+    assert "_drop_edge" not in texts[False]
+
+
+def test_options_do_not_change_what_is_computed():
+    """A switchable script whose options are off gives what one without them gives."""
+    import torch
+
+    tensor = torch.arange(12.0).reshape(3, 4)
+    for script in (Script(("regions",)), Script(("regions",), switchable=True)):
+        tile = script["_tile_load"](tensor, [1, -1], [3, 3])
+        assert tile.tolist() == [[0.0, 4.0, 5.0], [0.0, 8.0, 9.0], [0.0, 0.0, 0.0]]
+        out = script["_tile_store"](tile, [0, 0], torch.full((3, 4), 7.0))
+        assert out.tolist() == [[7.0, 4.0, 5.0, 7.0], [7.0, 8.0, 9.0, 7.0], [7.0, 7.0, 7.0, 7.0]]

@@ -10,14 +10,14 @@ TOPICS = ("regions", "poison", "tile_split", "cross_core", "mixed_kernel")
 
 @pytest.fixture
 def script():
-    script = Script(TOPICS)
-    script["_OPTIONS"].poison = True
+    script = Script(TOPICS, switchable=True)
+    script["_POISON"] = True
     return script
 
 
 def poisoned(body):
-    script = Script(TOPICS, body)
-    script["_OPTIONS"].poison = True
+    script = Script(TOPICS, body, switchable=True)
+    script["_POISON"] = True
     return script
 
 
@@ -66,7 +66,7 @@ def test_other_dtypes_have_no_such_nan(script, dtype):
 
 
 def test_new_buffers_hold_zeros_without_the_option():
-    assert Script(TOPICS)["_fresh"](torch.zeros(2)).tolist() == [0, 0]
+    assert Script(TOPICS, switchable=True)["_fresh"](torch.zeros(2)).tolist() == [0, 0]
 
 
 def test_a_load_pads_with_poison(script):
@@ -189,7 +189,7 @@ def test_an_op_that_reads_padding():
 
 
 def test_without_the_option_nothing_is_checked():
-    script = Script(TOPICS, CELL_BY_CELL)
+    script = Script(TOPICS, CELL_BY_CELL, switchable=True)
     ones = torch.ones(2, 4)
     assert script["kernel"](ones, ones).tolist() == [[2, 2, 1, 1]] * 2
 

@@ -14,8 +14,8 @@ TOPICS = ("lanes", "spmd", "regions", "tile_split", "split_lanes", "cross_core",
 
 def checked(body, split=0, dual=False, lane1_writes=True):
     """A script with the race check on and a group "g" of the functions g_aic and g_aiv in `body`."""
-    script = Script(TOPICS, body)
-    script["_OPTIONS"].race_check = True
+    script = Script(TOPICS, body, switchable=True)
+    script["_RACE_CHECK"] = True
     meta = {"aic": "g_aic", "aiv": "g_aiv", "split": split, "dual_aiv_dispatch": dual}
     script["_GROUP_META"]["g"] = {**meta, "lane1_writes": lane1_writes}
     return script
@@ -309,7 +309,7 @@ SPLIT_LANES = """
 @pytest.mark.parametrize(("meet", "expected"), [("_aic_gather(torch.ones(1, 1), 1)", False), ("pass", True)])
 def test_split_lanes_are_in_order_where_they_meet(meet, expected):
     script = Script(TOPICS, SPLIT_LANES.format(meet=meet))
-    script["_OPTIONS"].race_check = True
+    script["_RACE_CHECK"] = True
     if expected:
         with pytest.raises(RuntimeError, match="race: no pipe transfer orders two accesses"):
             script["_run_split_lanes"](script["body"], torch.zeros(4, 2))
@@ -328,7 +328,7 @@ def test_the_check_starts_at_once():
     """torch would import its compiler at the first operation, which takes longer than lanes may take."""
     script = checked(TWO_WRITES.format(offset="2 * lane"), split=1)
     code = (
-        f"import sys, torch\nexec({script.text!r})\n_OPTIONS.race_check = True\n"
+        f"import sys, torch\nexec({script.text!r})\n_RACE_CHECK, _SCHEDULE_SEED = True, None\n"
         f"_run_mixed_kernels('g', {script['_GROUP_META']['g']!r}, torch.zeros(4, 4))\n"
         "print('torch._dynamo' in sys.modules)"
     )
@@ -351,9 +351,9 @@ def test_a_race_changes_results_under_some_seed():
         split=1,
     )
     assert race(script, torch.zeros(1, 1)) is not None
-    script["_OPTIONS"].race_check, left = False, set()
+    script["_RACE_CHECK"], left = False, set()
     for seed in range(50):
-        script["_OPTIONS"].schedule_seed, out = seed, torch.zeros(1, 1)
+        script["_SCHEDULE_SEED"], out = seed, torch.zeros(1, 1)
         script["_run_group_call"]("g", out)
         left.add(out.item())
     assert left == {1.0, 2.0}

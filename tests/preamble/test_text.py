@@ -1,54 +1,81 @@
 """The text of all helpers: formatted, and honest about what it needs."""
 
 import ast
+import builtins
 
 import black
 import pytest
-from preamble.rendered import read_helpers, render
+from preamble.rendered import preamble, render
 
-HELPERS = read_helpers()
+from pypto_tmpl.codegen.options import EVERYTHING_OFF, EVERYTHING_ON
+
+VARIANTS = {
+    "lean": preamble(has_edges=False, names_dimensions=False),
+    "plain": preamble(EVERYTHING_OFF),
+    "all": preamble(EVERYTHING_ON),
+    "module": preamble(is_module=True),
+}
 
 
-def test_the_helpers_read_as_black_would_write_them():
-    text = render(HELPERS, *HELPERS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_helpers_read_as_black_would_write_them(variant):
+    chosen = VARIANTS[variant].full()
+    text = "\n\n\n".join(segment.rstrip() for segment in chosen.segments) + "\n"
     assert black.format_str(text, mode=black.Mode(line_length=100)) == text
+    # Black leaves comments and strings alone.
+    assert [line for line in text.splitlines() if len(line) > 110] == []
 
 
-def test_what_black_leaves_alone_is_no_wider():
-    helpers = read_helpers("options", "poison", "race", "lanes", "split_lanes", "cross_core", "mixed_kernel")
-    wide = [line for _, _, text in helpers.values() for line in text.splitlines() if len(line) > 100]
-    assert wide == []
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_helpers_name_what_scripts_have(variant):
+    """The names that a syntax tree reads and does not bind are found by other means than the closure's."""
+    helpers = VARIANTS[variant]
+    for name, helper in helpers.helpers.items():
+        known = helpers.names | {module.partition(".")[0] for module in helpers.imports(name)}
+        assert free_names(helper.text) <= known, name
 
 
-@pytest.mark.parametrize("name", HELPERS)
-def test_a_helper_needs_what_it_names(name):
-    needs, imports, text = HELPERS[name]
-    names = set(names_in(compile(text, name, "exec")))
-    assert sorted(names & HELPERS.keys() - {name}) == sorted(needs)
-    assert sorted(names & {module.partition(".")[0] for module in imports}) == sorted(
-        {module.partition(".")[0] for module in imports}
-    )
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_helpers_bring_what_they_name(variant):
+    helpers = VARIANTS[variant]
+    for name, helper in helpers.helpers.items():
+        named = free_names(helper.text) & helpers.names - {name}
+        assert helpers.needs(name) == named
+        assert named <= {*helpers.closure([name]).names}
 
 
-def test_helpers_are_told_from_the_program_by_their_names():
-    assert all(name.startswith("_") for name in HELPERS)
-    text = render(HELPERS, "_refuse_poison") + "\n\ndef kernel():\n    pass\n"
-    namespace = {}
+def test_helpers_are_told_from_the_program_by_where_they_stand():
+    body = """
+        def _kernel(x):
+            return _program_frame(__import__("sys")._getframe())
+    """
+    text = render("_program_frame", body=body)
+    namespace = {"__name__": "script"}
     for _ in range(2):  # executed again into what it left
         exec(text, namespace)
-        assert "_refuse_poison" in namespace["_HELPERS"]
-        assert "kernel" not in namespace["_HELPERS"]
+        assert namespace["_kernel"](0).f_code.co_name == "_kernel"
+    assert all(name.startswith("_") for variant in VARIANTS.values() for name in variant.names)
 
 
-@pytest.mark.parametrize("name", HELPERS)
-def test_a_function_is_no_longer_than_a_screen(name):
-    for node in ast.walk(ast.parse(HELPERS[name][2])):
-        if isinstance(node, ast.FunctionDef):
-            assert node.end_lineno - node.lineno < 40, node.name
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_function_is_no_longer_than_a_screen(variant):
+    for segment in VARIANTS[variant].full().segments:
+        for node in ast.walk(ast.parse(segment)):
+            if isinstance(node, ast.FunctionDef):
+                assert node.end_lineno - node.lineno < 40, node.name
 
 
-def names_in(code):
-    yield from code.co_names
-    for const in code.co_consts:
-        if isinstance(const, type(code)):
-            yield from names_in(const)
+def free_names(text: str) -> set[str]:
+    """The names that the text reads and does not define itself."""
+    tree = ast.parse(text)
+    read, defined = set(), set(vars(builtins)) | {"__name__"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else defined).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            defined.add(node.name)
+    return read - defined

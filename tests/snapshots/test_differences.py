@@ -72,17 +72,18 @@ def test_names_are_seen_from_where_the_patch_is_applied(tmp_path, monkeypatch):
 SCRIPT = """import torch
 
 
-def _helper():
-    pass
-
-
-_HELPERS = frozenset()
-
-
 def main(x):
     y = x
     z = y
     return z
+
+
+# Run-time helpers follow.
+
+
+def _helper(x):
+    y = x
+    pass
 """
 
 
@@ -99,11 +100,11 @@ def test_sections_of_the_page():
     new = SCRIPT.replace("return z", "return z + 1").replace("    pass\n", "")
     (section,) = sections([FilePatch("a.py", SCRIPT, new)])
     assert (section.names, section.state) == (["a.py"], "changed")
-    assert [hunk.in_program for hunk in section.hunks] == [False, True]
+    assert [hunk.in_program for hunk in section.hunks] == [True, False]
     rows = [row for hunk in section.hunks for row in hunk.rows if row.is_changed]
     assert [(row.old_number, row.old, row.new_number, row.new) for row in rows] == [
-        (5, [("    pass", False)], None, None),
-        (14, [("    return z", False)], 13, [("    return z", False), (" + 1", True)]),
+        (7, [("    return z", False)], 7, [("    return z", False), (" + 1", True)]),
+        (15, [("    pass", False)], None, None),
     ]
 
 

@@ -12,11 +12,11 @@ from corpus_check import Tensors, default_corpus, load_program, prepared_inputs
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.options import variable_of
 from pypto_tmpl.compare.tensors import Rules, compare_tensors
 from pypto_tmpl.debug import ScriptError, Stage, find_stages
 from pypto_tmpl.debug.stages.dumps import StageContent
 from pypto_tmpl.debug.stages.preparation import Request, prepare
-from pypto_tmpl.execution.options import find_option
 from pypto_tmpl.execution.run import run_entry
 
 BACKEND = "Ascend910B"
@@ -38,10 +38,10 @@ class CorpusProgram:
         Empty for a stage that is right. Raises PyptoTmplError for a text of which no script can be made.
         """
         content = StageContent(stage, f"{stage}.py", text.encode(), "", None)
-        prepared = prepare(content, Request(frozenset(self.inputs), self.entry))
+        with script_options({**options, "schedule_seed": 0}):  # lanes that race do so in one order
+            prepared = prepare(content, Request(frozenset(self.inputs), self.entry))
         try:
-            with script_options({**options, "schedule_seed": 0}):  # lanes that race do so in one order
-                got = run_entry(prepared.script, prepared.name, prepared.entry, self.inputs, self.expected)
+            got = run_entry(prepared.script, prepared.name, prepared.entry, self.inputs, self.expected)
         except ScriptError as error:
             return f"raises {error.what.splitlines()[0]}"
         for name, wanted in self.expected.items():
@@ -53,8 +53,8 @@ class CorpusProgram:
 
 @contextmanager
 def script_options(options: Mapping[str, int]) -> Iterator[None]:
-    """Options of scripts that start meanwhile, in worker processes that start meanwhile too."""
-    variables = {find_option(name).variable: str(int(value)) for name, value in options.items()}
+    """Options of scripts emitted meanwhile, in worker processes that start meanwhile too."""
+    variables = {variable_of(name): str(int(value)) for name, value in options.items()}
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
