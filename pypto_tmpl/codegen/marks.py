@@ -79,15 +79,12 @@ class Marks:
         """The text without marks, and what its lines were made from."""
         found: dict[int, MadeFrom] = {}
         first, *others = text.split(_SIGN)
-        whole, line = [first], 1 + first.count("
-")
+        whole, line = [first], 1 + first.count("\n")
         for part in others:
-            number, end, rest = part.partition("
-")
+            number, end, rest = part.partition("\n")
             found[line] = self._marked[int(number)]
             whole += (end, rest)
-            line += part.count("
-")
+            line += part.count("\n")
         return "".join(whole), found
 
     def _sign(self, made_from: MadeFrom) -> str:

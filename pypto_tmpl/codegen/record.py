@@ -33,8 +33,7 @@ class Script:
     that lines were made from, checks and records of one among them, not its body; ``heads`` are the lines
     that they are known by, ``spans`` say where they stand in the source. ``sites`` are the places whose
     values it records. ``notes`` are what launches ask of the run time, if the emitter was to note that.
-    Without nodes, ``places`` tell the lines
-    of a statement by its function and path, its head first.
+    Without nodes, ``places`` tell the lines of a statement by its function and path, its head first.
     """
 
     text: str
