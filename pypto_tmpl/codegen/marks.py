@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple
 
 from pypto_tmpl import ir
 
 _SIGN = "\0"  # no text of Python has it
+_HEAD = "h"  # behind the number of a statement, at the line that it is known by
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +36,16 @@ class FunctionMark:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class HeadMark:
-    """The line that a statement is known by, of those that it has."""
+class Unmarked(NamedTuple):
+    """A text without marks, and the statements and functions of its lines.
 
-    stmt: ir.Stmt
+    ``heads`` are the lines that statements are known by, of those that they have.
+    """
 
-
-MadeFrom: TypeAlias = ir.Stmt | HeadMark | FunctionMark
+    text: str
+    statements: Mapping[int, ir.Stmt]
+    heads: Mapping[ir.Stmt, int]
+    functions: Mapping[int, FunctionMark]
 
 
 class Marks:
@@ -54,7 +57,7 @@ class Marks:
     def __init__(self, *, takes_notes: bool = False) -> None:
         self.takes_notes = takes_notes
         self.notes: dict[ir.Stmt, LaunchNote] = {}
-        self._marked: list[MadeFrom] = []
+        self._marked: list[ir.Stmt | FunctionMark] = []
 
     def statement(self, lines: list[str], stmt: ir.Stmt) -> list[str]:
         """Texts of a statement with a mark each, unless their first line has one already."""
@@ -66,28 +69,37 @@ class Marks:
     def own(self, lines: list[str], stmt: ir.Stmt) -> list[str]:
         """The same, of texts that are the statement: the first of them, or that with a body, is its head."""
         at = next((i for i, text in enumerate(lines) if "\n" in text), 0) if len(lines) > 1 else 0
-        if lines:
-            sign = self._sign(HeadMark(stmt))
-            lines = [*lines[:at], _with_sign(lines[at], sign), *lines[at + 1 :]]
-        return self.statement(lines, stmt) if len(lines) > 1 else lines
+        if not lines:
+            return lines
+        sign = self._sign(stmt)
+        head = _with_sign(lines[at], sign + _HEAD)
+        return [head if i == at else _with_sign(text, sign) for i, text in enumerate(lines)]
 
     def function(self, text: str, name: str, function: ir.Function) -> str:
         """The text of a function with a mark."""
         return _with_sign(text, self._sign(FunctionMark(name, function, text.count("\n") + 1)))
 
-    def taken_out(self, text: str) -> tuple[str, Mapping[int, MadeFrom]]:
-        """The text without marks, and what its lines were made from."""
-        found: dict[int, MadeFrom] = {}
+    def taken_out(self, text: str) -> Unmarked:
+        """The text without marks, and what they say."""
+        statements: dict[int, ir.Stmt] = {}
+        heads: dict[ir.Stmt, int] = {}
+        functions: dict[int, FunctionMark] = {}
         first, *others = text.split(_SIGN)
         whole, line = [first], 1 + first.count("\n")
         for part in others:
             number, end, rest = part.partition("\n")
-            found[line] = self._marked[int(number)]
+            made_from = self._marked[int(number.removesuffix(_HEAD))]
+            if isinstance(made_from, FunctionMark):
+                functions[line] = made_from
+            else:
+                statements[line] = made_from
+                if number.endswith(_HEAD):
+                    heads.setdefault(made_from, line)
             whole += (end, rest)
             line += part.count("\n")
-        return "".join(whole), found
+        return Unmarked("".join(whole), statements, heads, functions)
 
-    def _sign(self, made_from: MadeFrom) -> str:
+    def _sign(self, made_from: ir.Stmt | FunctionMark) -> str:
         self._marked.append(made_from)
         return _SIGN + str(len(self._marked) - 1)
 

@@ -17,7 +17,7 @@ from pypto_tmpl.codegen.groups import is_plain_group
 from pypto_tmpl.codegen.handovers import HandoverWarning, handover_warnings
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.known_ops import KnownOps
-from pypto_tmpl.codegen.marks import FunctionMark, HeadMark, Marks
+from pypto_tmpl.codegen.marks import Marks
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.op_checks import check_ops
 from pypto_tmpl.codegen.options import (
@@ -92,7 +92,7 @@ class Generator:
         builder = ScriptBuilder(self, node, check_shapes, trace, marks, read_options(options))
         script = builder.build(preamble)
         for message in handover_warnings(builder.kernels, self.table) if warns else ():
-            warnings.warn(message, HandoverWarning, stacklevel=3)
+            warnings.warn(message, HandoverWarning, stacklevel=4)
         return script
 
     def function_names(self, node: ir.Program | ir.Function) -> Mapping[str, str]:
@@ -237,31 +237,22 @@ class ScriptBuilder:
         return sorted(used - {"_GROUP_META"})
 
     def _record(self, marked: str, helpers: tuple[str, ...]) -> Script:
-        text, made_from = self.marks.taken_out(marked)
-        statements: dict[int, ir.Stmt] = {}
-        heads: dict[ir.Stmt, int] = {}
-        for line, found in made_from.items():
-            if isinstance(found, HeadMark):
-                statements[line] = found.stmt
-                heads.setdefault(found.stmt, line)
-            elif isinstance(found, ir.Stmt):
-                statements[line] = found
+        found = self.marks.taken_out(marked)
         functions = tuple(
             ScriptFunction(
-                found.name, found.function.name, found.function.func_type.name, line, line + found.length - 1
+                mark.name, mark.function.name, mark.function.func_type.name, line, line + mark.length - 1
             )
-            for line, found in made_from.items()
-            if isinstance(found, FunctionMark)
+            for line, mark in found.functions.items()
         )
         return Script(
-            text,
+            found.text,
             self.function_names,
             functions,
             helpers,
-            min((found.first for found in functions), default=0),
-            statements,
-            heads,
-            {line: stmt.span for line, stmt in statements.items() if stmt.span.is_valid()},
+            min(found.functions, default=0),
+            found.statements,
+            found.heads,
+            {line: stmt.span for line, stmt in found.statements.items() if stmt.span.is_valid()},
             () if self.trace is None else tuple(self.trace.sites),
             self.marks.notes,
         )
