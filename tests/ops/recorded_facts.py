@@ -11,7 +11,7 @@ from pypto_tmpl.ops import facts, load_table
 from pypto_tmpl.ops.cores import CoreSide, core_side
 from pypto_tmpl.ops.op_facts import ALL, NARROWER
 
-MEMORY_IS_KNOWN, CORES_ARE_APART = 18, 22
+MEMORY_IS_KNOWN, LAYOUTS_ARE_RESOLVED, CORES_ARE_APART = 18, 20, 22
 STORAGE_IS_KNOWN, STORAGE_IS_SHARED = 32, 34
 KERNELS = (ir.FunctionType.InCore, ir.FunctionType.AIC, ir.FunctionType.AIV)
 
@@ -75,6 +75,21 @@ def wrong_spaces(function: ir.Function) -> Iterator[str]:
         space = call.type.memory_space if isinstance(call.type, ir.TileType) else stated
         if stated is not None and space is not stated:
             yield f"{function.name}: {call.op.name} gives {space}"
+
+
+def wrong_layouts(function: ir.Function) -> Iterator[str]:
+    """Columns as operands of ops that need rows."""
+    for call in op_calls(function):
+        tiles = [arg for arg in call.args if isinstance(arg.type, ir.TileType)]
+        if facts.of_value(call).row_major and not all(map(_is_by_rows, tiles)):
+            yield f"{function.name}: {call.op.name} takes a tile that is not row-major"
+
+
+def _is_by_rows(tile: ir.Expr) -> bool:
+    view, shape = tile.type.tile_view, tile.type.shape
+    if view is not None:
+        return view.blayout is ir.TileLayout.row_major
+    return len(shape) < 2 or not (shape[-1].value == 1 and shape[-2].value > 1)  # a column lies as such
 
 
 def wrong_storage(function: ir.Function, backend: str, *, is_shared: bool) -> Iterator[str]:

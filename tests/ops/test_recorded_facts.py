@@ -17,6 +17,8 @@ STAGES = [
     if recorded.stage_number(path) >= recorded.MEMORY_IS_KNOWN
 ]
 
+COLUMN = ir.Var("c", ir.TileType([16, 1], ir.DataType.FP32), ir.Span.unknown())
+
 
 def read(path: Path) -> ir.Program:
     program = ir.deserialize_from_file(path)
@@ -29,6 +31,8 @@ def test_recorded_calls(path: Path) -> None:
     stage, found = recorded.stage_number(path), []
     for function in recorded.kernels(read(path)):
         found += recorded.wrong_spaces(function)
+        if stage >= recorded.LAYOUTS_ARE_RESOLVED:
+            found += recorded.wrong_layouts(function)
         if stage >= recorded.CORES_ARE_APART:
             found += recorded.wrong_cores(function)
         if stage >= recorded.STORAGE_IS_KNOWN:
@@ -71,8 +75,13 @@ def test_tensor_ops_become_what_the_table_says(path: Path) -> None:
 def test_a_contradiction_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The checks above are no empty ones: with other facts the records contradict."""
     path = next(path for path in STAGES if recorded.stage_number(path) >= recorded.STORAGE_IS_SHARED)
-    wrong = OpFacts(disjoint={"": ("all",)}, operand_memory=((ir.MemorySpace.Bias,),) * 3, view_of=0)
+    wrong = OpFacts(
+        disjoint={"": ("all",)}, operand_memory=((ir.MemorySpace.Bias,),) * 3, view_of=0, row_major=True
+    )
     monkeypatch.setattr(facts, "of_value", lambda value: wrong)
     functions = list(recorded.kernels(read(path)))
     assert any(list(recorded.wrong_spaces(function)) for function in functions)
+    columns = ir.Call(ir.Op("tile.exp"), [COLUMN], COLUMN.type, COLUMN.span)
+    function = ir.Function("f", [COLUMN], [], ir.EvalStmt(columns, COLUMN.span), COLUMN.span)
+    assert len(list(recorded.wrong_layouts(function))) == 1
     assert any(list(recorded.wrong_storage(f, "Ascend910B", is_shared=True)) for f in functions)
