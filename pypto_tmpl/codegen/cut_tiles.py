@@ -14,12 +14,6 @@ from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.ops import OpTable
 
-_NEW_OBJECTS = frozenset(  # families of ops whose results are tiles of their own
-    {
-        "elementwise", "unary", "division", "bitwise", "compare", "partial", "broadcast", "broadcast_columns",
-        "reduce", "arg_reduce", "matmul", "matmul_mx", "generate", "gather", "sort_gather", "padding",
-    }
-)  # fmt: skip
 _LOADS = frozenset({"_tile_load", "_tile_slice", "_tensor_slice", "_tensor_window"})  # helpers
 _STORES = frozenset({"_tile_store", "_tile_store_add", "_tile_store_block", "_assemble", "_assemble_add"})
 
@@ -76,7 +70,7 @@ class CutTiles:
         if self._table.facts(call.op.name).pipe_end == "pop" or self._loads_cut(function, call):
             return True
         entry = self._table.get(call.op.name)
-        if entry is not None and entry.returns is None and self._table.family_of(entry.name) in _NEW_OBJECTS:
+        if entry is not None and entry.returns is None and "makes_value" in entry.traits:
             return False
         return any(self._holds(function, arg) for arg in call.args)
 
@@ -93,7 +87,7 @@ class CutTiles:
         entry = self._table.get(call.op.name)
         if entry is None or (_STORES.isdisjoint(entry.uses) and not entry.writes):
             return []
-        if self._table.family_of(entry.name) in _NEW_OBJECTS:
+        if "makes_value" in entry.traits:
             return []
         named = zip(entry.operand_names, call.args, strict=False)
         return [arg for name, arg in named if name not in entry.writes]

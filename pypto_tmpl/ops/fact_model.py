@@ -32,7 +32,7 @@ CORE_RULES: Mapping[CoreRule, str] = MappingProxyType(
 Trait = Literal[
     "accumulates", "allocates", "casts", "cellwise", "checks_poison", "copied_in_kernels", "counts",
     "derives", "dummy_task", "extent", "fills_padding", "flattens", "heeds_start", "lane_index",
-    "lays", "loads", "loads_itself", "may_return_operand", "moves", "no_arithmetic", "product",
+    "lays", "loads", "loads_itself", "makes_value", "may_return_operand", "moves", "no_arithmetic", "product",
     "quiet", "reads_element", "reads_first", "reserves", "shards", "staging", "unpacks", "window",
     "writes_tensor",
 ]  # fmt: skip
@@ -57,6 +57,7 @@ TRAITS: Mapping[Trait, str] = MappingProxyType(
         "loads": "copies a window of a tensor, which may be clamped",
         "loads_itself": "reads or writes tensors in kernels as it is: no load at the entry, no store at the "
         "exit is made for it",
+        "makes_value": "computes a value of its own, which in scripts is no operand or view of one",
         "may_return_operand": "gives its first operand itself where there is nothing to do",
         "moves": "gives the value of its operand in another memory space",
         "no_arithmetic": "moves, counts, reserves or waits, but computes no element",
