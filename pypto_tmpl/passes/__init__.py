@@ -57,6 +57,9 @@ from pypto_tmpl.passes.structure.normalize_stmt_structure import (
     NormalizeStmtStructure as normalize_stmt_structure,
 )
 from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops as unroll_loops
+from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import (
+    FuseCreateAssembleToSlice as fuse_create_assemble_to_slice,
+)
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
 __all__ = [
@@ -93,6 +96,7 @@ __all__ = [
     "create_program_pass",
     "ctrl_flow_transform",
     "flatten_call_expr",
+    "fuse_create_assemble_to_slice",
     "get_default_diagnostic_phase",
     "get_default_verification_level",
     "get_default_verify_properties",

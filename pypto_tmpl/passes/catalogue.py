@@ -16,6 +16,7 @@ from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr
 from pypto_tmpl.passes.structure.inline_functions import InlineFunctions
 from pypto_tmpl.passes.structure.normalize_stmt_structure import NormalizeStmtStructure
 from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops
+from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import FuseCreateAssembleToSlice
 
 PASSES: dict[str, type[Pass]] = {
     cls.__name__: cls
@@ -30,6 +31,7 @@ PASSES: dict[str, type[Pass]] = {
         OutlineHierarchyScopes,
         OutlineIncoreScopes,
         OutlineClusterScopes,
+        FuseCreateAssembleToSlice,
     )
 }
 FACTORIES: dict[str, str] = {factory_name(name): name for name in ALL_PASSES}

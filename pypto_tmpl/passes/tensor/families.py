@@ -1,0 +1,70 @@
+"""Which tensors of a function may share storage."""
+
+from __future__ import annotations
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.passes.outline.dataflow import Callees
+from pypto_tmpl.passes.structure.yields import yielded
+
+_FRESH = ("tensor.create", "tensor.full")
+
+
+class Families:
+    """Tensors in groups; two of different groups have no cell in common.
+
+    A result shares storage with what an op is given, unless it makes a new tensor; of a function's arguments,
+    with the one that the function gives back, or with all that it may write.
+    """
+
+    def __init__(self, function: ir.Function, callees: Callees) -> None:
+        self._next: dict[int, int] = {}
+        self._callees = callees
+        self._calls: dict[int, ir.Expr] = {}
+        for stmt in statements(function.body):
+            if isinstance(stmt, ir.AssignStmt):
+                self._calls[id(stmt.var)] = stmt.value
+                self._join(stmt.var, *self._shown(stmt.value))
+            elif isinstance(stmt, ir.IfStmt):
+                for side in (stmt.then_body, stmt.else_body):
+                    for var, value in zip(stmt.return_vars, yielded(side) if side else (), strict=False):
+                        self._join(var, value)
+            elif isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+                parts = zip(stmt.iter_args, stmt.return_vars, yielded(stmt.body), strict=False)
+                for arg, result, value in parts:
+                    self._join(arg, arg.initValue, result, value)
+
+    def of(self, expr: ir.Expr) -> int:
+        """The group of a variable."""
+        key = id(expr)
+        while key in self._next:
+            key = self._next[key]
+        return key
+
+    def _join(self, first: ir.Expr, *others: ir.Expr) -> None:
+        for other in others:
+            a, b = self.of(first), self.of(other)
+            if a != b and isinstance(other, ir.Var):
+                self._next[a] = b
+
+    def _shown(self, value: ir.Expr) -> list[ir.Expr]:
+        """The variables whose storage a value may show."""
+        if isinstance(value, ir.Var):
+            return [value]
+        if isinstance(value, ir.TupleGetItemExpr):
+            call = self._calls.get(id(value.tuple))
+            return [value.tuple] if call is None else self._results(call, value.index)
+        if isinstance(value, ir.Call | ir.Submit) and not isinstance(value.op, ir.GlobalVar):
+            if value.op.name in _FRESH:
+                return []
+            targets = value.args[:1] if value.op.name == "tensor.assemble" else value.args
+            return [arg for arg in targets if isinstance(arg.type, ir.TensorType)]
+        return self._results(value, 0)
+
+    def _results(self, call: ir.Expr, index: int) -> list[ir.Expr]:
+        found = self._callees.result(call, index)
+        if found is not None:
+            return [found]
+        return [
+            arg for arg, direction in self._callees.directions(call) if direction is not ir.ParamDirection.In
+        ]

@@ -1,0 +1,47 @@
+"""FuseCreateAssembleToSlice: what becomes a window, and what must stay a buffer of its own."""
+
+import pytest
+from passes.kernels import after, program
+
+FILL = """
+    @pl.function(type=pl.FunctionType.InCore)
+    def fill(self, x: pl.Tensor[[16, 16], pl.FP32], o: pl.Out[pl.Tensor[[16, 16], pl.FP32]]
+             ) -> pl.Tensor[[16, 16], pl.FP32]:
+        filled = pl.store(pl.load(x, [0, 0], [16, 16]), [0, 0], o)
+        return filled
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[16, 16], pl.FP32], n: pl.Scalar[pl.INDEX],
+             whole: pl.Out[pl.Tensor[[64, 16], pl.FP32]]):
+"""
+CREATE = "b = pl.create_tensor([16, 16], dtype=pl.FP32)"
+FILLED = "b_1 = self.fill(x, b)"
+ASSEMBLE = "done = pl.assemble(whole, b_1, [16, 0])"
+
+
+def fused(*lines: str) -> list[str]:
+    node = program(FILL + "".join(f"        {line}\n" for line in lines))
+    return after("FuseCreateAssembleToSlice", node, "main")
+
+
+def test_the_buffer_is_a_window_of_the_target():
+    assert fused(CREATE, FILLED, ASSEMBLE, "return done") == [
+        "b = pl.tensor.slice(whole, [16, 16], [16, 0])",
+        "b_1 = self.fill(x, b)",
+        "return whole",
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (CREATE, FILLED, "seen = pl.slice(whole, [16, 16], [16, 0])", ASSEMBLE),
+        (CREATE, FILLED, ASSEMBLE, "again = self.fill(x, b_1)"),
+        (CREATE, FILLED, "m = n * 2", "done = pl.assemble(whole, b_1, [m, 0])"),
+        (CREATE, FILLED, ASSEMBLE, "more = pl.assemble(done, b_1, [32, 0])"),
+        (CREATE, "for i in pl.range(2):", "    b_1 = self.fill(x, b)", f"    {ASSEMBLE}"),
+        ("b = pl.create_tensor([16, 16], dtype=pl.FP32, init_value=0.0)", FILLED, ASSEMBLE),
+    ],
+    ids=["target read", "buffer written", "offset comes later", "assembled twice", "in a loop", "zeros"],
+)
+def test_what_stays_a_buffer(lines):
+    assert any("create" in line for line in fused(*lines))
