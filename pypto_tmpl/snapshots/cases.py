@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pypto_tmpl.debug.torch_codegen import torch_codegen
+from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.snapshots.code import Reference, definitions
-from pypto_tmpl.snapshots.config import CaseTable, Config, DumpTable, KernelTable, ProgramTable
+from pypto_tmpl.snapshots.config import CaseTable, Config, DumpTable, Form, KernelTable, ProgramTable
 from pypto_tmpl.snapshots.dumps import DumpFile, find_dumps
-from pypto_tmpl.snapshots.sources import DumpSource, KernelSource, ProgramSource, Source
+from pypto_tmpl.snapshots.sources import DumpSource, KernelSource, PreambleSource, ProgramSource, Source
 from pypto_tmpl.snapshots.toml_file import Key
 
 INIT = "init"  # a word of the command line, no case
@@ -25,6 +26,7 @@ class Emission:
     """How the scripts of a case are emitted."""
 
     check_shapes: bool = False
+    preamble: Form = "script"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +34,24 @@ class SnapshotCase:
     """One script: its name, what it is made from, the file it is kept in, and where that is configured."""
 
     name: str
-    source: Source
+    source: Source | PreambleSource
     script: Path
     emission: Emission
     place: str
 
     def text(self) -> str:
         """The script as it is emitted now, formatted. Raises PyptoTmplError."""
+        if isinstance(self.source, PreambleSource):
+            return self.source.text()
         return emitted(self.source, self.emission)
 
 
 def emitted(source: Source, emission: Emission) -> str:
     """The script of a program as snapshots hold it."""
-    return torch_codegen(source.program(), check_shapes=emission.check_shapes, format=True)
+    program = source.program()
+    return torch_codegen(
+        program, check_shapes=emission.check_shapes, format=True, preamble=emission.preamble, options={}
+    )
 
 
 def find_cases(config: Config) -> list[SnapshotCase]:
@@ -63,6 +70,12 @@ def find_cases(config: Config) -> list[SnapshotCase]:
             what = f"two cases are named {case.name!r}: {cases[case.name].place} has one too"
             raise config.error(what, *keys, notes=("name = '...' tells them apart",))
         cases[case.name] = case
+    for index, name in enumerate(config.table.self_contained):
+        if name not in cases:
+            notes = (allowed_note("cases", list(cases), name),)
+            raise config.error(f"no case is named {name!r}", "self_contained", index, notes=notes)
+        own = cases[name]
+        cases[name] = replace(own, emission=replace(own.emission, preamble="script"))
     return list(cases.values())
 
 
@@ -76,6 +89,10 @@ def _all_cases(config: Config) -> Iterator[tuple[SnapshotCase, tuple[Key, ...]]]
         yield from _code_cases(config, kernel, "kernels", index)
     for index, program in enumerate(table.programs):
         yield from _code_cases(config, program, "programs", index)
+    if table.preamble_case is not None:
+        script, place = config.golden / f"{table.preamble_case}.py", config.place("preamble_case")
+        helpers = SnapshotCase(table.preamble_case, PreambleSource(), script, Emission(), place)
+        yield helpers, ("preamble_case",)
 
 
 def _code_cases(
@@ -148,6 +165,8 @@ def _name(
 
 def _case(config: Config, entry: CaseTable, name: str, source: Source, kind: str, index: int) -> SnapshotCase:
     own = entry.check_shapes
-    emission = Emission(config.table.check_shapes if own is None else own)
+    emission = Emission(
+        config.table.check_shapes if own is None else own, entry.preamble or config.table.preamble
+    )
     script = config.golden / f"{name}.py"
     return SnapshotCase(name, source, script, emission, config.place(kind, index))

@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -33,6 +33,7 @@ FRONTEND, LAST = "frontend", "last"
 _UNKNOWN_KEY = re.compile(r"Object contains unknown field `(?P<name>.*)`")
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<index>\d+)\]")
 
+Form = Literal["script", "import"]  # where the helpers of a script are
 Argument = str | int | float | bool
 Arguments = str | list[Argument] | dict[str, Argument]
 
@@ -42,6 +43,7 @@ class CaseTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     name: str | None = None
     check_shapes: bool | None = None
+    preamble: Form | None = None
 
 
 class KernelTable(CaseTable, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -70,6 +72,9 @@ class SnapshotTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     golden: str
     check_shapes: bool = False
+    preamble: Form = "script"
+    self_contained: list[str] = []  # names of cases that carry their helpers, whatever the others do
+    preamble_case: str | None = None  # name of a case that is all helpers of ``pypto_tmpl.preamble``
     kernels: list[KernelTable] = []
     programs: list[ProgramTable] = []
     dumps: list[DumpTable] = []

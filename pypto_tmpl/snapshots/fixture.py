@@ -23,7 +23,7 @@ from pypto_tmpl.snapshots.record import SnapshotRecord, stem_of
 def configured_emission(folder: Path) -> Emission:
     """How the repository's snapshots are emitted; as by default where it has no configuration."""
     config = nearest_config(folder)
-    return Emission() if config is None else Emission(config.table.check_shapes)
+    return Emission() if config is None else Emission(config.table.check_shapes, config.table.preamble)
 
 
 class PyptoSnapshot:
@@ -83,7 +83,13 @@ class PyptoSnapshot:
 
         Raises TypeError for what has no program, and what specialising and emission raise.
         """
-        text = torch_codegen(_program(other), check_shapes=self._emission.check_shapes, format=True)
+        text = torch_codegen(
+            _program(other),
+            check_shapes=self._emission.check_shapes,
+            format=True,
+            preamble=self._emission.preamble,
+            options={},
+        )
         path = self._folder / f"{self._next_stem()}.py"
         self._record.used.add(str(path))
         committed = path.read_bytes() if path.is_file() else None

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.generated import SCRIPT_MARK
 from pypto_tmpl.golden.sources import HasProgram, JitFunction, Lowers, Specializes
 from pypto_tmpl.golden.spec import ScalarSpec, TensorSpec
 from pypto_tmpl.snapshots.arguments import argument
@@ -28,6 +29,17 @@ class Source(Protocol):
 
     def program(self) -> ir.Program | ir.Function:
         """The program as it is now. Raises PyptoTmplError with file and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreambleSource:
+    """The helpers that scripts import: no program."""
+
+    def text(self) -> str:
+        """All of them, under the mark of an emitted script."""
+        from pypto_tmpl.preamble import preamble_text  # it executes them
+
+        return f'"""Run-time helpers\n\n{SCRIPT_MARK}\n"""\n\n{preamble_text()}'
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import pytest
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.generated import is_script
 from pypto_tmpl.snapshots.cases import find_cases
 from pypto_tmpl.snapshots.config import find_config
 from pypto_tmpl.snapshots.toml_file import ConfigError
@@ -229,3 +230,34 @@ def test_the_form_of_scripts_is_said_once_or_for_a_case(folder):
     assert [case.emission.check_shapes for case in cases(folder, text)] == [True]
     assert [case.emission.check_shapes for case in cases(folder, text + "check_shapes = false\n")] == [False]
     assert "_check_" not in cases(folder, text + "check_shapes = false\n")[0].text()
+
+
+def test_where_the_helpers_of_scripts_are(folder):
+    kernels = '[[snapshots.kernels]]\nkernel = "kernels.py:doubled"\n'
+    given = 'preamble = "import"\npreamble_case = "all"\n'
+    doubled, helpers = cases(folder, given + kernels)
+    assert (
+        "from pypto_tmpl.preamble import _assemble" in doubled.text()
+        and "def _assemble" not in doubled.text()
+    )
+    assert helpers.script.name == "all.py" and "def _assemble" in helpers.text()
+    assert is_script(helpers.text().encode())
+    for text in (
+        given + 'self_contained = ["doubled"]\n' + kernels,
+        given + kernels + 'preamble = "script"\n',
+    ):
+        assert "def _assemble" in cases(folder, text)[0].text()
+
+
+def test_a_case_without_helpers_that_there_is_not(folder):
+    with pytest.raises(ConfigError) as caught:
+        cases(folder, 'self_contained = ["dubled"]\n[[snapshots.kernels]]\nkernel = "kernels.py:doubled"\n')
+    assert caught.value.what == "no case is named 'dubled'"
+    assert caught.value.where == "pypto-tmpl.toml:3"
+
+
+def test_snapshots_are_emitted_without_options_of_the_environment(folder, monkeypatch):
+    (case,) = cases(folder, '[[snapshots.kernels]]\nkernel = "kernels.py:doubled"\n')
+    plain = case.text()
+    monkeypatch.setenv("PYPTO_TMPL_POISON", "1")
+    assert case.text() == plain

@@ -59,7 +59,7 @@ def test_an_unknown_key_is_told_with_those_that_there_are(folder):
     assert str(caught.value) == (
         "error[snapshot-config]: unknown key 'programm'\n"
         "  --> pypto-tmpl.toml:5\n"
-        "   = keys: name, check_shapes, program; did you mean 'program'?"
+        "   = keys: name, check_shapes, preamble, program; did you mean 'program'?"
     )
 
 
