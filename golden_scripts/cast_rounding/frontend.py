@@ -1,95 +1,35 @@
 """CastRounding
 
 Emitted by pypto_tmpl: change the IR or a template, not this text.
-Run-time helpers come first, the program after them.
 """
 
-import json
-import os
-import sys
 import torch
 
+
+def main(x, rint, round_, floor, ceil, trunc):
+    """Opaque function."""
+    _check_tensor("x", x, [16, 64], torch.float32)
+    _check_tensor("rint", rint, [16, 64], torch.int32)
+    _check_tensor("round_", round_, [16, 64], torch.int32)
+    _check_tensor("floor", floor, [16, 64], torch.int32)
+    _check_tensor("ceil", ceil, [16, 64], torch.int32)
+    _check_tensor("trunc", trunc, [16, 64], torch.int32)
+    rint = _assemble(rint, _cast_to_int(x, torch.int32, "rint"), [0, 0])
+    _check_tensor("rint", rint, [16, 64], torch.int32)
+    round_ = _assemble(round_, _cast_to_int(x, torch.int32, "round"), [0, 0])
+    _check_tensor("round_", round_, [16, 64], torch.int32)
+    floor = _assemble(floor, _cast_to_int(x, torch.int32, "floor"), [0, 0])
+    _check_tensor("floor", floor, [16, 64], torch.int32)
+    ceil = _assemble(ceil, _cast_to_int(x, torch.int32, "ceil"), [0, 0])
+    _check_tensor("ceil", ceil, [16, 64], torch.int32)
+    trunc = _assemble(trunc, _cast_to_int(x, torch.int32, "trunc"), [0, 0])
+    _check_tensor("trunc", trunc, [16, 64], torch.int32)
+    return rint, round_, floor, ceil, trunc
+
+
+# Run-time helpers follow.
 if globals() is not locals():
     raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
-
-
-class _Options:
-    """Debug options: before a call, _OPTIONS.poison = True sets _POISON, which says what that does.
-
-    When this script starts, the environment may set them: PYPTO_TMPL_POISON=1.
-    """
-
-    __slots__ = ()
-    names = (
-        *("pipe_wait_timeout_sec", "mixed_kernel_timeout_sec", "bounded_pipes", "strict_leftovers"),
-        *("schedule_seed", "race_check", "poison", "packed_scales"),
-    )
-
-    def __getattr__(self, name):
-        return globals().get(self._constant(name))
-
-    def __setattr__(self, name, value):
-        globals()[self._constant(name)] = value
-
-    def _constant(self, name):
-        if name not in self.names:
-            raise AttributeError(f"no option {name!r}; options: {', '.join(self.names)}")
-        return f"_{name.upper()}"
-
-    def start(self, name, default):
-        """The value that an option starts with: what the environment says, else the default."""
-        variable = f"PYPTO_TMPL{self._constant(name)}"
-        text = os.environ.get(variable) or json.dumps(default)
-        try:
-            return json.loads(text.lower())
-        except ValueError:
-            raise ValueError(f"{variable} must be 1, 0 or a number, not {text!r}") from None
-
-
-_OPTIONS = _Options()
-
-
-# Padding and new buffers hold NaN (integers: the lowest value) instead of zeros, and an op that
-# lets such NaN into a valid cell is an error.
-_POISON = _OPTIONS.start("poison", False)
-
-
-# The NaN that poison is, as integers: no computation makes it, and FP32 computes on with it.
-_POISON_NAN = {
-    torch.float32: (torch.int32, 0x7FDE0000),
-    torch.bfloat16: (torch.int16, 0x7FDE),
-    torch.float16: (torch.int16, 0x7EF0),
-}
-
-
-def _is_poison(cells):
-    """Which cells hold the NaN of poison; arithmetic may have set its sign."""
-    if cells.dtype not in _POISON_NAN:
-        return torch.zeros_like(cells, dtype=torch.bool)
-    integers, bits = _POISON_NAN[cells.dtype]
-    return cells.view(integers) & torch.iinfo(integers).max == bits
-
-
-def _name_of(value, frame):
-    """What a frame calls a value."""
-    names = [name for name, other in frame.f_locals.items() if other is value]
-    return " or ".join(names) or "a value without name"
-
-
-def _refuse_poison(cells, value, verb):
-    """Refuse to read or write valid cells of a value if they hold poison.
-
-    Raises: RuntimeError naming the variable and the line.
-    """
-    count = int(_is_poison(cells).sum())
-    if count:
-        frame = sys._getframe(2)
-        while frame.f_globals is globals() and frame.f_code.co_name in _HELPERS:
-            frame = frame.f_back
-        raise RuntimeError(
-            f"poison: line {frame.f_lineno}, in {frame.f_code.co_name}, {verb} {count} valid cells"
-            f" of {_name_of(value, frame)} that are padding or were never written"
-        )
 
 
 # torch computes little with wide unsigned integers, so callers may bring them in a signed carrier.
@@ -123,76 +63,26 @@ def _check_tensor(name, value, shape, dtype):
         raise ValueError(f"{name}: got shape {got}, expected [{expected}]")
 
 
-def _clip(offset, size, extent):
-    """Start and stop of the cells offset .. offset+size in 0 .. extent; equal if there is none."""
-    start = min(max(offset, 0), extent)
-    return start, max(start, min(offset + size, extent))
-
-
 def _overlap(tensor, block, offsets, valid_shape=None):
-    """Views of a tensor and of a block laid on it at offsets: the cells that both have.
-
-    Of the block only the part inside valid_shape counts. It keeps its place: what lies beyond the
-    tensor's edge, also before 0, is left out. A block of lower rank lies on the trailing axes.
-    """
+    """Views of the cells that a tensor and the valid part of a block laid on it have in common."""
     rank = max(tensor.dim(), block.dim())
     valid = [1] * (rank - block.dim()) + [*(block.shape if valid_shape is None else valid_shape)]
-    offsets = [0] * (rank - len(offsets)) + [*offsets]
     tensor = tensor[(None,) * (rank - tensor.dim())]
     block = block[(None,) * (rank - block.dim())]
-    for axis, offset in enumerate(offsets):
-        size = min(valid[axis], block.shape[axis])
-        start, stop = _clip(offset, size, tensor.shape[axis])
+    for axis, offset in enumerate([0] * (rank - len(offsets)) + [*offsets]):
+        start = max(offset, 0)
+        stop = min(offset + min(valid[axis], block.shape[axis]), tensor.shape[axis])
+        if stop <= start:
+            start = stop = offset = 0
         tensor = tensor.narrow(axis, start, stop - start)
-        block = block.narrow(axis, start - offset if stop > start else 0, stop - start)
+        block = block.narrow(axis, start - offset, stop - start)
     return tensor, block
 
 
-def _inside(tensor, offsets, shape):
-    """View of a window of a tensor, None if some of it lies outside or it has fewer axes."""
-    extents = tensor.shape
-    if not len(offsets) == len(shape) == len(extents):
-        return None
-    for axis, offset in enumerate(offsets):
-        size, extent = shape[axis], extents[axis]
-        if offset or size != extent:
-            if offset < 0 or offset + size > extent:
-                return None
-            tensor = tensor.narrow(axis, offset, size)
-    return tensor
-
-
-def _drop_edge(tile, offsets, valid_shape):
-    """A tile without the cells that its tensor did not have, and where the others go.
-
-    Other tiles stay as they are: only a load over the edge of a tensor makes such cells.
-    """
-    found = getattr(tile, "found", None)
-    if found is None:
-        return tile, offsets, valid_shape
-    starts = [part.start for part in found]
-    offsets = [0] * (tile.dim() - len(offsets)) + [*offsets]
-    moves = [0] * (len(offsets) - len(starts)) + starts
-    if valid_shape is not None:
-        valid_shape = [max(size - start, 0) for size, start in zip(valid_shape, starts)]
-    return tile[tuple(found)], [*map(sum, zip(offsets, moves))], valid_shape
-
-
 def _tile_store(tile, offsets, tensor, valid_shape=None):
-    """Write the valid part of a tile into a tensor at offsets and return the tensor.
-
-    What falls outside the tensor is dropped, and what a load found outside of its own. The tensor's
-    dtype is kept: wider floats round half to even.
-    """
-    part, offsets, valid_shape = _drop_edge(tile, offsets, valid_shape)
-    cells = _inside(tensor, offsets, part.shape) if valid_shape is None else None
-    if cells is None:
-        cells, part = _overlap(tensor, part, offsets, valid_shape)
-    if _POISON:
-        _refuse_poison(part, tile, "writes")
+    """Write the valid part of a tile into a tensor at offsets and return the tensor."""
+    cells, part = _overlap(tensor, tile, offsets, valid_shape)
     cells.copy_(part)
-    if hasattr(tensor, "found"):  # a tile: what is written into it counts
-        del tensor.found
     return tensor
 
 
@@ -229,28 +119,3 @@ def _cast_to_int(x, dtype, mode):
     too_low, too_high = rounded <= info.min, rounded >= info.max
     inside = torch.where(too_low | too_high | rounded.isnan(), 0.0, rounded).to(torch.int64)
     return torch.where(too_low, info.min, torch.where(too_high, info.max, inside)).to(dtype)
-
-
-# Names of the run-time helpers, which stand above: what comes below is the program.
-_HELPERS = frozenset(name for name in globals() if name.startswith("_"))
-
-
-def main(x, rint, round_, floor, ceil, trunc):
-    """Opaque function."""
-    _check_tensor("x", x, [16, 64], torch.float32)
-    _check_tensor("rint", rint, [16, 64], torch.int32)
-    _check_tensor("round_", round_, [16, 64], torch.int32)
-    _check_tensor("floor", floor, [16, 64], torch.int32)
-    _check_tensor("ceil", ceil, [16, 64], torch.int32)
-    _check_tensor("trunc", trunc, [16, 64], torch.int32)
-    rint = _assemble(rint, _cast_to_int(x, torch.int32, "rint"), [0, 0])
-    _check_tensor("rint", rint, [16, 64], torch.int32)
-    round_ = _assemble(round_, _cast_to_int(x, torch.int32, "round"), [0, 0])
-    _check_tensor("round_", round_, [16, 64], torch.int32)
-    floor = _assemble(floor, _cast_to_int(x, torch.int32, "floor"), [0, 0])
-    _check_tensor("floor", floor, [16, 64], torch.int32)
-    ceil = _assemble(ceil, _cast_to_int(x, torch.int32, "ceil"), [0, 0])
-    _check_tensor("ceil", ceil, [16, 64], torch.int32)
-    trunc = _assemble(trunc, _cast_to_int(x, torch.int32, "trunc"), [0, 0])
-    _check_tensor("trunc", trunc, [16, 64], torch.int32)
-    return rint, round_, floor, ceil, trunc
