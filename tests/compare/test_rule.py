@@ -14,7 +14,9 @@ from pypto_tmpl.compare.tolerance import EXACT, Tolerance
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 UINT64 = st.integers(0, 2**64 - 1)
-FLOATS = st.lists(st.floats(width=16), min_size=1, max_size=8)
+SPECIAL = st.sampled_from([math.nan, math.inf, -math.inf, 0.0, -0.0, 65504.0])
+EIGHTHS = st.integers(-32, 32).map(lambda number: number / 8)  # of which many are at the very limit
+FLOATS = st.lists(EIGHTHS | SPECIAL, min_size=1, max_size=8)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
