@@ -318,11 +318,11 @@ def test_nested_branches_do_not_recurse():
 
 def test_a_long_function_and_a_deep_expression():
     x = scalar("x")
-    statements = [assign(scalar(f"v{i}"), ir.Add(x, as_expr(i), x.type.dtype, U)) for i in range(20_000)]
+    statements = [assign(scalar(f"v{i}"), ir.Add(x, as_expr(i), x.type.dtype, U)) for i in range(100_000)]
     whole = program(function("f", [], as_body(statements, U)))
     assert Rewriter().rewrite(whole) is whole
     new = substitute(whole["f"].body, {x: as_expr(5)})
-    assert len(new.stmts) == 20_000
+    assert len(new.stmts) == 100_000
     assert new.stmts[-1].value.left.value == 5
     total = x
     for i in range(20_000):
