@@ -38,9 +38,10 @@ def checked_folders(template_dirs: Folder | Sequence[Folder] | None) -> tuple[Pa
 
 def all_folders(template_dirs: Folder | Sequence[Folder] | None = None) -> tuple[Path, ...]:
     """The given template folders, else those in use, before the project's own."""
+    if template_dirs:
+        return (*checked_folders(template_dirs), resources.template_root())
     here = _here.get()
-    in_use = _process[-1] if here is None else here
-    return (*(checked_folders(template_dirs) or in_use), resources.template_root())
+    return (*(_process[-1] if here is None else here), resources.template_root())
 
 
 @contextmanager
