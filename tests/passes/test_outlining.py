@@ -7,6 +7,7 @@ from ir.verifier_samples import WORK, N
 from passes.kernels import body, program
 
 from pypto_tmpl import ir, passes
+from pypto_tmpl.passes.outline.dataflow import Callees, Origins
 
 TENSOR = "pl.Tensor[[16, 16], pl.FP32]"
 
@@ -96,3 +97,11 @@ def test_a_level_without_a_role():
     got = passes.outline_hierarchy_scopes()(node)
     assert names(got) == ["f", "f_chip_sub_worker_0", "f_host_0"]
     assert (got["f_host_0"].level, got["f_host_0"].role) == (ir.Level.HOST, None)
+
+
+def test_variables_that_are_assigned_from_each_other_have_an_origin():
+    a, b = scalar("a"), scalar("b")
+    circle = sequence(ir.AssignStmt(a, b, NOWHERE), ir.AssignStmt(b, a, NOWHERE))
+    origins = Origins(circle, Callees())
+    assert origins.of(a) in (a, b)
+    assert not origins.is_carried(a)

@@ -106,14 +106,18 @@ class Origins:
                         self._before[id(arg)] = self._before[id(result)] = arg.initValue
 
     def of(self, var: ir.Var) -> ir.Var:
-        """The first version."""
-        while id(var) in self._before:
+        """The first version; where variables are assigned from each other in a circle, one of these."""
+        seen: set[int] = set()
+        while id(var) in self._before and id(var) not in seen:
+            seen.add(id(var))
             var = self._before[id(var)]
         return var
 
     def is_carried(self, var: ir.Var) -> bool:
         """Whether one of the versions up to ``var`` is the carry of a loop."""
-        while id(var) in self._before and not isinstance(var, ir.IterArg):
+        seen: set[int] = set()
+        while id(var) in self._before and id(var) not in seen and not isinstance(var, ir.IterArg):
+            seen.add(id(var))
             var = self._before[id(var)]
         return isinstance(var, ir.IterArg)
 
