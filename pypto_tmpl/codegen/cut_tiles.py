@@ -7,7 +7,8 @@ ask.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cached_property
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch
@@ -16,63 +17,61 @@ from pypto_tmpl.ops import OpTable
 
 _LOADS = frozenset({"_tile_load", "_tile_slice", "_tensor_slice", "_tensor_window"})  # helpers
 _STORES = frozenset({"_tile_store", "_tile_store_add", "_tile_store_block", "_assemble", "_assemble_add"})
+_Place = tuple[str, ir.Expr]  # a value in a function
 
 
 class CutTiles:
-    """The variables of a program that may hold a tile which a load has cut."""
+    """Follows the values that ops write into others back to the loads that they may come from."""
 
     def __init__(self, kernels: KernelMap, table: OpTable, is_inside: Callable[[str, ir.Call], bool]) -> None:
         self._kernels, self._table, self._is_inside = kernels, table, is_inside
-        self._cut: set[int] = set()
-        self._returning: set[str] = set()  # functions that may return one
-        bodies = self._kernels.facts.items()
-        has_any = any(self._loads_cut(name, call) for name, body in bodies for call in body.calls)
-        while has_any and self._grow():
-            pass
 
     def any_stored(self) -> bool:
-        """Whether an op may write such a tile into another value."""
-        return any(
-            self._holds(name, arg)
-            for name, body in self._kernels.facts.items()
+        """Whether an op may write a tile that a load has cut into another value."""
+        bodies = self._kernels.facts.items()
+        if not any(self._loads_cut(name, call) for name, body in bodies for call in body.calls):
+            return False  # what comes out of a pipe is not cut either
+        pending: list[_Place] = [
+            (name, arg)
+            for name, body in bodies
             for call in body.calls
             for arg in self._written_sources(call)
-        )
+        ]
+        seen: set[int] = set()
+        while pending:
+            name, value = pending.pop()
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, Launch):
+                if self._is_source(name, value):
+                    return True
+                pending += self._given_back(name, value)
+            elif isinstance(value, ir.Var):
+                pending += [(name, other) for other in self._kernels.facts[name].values.get(id(value), ())]
+                pending += self._arguments.get(id(value), ())
+            elif isinstance(value, ir.TupleGetItemExpr):
+                pending.append((name, value.tuple))
+            elif isinstance(value, ir.MakeTuple):
+                pending += [(name, element) for element in value.elements]
+        return False
 
-    def _grow(self) -> bool:
-        """Follow all values one step; whether more variables were found to hold one."""
-        before = len(self._cut) + len(self._returning)
+    @cached_property
+    def _arguments(self) -> dict[int, list[_Place]]:
+        """What the parameters of functions are given, by the identity of the parameter."""
+        found: dict[int, list[_Place]] = {}
         for name, body in self._kernels.facts.items():
-            self._cut |= {id(target) for target, value in body.flows if self._holds(name, value)}
             for launch in body.launches:
                 callee = self._kernels.callee(launch)
-                if callee is not None:
-                    pairs = zip(callee.params, launch.args, strict=False)
-                    self._cut |= {id(param) for param, arg in pairs if self._holds(name, arg)}
-            if any(self._holds(name, value) for stmt in body.returns for value in stmt.value):
-                self._returning.add(name)
-        return len(self._cut) + len(self._returning) > before
+                for param, arg in zip(callee.params, launch.args, strict=False) if callee else ():
+                    found.setdefault(id(param), []).append((name, arg))
+        return found
 
-    def _holds(self, function: str, value: ir.Expr) -> bool:
-        if isinstance(value, ir.Var):
-            return id(value) in self._cut
-        if isinstance(value, ir.TupleGetItemExpr):
-            return self._holds(function, value.tuple)
-        if isinstance(value, ir.MakeTuple):
-            return any(self._holds(function, element) for element in value.elements)
-        return isinstance(value, Launch) and self._makes(function, value)
-
-    def _makes(self, function: str, call: Launch) -> bool:
-        """Whether a call may give such a tile: a new one, or one that it was given."""
-        callee = self._kernels.callee(call)
-        if callee is not None:
-            return callee.name in self._returning or any(self._holds(function, arg) for arg in call.args)
-        if self._table.facts(call.op.name).pipe_end == "pop" or self._loads_cut(function, call):
-            return True
-        entry = self._table.get(call.op.name)
-        if entry is not None and entry.returns is None and "makes_value" in entry.traits:
+    def _is_source(self, function: str, call: Launch) -> bool:
+        """Whether a call itself gives such a tile: it takes one from a pipe, or loads over an edge."""
+        if self._kernels.callee(call) is not None:
             return False
-        return any(self._holds(function, arg) for arg in call.args)
+        return self._table.facts(call.op.name).pipe_end == "pop" or self._loads_cut(function, call)
 
     def _loads_cut(self, function: str, call: Launch) -> bool:
         entry = None if isinstance(call.op, ir.GlobalVar) else self._table.get(call.op.name)
@@ -81,6 +80,16 @@ class CutTiles:
         if self._table.facts(entry.name).has("window"):
             return not self._is_inside(function, call)
         return not _LOADS.isdisjoint(entry.uses)
+
+    def _given_back(self, function: str, call: Launch) -> Iterable[_Place]:
+        """The values that a call may give back as they are."""
+        callee = self._kernels.callee(call)
+        if callee is not None:
+            for stmt in self._kernels.facts[callee.name].returns:
+                yield from ((callee.name, value) for value in stmt.value)
+        entry = None if callee is not None else self._table.get(call.op.name)
+        if entry is None or entry.returns is not None or "makes_value" not in entry.traits:
+            yield from ((function, arg) for arg in call.args)
 
     def _written_sources(self, call: ir.Call) -> list[ir.Expr]:
         """The operands whose cells an op writes into another one."""
