@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.calls import OperatorCalls
@@ -41,6 +41,9 @@ class Assignments:
             else self._expressions.alone(value)
         )
         holds_region = self._values.runtime_regions.holds(var)
+        if self._needs_no_name(var, value, text):
+            self._context.current_variable = None
+            return []
         region = (
             None
             if not holds_region or self._values.runtime_regions.is_new(value)
@@ -60,6 +63,38 @@ class Assignments:
             ]
         self._context.current_variable = None
         return [*lines, *self._check_poison(var), *self._check(var, value)]
+
+    def _needs_no_name(self, var: ir.Var, value: ir.Expr, text: str) -> bool:
+        """Whether a statement can be left out: it makes what nobody reads, or a second name of a value."""
+        quiet = self._values.quiet
+        if quiet is None:
+            return False
+        if id(var) in quiet.unread:
+            self._variables.bind(var)  # a workspace has a name where ops take it, which none of them writes
+            return True
+        if quiet.may_share_name(var, value):
+            source = value.args[0] if isinstance(value, ir.Call) else None
+            if isinstance(source, ir.Var) and text == self._variables.name_of(source):
+                self._variables.share_name(var, source)
+                return True
+        return False
+
+    def unpack(self, made: ir.Var, value: ir.Expr, parts: Mapping[int, ir.Var]) -> Lines:
+        """Bind elements of a tuple, by index, without a name for it."""
+        assert isinstance(made.type, ir.TupleType)
+        self._context.current_variable = made
+        text = self._expressions.alone(value)
+        self._context.current_variable = None
+        names = [
+            self._variables.bind(parts[index]) if index in parts else self._macros.unused()
+            for index in range(len(made.type.types))
+        ]
+        return [self._forms.assign_all(names, [text])]
+
+    def unpacked(self, var: ir.Var, value: ir.Expr) -> Lines:
+        """The check of an element that has been bound."""
+        self._context.check_dtype(var)
+        return self._check(var, value)
 
     def _check_poison(self, var: ir.Var) -> Lines:
         """A check of the value just bound, if poison may have reached valid cells of it."""

@@ -10,6 +10,7 @@ from pypto_tmpl.codegen import scalars
 from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.filters import py_literal
 from pypto_tmpl.codegen.float_literals import within
+from pypto_tmpl.codegen.precedence import without_needless_parentheses
 from pypto_tmpl.codegen.variables import Variables
 
 # CPython gives up at 200 open brackets (an operator call opens up to three) and, depending on its version, at
@@ -95,9 +96,9 @@ class Expressions:
         self._chain -= count
 
     def alone(self, node: ir.Expr) -> str:
-        """Text of ``node`` where it stands alone: without the parentheses around an op's expression."""
+        """Text of ``node`` where it stands alone: without the parentheses that it can do without."""
         text = self.expr(node)
-        return without_outer_parentheses(text) if type(node) is ir.Call else text
+        return text if type(node) in self._leaves else without_needless_parentheses(text)
 
     def viewed(self, node: ir.Expr, taker: ir.Var | None) -> str:
         """Text of ``node`` where ``taker`` gets it: a window loses the leading 1s that the taker lacks.
@@ -137,20 +138,3 @@ def _leading_ones(given: ir.Type, wanted: ir.Type) -> int:
 def _constant(node: ir.ConstInt | ir.ConstFloat | ir.ConstBool) -> str:
     """A literal as it is written; what its dtype makes of it where that has no number so large."""
     return py_literal(within(node.value, node.dtype) if isinstance(node, ir.ConstFloat) else node.value)
-
-
-def without_outer_parentheses(text: str) -> str:
-    """``text`` without a pair of parentheses that encloses all of it and is more than a tuple's."""
-    if not (text.startswith("(") and text.endswith(")")):
-        return text
-    depth = 0
-    for i, char in enumerate(text):
-        if char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-            if depth == 0 and i < len(text) - 1:
-                return text
-        elif char in "'\"" or (depth == 1 and char in ",:"):
-            return text  # a quoted parenthesis could fool the count; commas and colons need theirs
-    return text[1:-1]

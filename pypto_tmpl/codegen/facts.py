@@ -98,6 +98,8 @@ class BodyFacts:
         self.scopes: list[ir.ScopeStmt] = []
         if any(issubclass(kind, ir.ScopeStmt) for kind in by_class):
             self.scopes = [node for node in self.code.nodes if isinstance(node, ir.ScopeStmt)]
+        self.has_inline = ir.InlineStmt in by_class
+        self.takes_items = ir.TupleGetItemExpr in by_class
         self.op_names = frozenset(call.op.name for call in self.calls)
 
     @cached_property

@@ -81,7 +81,7 @@ class Views:
             if name in self._written or self._assigned.get(id(name)) != 1:
                 return None
             rest = self._facts.mentions[id(name)] - 1  # its own assignment
-            for at, count in self._mentions_in(block).get(id(name), _NOWHERE).items():
+            for at, count in self.mentions_in(block).get(id(name), _NOWHERE).items():
                 if at <= begin:
                     continue
                 uses.append((at, name))
@@ -94,7 +94,7 @@ class Views:
                 return None
         return uses
 
-    def _mentions_in(self, block: Sequence[ir.Stmt]) -> dict[int, dict[int, int]]:
+    def mentions_in(self, block: Sequence[ir.Stmt]) -> dict[int, dict[int, int]]:
         """Of each variable by identity, which statements of a block name it, and how often."""
         found = self._named_in.get(id(block))
         if found is None:

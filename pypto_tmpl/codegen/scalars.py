@@ -10,41 +10,51 @@ from typing import Any, Protocol
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.float_literals import nearest
-
-# Binding strength of Python's operators, weakest first; calls, names and literals bind tightest.
-_OR, _AND, _NOT, _COMPARE, _BIT_OR, _BIT_XOR, _BIT_AND, _SHIFT, _SUM, _PRODUCT, _SIGN, _POWER, ATOM = range(
-    13
+from pypto_tmpl.codegen.precedence import (
+    AND,
+    ATOM,
+    BIT_AND,
+    BIT_OR,
+    BIT_XOR,
+    COMPARE,
+    NOT,
+    OR,
+    POWER,
+    PRODUCT,
+    SHIFT,
+    SIGN,
+    SUM,
 )
 
 _BINARY_STRENGTH: dict[type[ir.BinaryExpr], int] = {
-    ir.Or: _OR,
-    ir.And: _AND,
-    ir.Xor: _COMPARE,
-    ir.Eq: _COMPARE,
-    ir.Ne: _COMPARE,
-    ir.Lt: _COMPARE,
-    ir.Le: _COMPARE,
-    ir.Gt: _COMPARE,
-    ir.Ge: _COMPARE,
-    ir.BitOr: _BIT_OR,
-    ir.BitXor: _BIT_XOR,
-    ir.BitAnd: _BIT_AND,
-    ir.BitShiftLeft: _SHIFT,
-    ir.BitShiftRight: _SHIFT,
-    ir.Add: _SUM,
-    ir.Sub: _SUM,
-    ir.Mul: _PRODUCT,
-    ir.FloorDiv: _PRODUCT,
-    ir.FloorMod: _PRODUCT,
-    ir.FloatDiv: _PRODUCT,
-    ir.Pow: _POWER,
+    ir.Or: OR,
+    ir.And: AND,
+    ir.Xor: COMPARE,
+    ir.Eq: COMPARE,
+    ir.Ne: COMPARE,
+    ir.Lt: COMPARE,
+    ir.Le: COMPARE,
+    ir.Gt: COMPARE,
+    ir.Ge: COMPARE,
+    ir.BitOr: BIT_OR,
+    ir.BitXor: BIT_XOR,
+    ir.BitAnd: BIT_AND,
+    ir.BitShiftLeft: SHIFT,
+    ir.BitShiftRight: SHIFT,
+    ir.Add: SUM,
+    ir.Sub: SUM,
+    ir.Mul: PRODUCT,
+    ir.FloorDiv: PRODUCT,
+    ir.FloorMod: PRODUCT,
+    ir.FloatDiv: PRODUCT,
+    ir.Pow: POWER,
     ir.Min: ATOM,
     ir.Max: ATOM,
 }
 _UNARY_STRENGTH: dict[type[ir.UnaryExpr], int] = {
-    ir.Not: _NOT,
-    ir.Neg: _SIGN,
-    ir.BitNot: _SIGN,
+    ir.Not: NOT,
+    ir.Neg: SIGN,
+    ir.BitNot: SIGN,
     ir.Abs: ATOM,
     ir.Cast: ATOM,
 }
@@ -76,15 +86,15 @@ def strength(node: ir.Expr, *, is_reduced: bool = True) -> int:
     if isinstance(node, ir.BinaryExpr):
         if type(node) is ir.FloatDiv and _is_int(node):
             return ATOM
-        return _BINARY_STRENGTH.get(type(node), _OR)
+        return _BINARY_STRENGTH.get(type(node), OR)
     if isinstance(node, ir.Cast) and _is_free(node):
         return strength(node.operand)
     if isinstance(node, ir.BitNot) and _is_unsigned(node):
         return ATOM
     if isinstance(node, ir.UnaryExpr):
-        return _UNARY_STRENGTH.get(type(node), _OR)
+        return _UNARY_STRENGTH.get(type(node), OR)
     if isinstance(node, ir.ConstInt | ir.ConstFloat) and str(node.value).startswith("-"):
-        return _SIGN
+        return SIGN
     return ATOM
 
 
@@ -116,7 +126,7 @@ def _combined(source: ExpressionSource, node: ir.BinaryExpr, left: str, left_is_
     if kind in _LOGICAL:
         left, right = _truth(source, node.left, left), _truth(source, node.right, right)
     if own != ATOM and kind is not ir.Xor:  # the operands of the others stand in parentheses of their own
-        left = _wrapped(source, node.left, left, own + (own in (_COMPARE, _POWER)), left_is_reduced)
+        left = _wrapped(source, node.left, left, own + (own in (COMPARE, POWER)), left_is_reduced)
         right = _wrapped(source, node.right, right, own + 1)
     name = "IntDiv" if kind is ir.FloatDiv and _is_int(node) else kind.__name__
     text: str = getattr(source.macros, name)(left, right)
@@ -198,7 +208,7 @@ def _wrapped(source: ExpressionSource, node: ir.Expr, text: str, needed: int, is
 
 def _truth(source: ExpressionSource, node: ir.Expr, text: str) -> str:
     """An operand of `and` or `or`, which in Python have the value of an operand: a bool it must be."""
-    if _dtype(node) == ir.DataType.BOOL or strength(node) == _COMPARE:
+    if _dtype(node) == ir.DataType.BOOL or strength(node) == COMPARE:
         return text
     converted: str = source.macros.cast_to_bool(text)
     return converted

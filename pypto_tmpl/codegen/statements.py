@@ -116,7 +116,15 @@ class Statements:
                 return self.assign_both(pair, var)
             if not pair.gives(value):
                 return [*self._evaluate_pair(value), *self._assign_finished(var, value)]
-        return self._assignments.assign(var, value)
+        quiet = self._values.quiet
+        if quiet is None or pair is not None:
+            return self._assignments.assign(var, value)
+        if quiet.is_part(stmt):
+            return self._assignments.unpacked(var, value)
+        parts = quiet.parts.get(id(stmt))
+        if parts is None:
+            return self._assignments.assign(var, value)
+        return self._assignments.unpack(var, value, parts)
 
     def assign_both(self, pair: CallPair, var: ir.Var) -> Lines:
         """Both calls of a pair where the values of both have names."""

@@ -13,6 +13,7 @@ from pypto_tmpl.codegen.lane_regions import LaneRegions
 from pypto_tmpl.codegen.lifetimes import Views
 from pypto_tmpl.codegen.origins import window_is_inside
 from pypto_tmpl.codegen.poison import fresh_variables
+from pypto_tmpl.codegen.quiet import Quiet
 from pypto_tmpl.codegen.regions import RuntimeRegions, static_region
 from pypto_tmpl.codegen.sharing import SharedStorage
 from pypto_tmpl.codegen.storage import ChangingTiles, WrittenTiles, written_operand
@@ -60,6 +61,13 @@ class Values:
     @cached_property
     def _views(self) -> Views:
         return Views(self._context.facts, self._table, self._written)
+
+    @cached_property
+    def quiet(self) -> Quiet | None:
+        """What needs no statement; None in a traced script, which records it."""
+        if self._context.script.trace is not None:
+            return None
+        return Quiet(self._context.facts, self._table, self._views, self.runtime_regions.holds)
 
     @cached_property
     def popped_from(self) -> dict[int, int]:

@@ -56,6 +56,10 @@ class Variables:
             name = self._bound[key] = self.names.unique(var.name_hint)
         return name
 
+    def share_name(self, var: ir.Var, source: ir.Var) -> None:
+        """Have ``var`` go by the name of ``source``, whose value it has for good."""
+        self._bound[id(var)] = self._bound[id(source)]
+
     def bind_nothing(self, var: ir.Var) -> None:
         """Mark ``var`` as the result of an op that has no effect and no value here."""
         self._nothing.add(id(var))

@@ -13,6 +13,7 @@ from codegen import builders
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen import script
+from pypto_tmpl.codegen.record import Script
 
 _record: dict[str, set[str]] = defaultdict(set)
 _classes_of_text: dict[str, set[str]] = {}
@@ -20,14 +21,14 @@ _current: list[str] = []
 _emit, _run = script.Generator.script, builders.run
 
 
-def _emit_and_note(self: Any, node: Any, *options: Any) -> str:
-    text = _emit(self, node, *options)
-    _classes_of_text[text] = {type(part).__name__ for part in ir.walk(node)} | {
+def _emit_and_note(self: Any, node: Any, **options: Any) -> Script:
+    emitted = _emit(self, node, **options)
+    _classes_of_text[emitted.text] = {type(part).__name__ for part in ir.walk(node)} | {
         f"{type(kind).__name__}.{kind.name}"
         for part in ir.walk(node)
         if (kind := getattr(part, "scope_kind", None) or getattr(part, "func_type", None)) is not None
     }
-    return text
+    return emitted
 
 
 def _run_and_note(text: str) -> dict[str, Any]:

@@ -141,7 +141,6 @@ EMITTERS = [
 ]  # fmt: skip
 NAME = re.compile(r"[\w.-]*|script/[\w.]+|error\[.*")
 PLAIN = {
-    ("expressions", "without_outer_parentheses"): "it takes a text apart",
     ("script", ""): "a search pattern",
     ("script", "build"): "the name of a mode",
     ("script", "_one_line"): "characters that a docstring cannot have",

@@ -539,7 +539,7 @@ out = ir.Var("t", ir.TensorType([4, 4], FP32), U)
 def test_a_scalar_operator_is_parenthesised_as_an_operand():
     """The op's macro puts its operand next to any operator of its own."""
     added = op("tensor.muls", [out, ir.cast(x, FP32) + 1.0], out.type)
-    assert text_of(added, out, x) == "t * (_fp32(float(x) + 1.0))"
+    assert text_of(added, out, x) == "t * _fp32(float(x) + 1.0)"
     assert text_of(op("tensor.muls", [out, ir.cast(x, FP32)], out.type), out, x) == "t * float(x)"
     assert text_of(op("tensor.muls", [out, -2.0], out.type), out, x) == "t * -2.0"
     sliced = op("tensor.slice", [out, [1, 2], [x + 1, ir.min_(x, 2)]], ir.TensorType([1, 2], FP32))
