@@ -32,6 +32,12 @@ Examples:
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the script here."
 )
 @click.option("--check-shapes", is_flag=True, help="Check type, dtype and static extents at run time.")
+@click.option(
+    "--comments/--no-comments",
+    default=True,
+    help="End lines that bind a tile or tensor in its type (the default), unless shapes are checked.",
+)
+@click.option("--source-comments", is_flag=True, help="Put the source line of a statement above it.")
 @click.option("--format/--no-format", "formatted", default=True, help="Format with black (the default).")
 @click.option(
     "--preamble",
@@ -54,6 +60,8 @@ def gen(
     program: str | None,
     output: Path | None,
     check_shapes: bool,
+    comments: bool,
+    source_comments: bool,
     formatted: bool,
     preamble: PreambleMode,
     source_map: bool,
@@ -79,6 +87,8 @@ def gen(
         preamble=preamble,
         template_dirs=settings.user_template_dirs,
         trace=trace,
+        comments=comments,
+        source_comments=source_comments,
         options=given_options((*script_options, "source_map_file") if source_map else script_options),
     )
     if output is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen import scalars
@@ -11,7 +11,6 @@ from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.filters import py_literal
 from pypto_tmpl.codegen.float_literals import within
 from pypto_tmpl.codegen.precedence import without_needless_parentheses
-from pypto_tmpl.codegen.variables import Variables
 
 # CPython gives up at 200 open brackets (an operator call opens up to three) and, depending on its version, at
 # some 3000 levels of syntax.
@@ -21,10 +20,19 @@ MAX_PARTS = 10_000  # of one statement: parts that share parts could be told in 
 Handler = Callable[[Any], str]
 
 
+class Names(Protocol):
+    """What an expression asks of the variables that it names."""
+
+    unbound: list[ir.Var]
+
+    def name_of(self, var: ir.Var) -> str: ...
+    def forget(self, reported: int) -> None: ...
+
+
 class Expressions:
     """Texts of expressions; calls are the business of those who say so by ``handle``."""
 
-    def __init__(self, context: Context, variables: Variables) -> None:
+    def __init__(self, context: Context, variables: Names) -> None:
         self._context, self._variables = context, variables
         self.macros = context.macros
         self.report = context.report

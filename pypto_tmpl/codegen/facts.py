@@ -27,8 +27,8 @@ class Code(NamedTuple):
 def code_of(root: ir.IRNode) -> Code:
     """The code below ``root`` (itself included).
 
-    Types are not entered: what stands in them is no code of its own. Nor are names and constants listed as
-    nodes, which have no parts. What several nodes share is found once.
+    Types are not entered: what stands in them is no code of its own. Nor is listed as a node what has no
+    parts, but for text of a user's, which may do anything. What several nodes share is found once.
     """
     nodes: list[ir.IRNode] = []
     names: list[int] = []
@@ -42,7 +42,7 @@ def code_of(root: ir.IRNode) -> Code:
             fields = _CODE_FIELDS[kind] = _code_fields(kind)
         if kind in _NAMES:
             names.append(id(node))
-        if not fields or id(node) in seen:
+        if (not fields and kind is not ir.InlineStmt) or id(node) in seen:
             continue
         seen.add(id(node))
         nodes.append(node)

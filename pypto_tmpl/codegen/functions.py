@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.assignments import Assignments
 from pypto_tmpl.codegen.calls import OperatorCalls
+from pypto_tmpl.codegen.comments import Comments
 from pypto_tmpl.codegen.context import Context, Lines
 from pypto_tmpl.codegen.control_flow import ControlFlow
 from pypto_tmpl.codegen.expressions import Expressions
@@ -23,6 +24,8 @@ from pypto_tmpl.codegen.unchanged import UnchangedValues
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
+
+In, Out, InOut = ir.ParamDirection.In, ir.ParamDirection.Out, ir.ParamDirection.InOut
 
 if TYPE_CHECKING:
     from pypto_tmpl.codegen.script import ScriptBuilder
@@ -47,8 +50,9 @@ class FunctionEmitter:
         assignments = Assignments(context, variables, values, expressions, valid, calls)
         self._checks = ParameterChecks(context, variables, assignments)
         self._statements = statements = Statements(
-            context, variables, values, expressions, calls, launches, assignments, tracing
-        )
+            context, variables, values, expressions, calls, launches, assignments, tracing,
+            Comments(context, variables, values),
+        )  # fmt: skip
         unchanged = UnchangedValues(context, variables, launches)
         flow = ControlFlow(
             context, variables, expressions, launches, assignments, statements, unchanged, tracing
@@ -106,7 +110,12 @@ class FunctionEmitter:
         return [self._function(name, params, both), self._function(lane, params, body)]
 
     def _function(self, name: str, params: list[str], body: Lines) -> str:
-        summary = self._forms.function_summary(self._context.function.func_type.name)
+        function = self._context.function
+        by_direction = {direction: list[str]() for direction in (In, InOut, Out)}
+        for var, direction in zip(function.params, function.param_directions, strict=True):
+            by_direction[direction].append(self._variables.name_of(var))
+        parameters = [(direction.name, names) for direction, names in by_direction.items()]
+        summary = self._forms.function_summary(function.func_type.name, parameters)
         text = self._forms.function(name, params, summary, body)
         return self._context.script.marks.function(text, name, self._context.function)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.formatting import LINE_LENGTH
 
 _SIGN = "\0"  # no text of Python has it
 _HEAD = "h"  # behind the number of a statement, at the line that it is known by
@@ -58,6 +59,7 @@ class Marks:
         self.takes_notes = takes_notes
         self.notes: dict[ir.Stmt, LaunchNote] = {}
         self._marked: list[ir.Stmt | FunctionMark] = []
+        self._remarks: dict[ir.Stmt, str] = {}
 
     def statement(self, lines: list[str], stmt: ir.Stmt) -> list[str]:
         """Texts of a statement with a mark each, unless their first line has one already."""
@@ -79,6 +81,10 @@ class Marks:
         """The text of a function with a mark."""
         return _with_sign(text, self._sign(FunctionMark(name, function, text.count("\n") + 1)))
 
+    def remark(self, stmt: ir.Stmt, text: str) -> None:
+        """Have the line that a statement is known by end in a comment, unless it grows too long by that."""
+        self._remarks[stmt] = text
+
     def taken_out(self, text: str) -> Unmarked:
         """The text without marks, and what they say."""
         statements: dict[int, ir.Stmt] = {}
@@ -95,9 +101,16 @@ class Marks:
                 statements[line] = made_from
                 if number.endswith(_HEAD):
                     heads.setdefault(made_from, line)
+                    whole.append(self._fitting_remark(made_from, whole[-1]))
             whole += (end, rest)
             line += part.count("\n")
         return Unmarked("".join(whole), statements, heads, functions)
+
+    def _fitting_remark(self, stmt: ir.Stmt, text: str) -> str:
+        """The remark on a statement behind the last line of ``text``, empty where it does not fit."""
+        remark = self._remarks.get(stmt, "")
+        length = len(text) - (text.rfind("\n") + 1) + len(remark)
+        return remark if length <= LINE_LENGTH else ""
 
     def _sign(self, made_from: ir.Stmt | FunctionMark) -> str:
         self._marked.append(made_from)

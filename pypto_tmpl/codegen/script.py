@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.comments import NO_COMMENTS, CommentChoice
 from pypto_tmpl.codegen.cut_tiles import CutTiles
 from pypto_tmpl.codegen.environment import OpMacros, TemplateMacros, create_environment, render
 from pypto_tmpl.codegen.functions import FunctionEmitter
@@ -82,14 +83,16 @@ class Generator:
         options: ScriptOptions | None = None,
         takes_notes: bool = False,
         warns: bool = False,
+        comments: CommentChoice = NO_COMMENTS,
     ) -> Script:
         """The unformatted script of ``node``, with the environment's options if none are given.
 
         It ``takes_notes`` of what launches ask of the run time, and ``warns`` of each tensor that cores hand
-        over unordered. Raises: UnsupportedProgramError listing all obstacles.
+        over unordered. ``comments`` are those that it makes of types and source lines.
+        Raises: UnsupportedProgramError listing all obstacles.
         """
         marks = Marks(takes_notes=takes_notes)
-        builder = ScriptBuilder(self, node, check_shapes, trace, marks, read_options(options))
+        builder = ScriptBuilder(self, node, check_shapes, trace, marks, read_options(options), comments)
         script = builder.build(preamble)
         for message in handover_warnings(builder.kernels, self.table) if warns else ():
             warnings.warn(message, HandoverWarning, stacklevel=4)
@@ -125,10 +128,13 @@ class ScriptBuilder:
         trace: TraceSelection | None,
         marks: Marks,
         options: ScriptOptions,
+        comments: CommentChoice = NO_COMMENTS,
     ) -> None:
         self.generator = generator
         self.options = options
         self.check_shapes = check_shapes
+        self.comments = comments.types and not check_shapes  # checks say the types as well
+        self.source_comments = comments.source_lines
         self.marks = marks
         self.trace = None if trace is None else ScriptTrace(trace)
         self.program = node if isinstance(node, ir.Program) else None

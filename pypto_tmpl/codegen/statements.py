@@ -8,6 +8,7 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.assignments import Assignments
 from pypto_tmpl.codegen.calls import OperatorCalls
+from pypto_tmpl.codegen.comments import Comments
 from pypto_tmpl.codegen.context import Context, Lines
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.facts import Launch
@@ -39,11 +40,12 @@ class Statements:
         launches: Launches,
         assignments: Assignments,
         tracing: Tracing,
+        comments: Comments,
     ) -> None:
         self._context, self._forms = context, context.forms
         self._variables, self._values, self._expressions = variables, values, expressions
         self._calls, self._launches, self._assignments = calls, launches, assignments
-        self._tracing = tracing
+        self._tracing, self._comments = tracing, comments
         self._count = 0
         self._pair_target: ir.Var | None = None  # of the earlier call of a pair, which runs with the later
         self._handlers: dict[type, Handler] = {
@@ -69,6 +71,8 @@ class Statements:
             return []
         self._context.current_span = stmt.span
         lines = self._tracing.statement(stmt, self._own_lines)
+        if lines and self._context.script.source_comments:
+            lines = [*self._comments.source_line(stmt), *lines]
         if not stmt.leading_comments:
             return lines
         comments = [
@@ -86,6 +90,8 @@ class Statements:
             launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
             if isinstance(launch, Launch):
                 marks.notes[stmt] = self._launches.launch_note(launch)
+        if lines and self._context.script.comments and isinstance(stmt, ir.AssignStmt):
+            self._comments.note_types(stmt)
         return lines if isinstance(stmt, ir.InlineStmt) else marks.own(lines, stmt)
 
     def _sequence(self, stmt: ir.SeqStmts) -> Lines:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.comments import CommentChoice
 from pypto_tmpl.codegen.formatting import format_script
 from pypto_tmpl.codegen.layout import formatted
 from pypto_tmpl.codegen.options import GivenOptions, read_options
@@ -23,6 +24,8 @@ def torch_codegen(
     template_dirs: Folder | Sequence[Folder] = (),
     trace: bool | TraceSelection = False,
     options: GivenOptions = None,
+    comments: bool = False,
+    source_comments: bool = False,
 ) -> str:
     """Executable Python/PyTorch text for a program or function at any stage of the pass pipeline.
 
@@ -33,13 +36,17 @@ def torch_codegen(
     ``template_dirs``, a folder or several, come before the project's own; a program that has ops of theirs is
     read under ``pypto_tmpl.overlays.using_templates``. ``trace`` makes the script record the values that it
     computes, all or a selection, in ``_TRACE``; ``Trace.of(namespace, script, node)`` takes them from there.
-    ``options``, such as ``{"poison": True}``, are those of docs/options.md; without them the environment's.
+    ``comments`` has the lines that bind a tile or tensor end in its type, where that fits and no check says
+    it; ``source_comments`` has the source line of a statement stand above it. ``options``, such as
+    ``{"poison": True}``, are those of docs/options.md; without them the environment's.
     ``emit_script`` gives the same text with all that is known of it.
 
     Raises: TypeError for another kind of node; OptionError; ValueError (UnsupportedProgramError) that lists
     every operator, dtype and node that no script can be made of, with function, variable and source line.
     """
-    script = _script(node, check_shapes, preamble, template_dirs, trace, options)
+    script = _script(
+        node, check_shapes, preamble, template_dirs, trace, options, CommentChoice(comments, source_comments)
+    )
     return format_script(script.text) if format else script.text
 
 
@@ -52,13 +59,17 @@ def emit_script(
     template_dirs: Folder | Sequence[Folder] = (),
     trace: bool | TraceSelection = False,
     options: GivenOptions = None,
+    comments: bool = False,
+    source_comments: bool = False,
 ) -> Script:
     """What ``torch_codegen`` makes of a program, with all that is known of the text.
 
     That is which lines the functions have and what each line was made from, the helpers that the script
     carries, where its program begins and where it records values. Arguments and errors are the same.
     """
-    script = _script(node, check_shapes, preamble, template_dirs, trace, options)
+    script = _script(
+        node, check_shapes, preamble, template_dirs, trace, options, CommentChoice(comments, source_comments)
+    )
     return formatted(script) if format else script
 
 
@@ -69,6 +80,7 @@ def _script(
     template_dirs: Folder | Sequence[Folder],
     trace: bool | TraceSelection,
     options: GivenOptions,
+    comments: CommentChoice,
 ) -> Script:
     if not isinstance(node, ir.Program | ir.Function):
         raise TypeError(f"torch_codegen takes a Program or a Function, got {type(node).__name__}")
@@ -82,4 +94,5 @@ def _script(
         trace=selection,
         options=read_options(options),
         warns=True,
+        comments=comments,
     )

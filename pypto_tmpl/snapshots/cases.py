@@ -50,7 +50,12 @@ def emitted(source: Source, emission: Emission) -> str:
     """The script of a program as snapshots hold it."""
     program = source.program()
     return torch_codegen(
-        program, check_shapes=emission.check_shapes, format=True, preamble=emission.preamble, options={}
+        program,
+        emission.check_shapes,
+        format=True,
+        preamble=emission.preamble,
+        options={},
+        comments=True,
     )
 
 

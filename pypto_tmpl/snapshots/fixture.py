@@ -89,6 +89,7 @@ class PyptoSnapshot:
             format=True,
             preamble=self._emission.preamble,
             options={},
+            comments=True,
         )
         path = self._folder / f"{self._next_stem()}.py"
         self._record.used.add(str(path))

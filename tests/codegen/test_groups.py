@@ -81,8 +81,10 @@ def test_metadata_and_call_sites():
     assert text.count("_GROUP_META.update(") == 1
     checked = '_compare_shapes({"x": (x.shape, [4, 8]), "out": (out.shape, [4, 8])})\n'
     call = '    return _run_group_call("k", x, out)\n'
-    assert f'def main(x, out):\n    """Opaque function."""\n    {checked}{call}' in text
-    assert 'def k(x, out):\n    """Group function."""\n    return _run_group_call("k", x, out)\n' in text
+    parameters = "In: x, out."
+    assert f'def main(x, out):\n    """Opaque function. {parameters}"""\n    {checked}{call}' in text
+    kind = "Group of kernels (cube and vector core)."
+    assert f'def k(x, out):\n    """{kind} {parameters}"""\n    return _run_group_call("k", x, out)\n' in text
 
 
 def test_members_are_the_callees_whatever_their_names():

@@ -226,7 +226,7 @@ def test_a_script_without_helpers():
         '"""f\n\nEmitted by pypto_tmpl: change the IR or a template, not this text.\n"""\n\n'
         "import torch\n\n\n"
         "def f(n):\n"
-        '    """Opaque function."""\n'
+        '    """Opaque function. In: n."""\n'
         "    return n + 1\n"
     )
 
@@ -370,11 +370,11 @@ def test_own_templates_replace_the_project_s(tmp_path):
         generator().environment.loader.get_source(generator().environment, "script/statements.py.jinja")
     )[0]
     (folder / "statements.py.jinja").write_text(
-        original.replace("{{ kind }} function.", "A {{ kind }}, mine.")
+        original.replace('kind ~ " function"', '"A " ~ kind ~ ", mine"')
     )
     f = function("f", [n], ret(n))
-    assert '"""A Opaque, mine."""' in torch_codegen(f, template_dirs=[tmp_path])
-    assert '"""Opaque function."""' in torch_codegen(f)
+    assert '"""A Opaque, mine. In: n."""' in torch_codegen(f, template_dirs=[tmp_path])
+    assert '"""Opaque function. In: n."""' in torch_codegen(f)
 
 
 def test_a_typo_in_a_script_template_names_its_line(tmp_path):

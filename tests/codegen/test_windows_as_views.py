@@ -22,6 +22,7 @@ from codegen.builders import (
     tile,
 )
 
+from pypto_tmpl import ir
 from pypto_tmpl.debug import torch_codegen
 
 
@@ -51,6 +52,18 @@ def test_a_window_whose_tensor_is_written_before_it_is_used_is_a_copy():
     assert "x[4:8, 0:8].clone()" in text
     data = numbers(8, 8)
     assert torch.equal(evaluate_body(*body, args=[(x, data.clone())]), data.roll(4, 0))
+
+
+def test_a_window_that_a_user_s_line_may_write_before_it_is_used_is_a_copy():
+    x, t, u = tensor("x", [8, 8]), tile("t", [4, 8]), tile("u", [4, 8])
+    body = [
+        assign(t, load(x, [4, 0], [4, 8])),
+        ir.InlineStmt("x.zero_()", ir.InlineLanguage.Python, ir.Span.unknown()),
+        assign(u, binary("tile.add", t, t)),
+        ret(u),
+    ]
+    got = evaluate_body(*body, args=[(x, numbers(8, 8))])
+    assert torch.equal(got, numbers(8, 8)[4:] * 2)
 
 
 def test_a_tile_that_is_written_is_a_copy():
