@@ -1,5 +1,7 @@
 """Simplify: arithmetic, what ranges tell, branches and loops that are known, and what may not be assumed."""
 
+import time
+
 import pytest
 from passes.kernels import after, kernel
 
@@ -135,3 +137,39 @@ def test_carries_of_known_loops_are_their_values():
     node = passes.simplify()(kernel(*lines))
     assert "[r_end, 0]" in ir.python_print(node, format=False)
     assert after("Simplify", kernel(*lines))[0] == "r_end = n"
+
+
+def test_scalars_that_only_dead_ones_read_go_too():
+    lines = (
+        "a = n + 1",
+        "if n > 3:",
+        "    b = pl.yield_(a * 2)",
+        "else:",
+        "    b = pl.yield_(a * 3)",
+        "c = b + 1",
+        "d = n + 5",
+        "t = pl.load(x, [d, 0], [1, 16])",
+    )
+    found = after("Simplify", kernel(*lines))
+    assert [line.split(" =")[0] for line in found if "=" in line] == ["d", "t"]
+
+
+def test_a_side_that_ends_in_a_jump_yields_nothing():
+    lines = (
+        "for i in pl.range(4):",
+        "    if n > i:",
+        "        break",
+        "    else:",
+        "        b = pl.yield_(n * 2)",
+        "    t = pl.load(x, [i, 0], [1, 16])",
+    )
+    assert after("Simplify", kernel(*lines))[3:5] == ["  else:", "    pass"]
+
+
+def test_a_long_chain_of_dead_scalars_takes_one_sweep():
+    chain = ["a0 = n + 1", *(f"a{k} = a{k - 1} + n" for k in range(1, 1500))]
+    start = time.process_time()
+    got = passes.simplify()(kernel(*chain, "t = pl.load(x, [0, 0], [1, 16])"))
+    (function,) = got.functions.values()
+    assert sum(isinstance(node, ir.AssignStmt) for node in ir.walk(function)) == 1
+    assert time.process_time() - start < 5
