@@ -44,16 +44,28 @@ function coloured(parts) {
 
 /**
  * Lines with numbers, in chunks that the browser lays out when they come into view; long texts are
- * built bit by bit, so that the page stays usable. Lines in `failed` are marked; the first `folded`
- * lines, which hold `what`, are hidden until they are asked for.
+ * built bit by bit, so that the page stays usable. Lines in `failed` are marked; those after the first
+ * `shown`, which hold `what`, are hidden until they are asked for.
  */
-function codeView(lines, failed = [], folded = 0, what = "") {
+function codeView(lines, failed = [], shown = lines.length, what = "") {
   const view = element("div", { class: "code" });
   const marked = new Set(failed);
   let quotes = "";
+  let isUnfolded = false;
+  const addFold = () => {
+    const fold = element("p", { class: "fold" });
+    fold.unfold = () => {
+      isUnfolded = true;
+      for (const chunk of view.querySelectorAll(".chunk")) chunk.hidden = false;
+      fold.remove();
+    };
+    const text = `⋯ ${lines.length - shown} lines of ${what}`;
+    fold.append(element("button", { type: "button", onclick: fold.unfold }, text));
+    view.append(fold);
+  };
   const addChunk = (start) => {
-    const end = Math.min(start + CHUNK, start < folded ? folded : lines.length);
-    const chunk = element("div", { class: "chunk", hidden: end <= folded });
+    const end = Math.min(start + CHUNK, start < shown ? shown : lines.length);
+    const chunk = element("div", { class: "chunk", hidden: start >= shown && !isUnfolded });
     for (let index = start; index < end; index += 1) {
       let parts;
       [parts, quotes] = tokens(lines[index], quotes);
@@ -61,6 +73,7 @@ function codeView(lines, failed = [], folded = 0, what = "") {
       const text = codeLine("span", {}, lines[index], coloured(parts));
       chunk.append(element("div", { class: kind, "data-number": index + 1 }, text));
     }
+    if (start === shown) addFold();
     view.append(chunk);
     return end;
   };
@@ -70,15 +83,6 @@ function codeView(lines, failed = [], folded = 0, what = "") {
     if (next < lines.length) setTimeout(() => view.isConnected && addFrom(next, next + 4 * CHUNK));
     else view.dataset.complete = "yes";
   };
-  if (folded) {
-    const fold = element("p", { class: "fold" });
-    fold.unfold = () => {
-      for (const chunk of view.querySelectorAll(".chunk")) chunk.hidden = false;
-      fold.remove();
-    };
-    fold.append(element("button", { type: "button", onclick: fold.unfold }, `⋯ ${folded} lines of ${what}`));
-    view.append(fold);
-  }
-  addFrom(0, Math.max(folded + 2 * CHUNK, ...failed));
+  addFrom(0, Math.max(2 * CHUNK, shown, ...failed));
   return view;
 }

@@ -23,7 +23,7 @@ function irView(stage) {
 
 function scriptView(stage) {
   if (!stage.script.length) return element("p", {}, "The report holds no script of this stage.");
-  return codeView(linesOf(stage.script), stage.failed_lines, stage.helper_lines, "run-time helpers");
+  return codeView(linesOf(stage.script), stage.failed_lines, stage.program_lines || undefined, "run-time helpers");
 }
 
 function stageHead(stage) {
@@ -97,7 +97,7 @@ function show(stageIndex, view = selected.view, isFirst = false) {
 /** The first marked line of a view that the page shows: helpers are folded. */
 function firstFailed(view, stage) {
   if (VIEWS[view][0] === "IR") return stage.failed_ir_lines[0];
-  if (VIEWS[view][0] === "Script") return stage.failed_lines.find((line) => line > stage.helper_lines);
+  if (VIEWS[view][0] === "Script") return stage.failed_lines.find((line) => line <= stage.program_lines);
 }
 
 function goToLine(number) {

@@ -26,7 +26,7 @@ def check(
 
 VIEW_FIELDS = "valid_shape, stride, start_offset, blayout, slayout, fractal, pad, compact"
 ANNOTATIONS = [
-    ("pl.Tensr[[4], pl.FP32]", 1, "'pl.Tensr[[4], pl.FP32]' is no type", "types: Tensor, Tile, Scalar, Array, Tuple, DistributedTensor, Ptr, PtrType, MemRefType, UnknownType, WindowBufferType, CommCtx, CommCtxType, PrefetchAsyncContext, PrefetchAsyncContextType, AsyncEvent, AsyncEventType, AsyncSession, AsyncSessionType; did you mean 'Tensor'?"),
+    ("pl.Tensr[[4], pl.FP32]", 1, "'pl.Tensr[[4], pl.FP32]' is no type", "types: Tensor, Tile, Scalar, Array, Tuple, DistributedTensor, Ptr, PtrType, MemRefType, UnknownType, WindowBufferType, CommCtx, PrefetchAsyncContext, AsyncEvent, AsyncSession, CommCtxType, PrefetchAsyncContextType, AsyncEventType, AsyncSessionType; did you mean 'Tensor'?"),
     ("pl.Scalar[pl.FP33]", 11, "'pl.FP33' is no data type", "data types: BOOL, INT4, INT8, INT16, INT32, INT64, INDEX, UINT4, UINT8, UINT16, UINT32, UINT64, FP4, FP8E4M3FN, FP8E5M2, FP16, FP32, FP8E8M0, BF16, HF4, HF8, TASK_ID; did you mean 'FP32'?"),
     ('pl.Tensor[["a"], pl.FP32]', 12, "a string is no expression"),
     ("pl.Tensor[[1.5], pl.FP32]", 12, "an extent is an integer, not '1.5'"),
@@ -49,7 +49,7 @@ ANNOTATIONS = [
     ("pl.Tensor[[3], pl.FP4]", 1, "packed FP4 needs a positive even last extent, got 3"),
     ("pl.Array[0, pl.INT8]", 1, "the extent of an ArrayType is a positive constant"),
     ("pl.Array[4, pl.FP32]", 1, "an ArrayType holds integers, BOOL or TASK_ID, not FP32"),
-    ("3", 1, "'3' is no type", "types: Tensor, Tile, Scalar, Array, Tuple, DistributedTensor, Ptr, PtrType, MemRefType, UnknownType, WindowBufferType, CommCtx, CommCtxType, PrefetchAsyncContext, PrefetchAsyncContextType, AsyncEvent, AsyncEventType, AsyncSession, AsyncSessionType"),
+    ("3", 1, "'3' is no type", "types: Tensor, Tile, Scalar, Array, Tuple, DistributedTensor, Ptr, PtrType, MemRefType, UnknownType, WindowBufferType, CommCtx, PrefetchAsyncContext, AsyncEvent, AsyncSession, CommCtxType, PrefetchAsyncContextType, AsyncEventType, AsyncSessionType"),
 ]  # fmt: skip
 
 

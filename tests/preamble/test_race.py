@@ -308,7 +308,7 @@ SPLIT_LANES = """
 
 @pytest.mark.parametrize(("meet", "expected"), [("_aic_gather(torch.ones(1, 1), 1)", False), ("pass", True)])
 def test_split_lanes_are_in_order_where_they_meet(meet, expected):
-    script = Script(TOPICS, SPLIT_LANES.format(meet=meet))
+    script = Script(TOPICS, SPLIT_LANES.format(meet=meet), switchable=True)
     script["_RACE_CHECK"] = True
     if expected:
         with pytest.raises(RuntimeError, match="race: no pipe transfer orders two accesses"):

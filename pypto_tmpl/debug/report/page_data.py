@@ -84,7 +84,7 @@ class PageData:
             "tensors": [self._tensor(stage, verdict) for verdict in stage.verdicts],
             "ir": [[section.name, section.start, self.lines.runs(section.lines)] for section in sections],
             "script": self.lines.runs([] if stage.record is None else stage.record.text.splitlines()),
-            "helper_lines": helper_lines(stage.record),
+            "program_lines": program_lines(stage.record),
             "before": None,
             "changes": [],
         }
@@ -112,9 +112,9 @@ def change_counts(stage: Mapping[str, Any]) -> tuple[int, int]:
     return sum(new for new, _ in counts), sum(gone for _, gone in counts)
 
 
-def helper_lines(script: Script | None) -> int:
-    """How many lines of a script come before its functions: imports and run-time helpers."""
-    return script.functions[0].first - 1 if script is not None and script.functions else 0
+def program_lines(script: Script | None) -> int:
+    """How many lines of a script stand before its run-time helpers: imports and functions."""
+    return max((function.last for function in script.functions), default=0) if script is not None else 0
 
 
 def _marked(stage: StageResult, marks: Marks) -> dict[str, Any]:

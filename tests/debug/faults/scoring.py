@@ -24,7 +24,7 @@ from debug.faults.statements import Place, header, places
 
 from pypto_tmpl import ir
 from pypto_tmpl.debug.search.divergence import Divergence
-from pypto_tmpl.debug.trace.traced_stage import GLOBAL_WRITES
+from pypto_tmpl.debug.trace.traced_stage import writes_tensor
 
 RESULTS = Path(__file__).with_name("results.md")
 TEXT_LIMIT = 100
@@ -102,7 +102,7 @@ def _stem(name: str) -> str:
 def _op(text: str) -> str:
     match = re.search(r" = pl\.(?:\w+\.)*(\w+)\(", text)
     op = match[1] if match else ""
-    return "write" if op in GLOBAL_WRITES else op
+    return "write" if writes_tensor(op) else op
 
 
 def score(fault: Fault) -> Score:

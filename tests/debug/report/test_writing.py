@@ -112,7 +112,9 @@ def test_a_stage_has_its_text_its_changes_and_its_script(page):
     assert counts == {"": [0, 0], "main": [6, 6]}
     script = lines(data, bad["script"])
     assert any("* 3.0" in line for line in script)
-    assert script[bad["helper_lines"]].startswith("def main(")
+    program, helpers = script[: bad["program_lines"]], script[bad["program_lines"] :]
+    assert any(line.startswith("def main(") for line in program) and program[-1].startswith("    return ")
+    assert "# Run-time helpers follow." in helpers
     assert data["stages"][0]["before"] is None and data["stages"][0]["changes"] == []
 
 
@@ -145,7 +147,7 @@ def test_stages_without_a_verdict(tmp_path):
     assert [stage["verdict"] for stage in data["stages"]] == ["ok", "failed", "unreadable"]
     failed = data["stages"][1]
     # The last frame is in a helper, the one before in the program.
-    program_line = next(n for n in failed["failed_lines"] if n > failed["helper_lines"])
+    program_line = next(n for n in failed["failed_lines"] if n <= failed["program_lines"])
     assert '_check_tensor("a", a, [8, 16]' in lines(data, failed["script"])[program_line - 1]
     assert "01_after_Pass1.py:9" in failed["failure"]
     assert page.texts["h2"][0] == "First bad stage: 01_after_Pass1 fails"
