@@ -278,11 +278,7 @@ def _raise_failure(group, remaining):
 
 
 def _run_lanes(group, lanes):
-    """Run the lanes of a group concurrently until all have ended.
-
-    Raises: RuntimeError from the first error in a lane, or because no lane can go on, or on
-        timeout; all other lanes are then cancelled.
-    """
+    """Run the lanes of a group concurrently until all have ended; the first error cancels the others."""
     outer, timeout = _lane_context.group, _MIXED_KERNEL_TIMEOUT_SEC
     if outer:
         with outer.lock:
@@ -374,11 +370,7 @@ def _pass_region(value, valid_shape):
 
 
 def _split_mode_to_int(split):
-    """Split code 0..4: 0 none, 1 / 2 halves of dim 0 / dim 1, 3 / 4 the same over an odd extent.
-
-    None stands for 0 and a decimal text such as "0" for its number.
-    Raises: ValueError for anything else.
-    """
+    """Split code 0..4: 0 none, 1 / 2 halves of dim 0 / dim 1, 3 / 4 the same over an odd extent."""
     if type(split) is int and 0 <= split <= 4:
         return split
     code = 0 if split is None else split
@@ -418,10 +410,7 @@ def _with_region(tile, valid):
 
 
 def _valid_extents(op, tile, valid_shape):
-    """The valid extents of a tile as a list of ints within its box; None stands for the whole box.
-
-    Raises: ValueError if there is not one extent a dimension.
-    """
+    """The valid extents of a tile as a list of ints within its box; None stands for the whole box."""
     if valid_shape is None:
         return [*tile.shape]
     if len(valid_shape) != tile.dim():
@@ -435,10 +424,7 @@ def _lane_extents(valid, stride):
 
 
 def _lane_stride(op, tile, code, lane_stride):
-    """Cells between the starts of the two lanes: lane_stride, or half of the box, rounded up.
-
-    Raises: ValueError for a tile without the axis and for a stride outside 1..ceil(extent/2).
-    """
+    """Cells between the starts of the two lanes: lane_stride, or half of the box, rounded up."""
     axis = _split_axis(code)
     if axis >= tile.dim():
         raise ValueError(f"{op}(split={code}): a tile of shape {[*tile.shape]} has no dim {axis}")
@@ -454,11 +440,7 @@ def _lane_stride(op, tile, code, lane_stride):
 
 
 def _check_split_parity(op, tile, code, stride, valid):
-    """Refuse a split code that the extents contradict.
-
-    1 and 2 need an even extent of the box; 3 and 4 need lane 0 to hold exactly one valid cell more
-    than lane 1, whatever the box is.   Raises: ValueError naming the extents.
-    """
+    """Refuse a split code that the extents contradict: of the box for 1 and 2, of valid cells for 3 and 4."""
     axis = _split_axis(code)
     if code in (1, 2) and tile.shape[axis] % 2:
         raise ValueError(
@@ -474,12 +456,7 @@ def _check_split_parity(op, tile, code, stride, valid):
 
 
 def _lane_part(tile, code, lane, stride, valid, copy=True):
-    """What a lane owns of a tile: the cells from lane*stride on, along the split axis.
-
-    Shapes: ceil(extent/2) along the axis on both lanes, padded where the tile ends earlier.
-    Valid region: clamp(valid - lane*stride, 0, stride) along the axis, the other dims' unchanged.
-    Without `copy` it may be a view of the tile.
-    """
+    """What a lane owns of a tile: half of it from lane*stride on, with at most `stride` valid cells."""
     axis = _split_axis(code)
     half = (tile.shape[axis] + 1) // 2
     start = lane * stride
@@ -498,10 +475,7 @@ def _lane_part(tile, code, lane, stride, valid, copy=True):
 
 
 def _lane_parts(op, tile, code, lane_stride=None, valid_shape=None, copy=True):
-    """What lanes 0 and 1 own of a tile; see _lane_part.
-
-    Raises: ValueError if code, stride and extents do not fit.
-    """
+    """What lanes 0 and 1 own of a tile; see _lane_part."""
     axis = _split_axis(code)
     is_whole = code <= 2 and lane_stride is None and valid_shape is None
     if is_whole and axis < tile.dim() and tile.shape[axis] % 2 == 0:
@@ -514,11 +488,7 @@ def _lane_parts(op, tile, code, lane_stride=None, valid_shape=None, copy=True):
 
 
 def _merge_lanes(op, parts, code):
-    """Join the parts of lanes 0 and 1 along the split axis.
-
-    Valid region: that of lane 0 if lane 1 is empty; both together if lane 0 is full along the axis.
-    Raises: ValueError if the boxes differ; RuntimeError if the valid cells are not one rectangle.
-    """
+    """Join the parts of lanes 0 and 1 along the split axis; their valid cells must be one rectangle."""
     axis = _split_axis(code)
     if parts[0].shape != parts[1].shape or parts[0].dtype != parts[1].dtype:
         first, second = (f"{[*part.shape]} of {part.dtype}" for part in parts)

@@ -6,8 +6,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 import torch
 
 from pypto_tmpl.preamble import (
-    _check_dtype,
-    _check_tensor,
+    _compare_shapes,
     _cross_core_rt,
     _get_subblock_idx,
     _region,
@@ -18,36 +17,28 @@ from pypto_tmpl.preamble import (
 
 
 def main(x, out):
-    """Orchestration function."""
-    _check_tensor("x", x, [15, 32], torch.float32)
-    _check_tensor("out", out, [15, 32], torch.float32)
+    """Orchestration function. In: x. Out: out."""
+    _compare_shapes({"x": (x.shape, [15, 32]), "out": (out.shape, [15, 32])})
     return _run_group_call("odd", x, out)
 
 
 def odd(x, out):
-    """Group function."""
+    """Group of kernels (cube and vector core). In: x. Out: out."""
     return _run_group_call("odd", x, out)
 
 
 def odd_aic(x, out):
-    """AIC function."""
-    _check_dtype("x", x, torch.float32)
-    _check_dtype("out", out, torch.float32)
-    t = _tile_load(x, [0, 0], [16, 32], [15, 32])
-    _check_tensor("t", t, [16, 32], torch.float32)
+    """AIC kernel (cube core). In: x. Out: out."""
+    t = _tile_load(x, [0, 0], [16, 32], [15, 32])  # FP32[16, 32] valid [15, 32]
     _cross_core_rt.push_to_aiv(t, 3, valid_shape=[15, 32], copy=False)
 
 
 def odd_aiv(x, out):
-    """AIV function."""
-    _check_dtype("x", x, torch.float32)
-    _check_dtype("out", out, torch.float32)
+    """AIV kernel (vector core). In: x. Out: out."""
     lane = _get_subblock_idx()
-    half = _cross_core_rt.pop_from_aic(3)
+    half = _cross_core_rt.pop_from_aic(3)  # FP32[8, 32]
     half_valid = _region(half)
-    _check_tensor("half", half, [8, 32], torch.float32)
-    out = _tile_store((half + half), [lane * 8, 0], out, half_valid)
-    _check_tensor("out", out, [15, 32], torch.float32)
+    out = _tile_store(half + half, [lane * 8, 0], out, half_valid)  # FP32[15, 32]
     return out
 
 

@@ -5,26 +5,22 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _assemble, _assemble_add, _check_tensor, _tile_slice
+from pypto_tmpl.preamble import _assemble, _assemble_add, _compare_shapes, _tile_slice
 
 
 def gemm_split_k(a, b, c):
-    """Orchestration function."""
-    _check_tensor("a", a, [32, 1024], torch.bfloat16)
-    _check_tensor("b", b, [1024, 128], torch.bfloat16)
-    _check_tensor("c", c, [32, 128], torch.float32)
+    """Orchestration function. In: a, b. Out: c."""
+    _compare_shapes(
+        {"a": (a.shape, [32, 1024]), "b": (b.shape, [1024, 128]), "c": (c.shape, [32, 128])}
+    )
     c = _assemble(c, torch.full([32, 128], 0.0, dtype=torch.float32, device=a.device), [0, 0])
-    _check_tensor("c", c, [32, 128], torch.float32)
     for split in range(4):
         k0 = split * 256
         acc = torch.matmul(a[0:32, k0 : k0 + 128].float(), b[k0 : k0 + 128, 0:128].float())
-        _check_tensor("acc", acc, [32, 128], torch.float32)
         for k in range(k0 + 128, k0 + 256, 128):
             acc = acc + torch.matmul(
                 _tile_slice(a, [32, 128], [0, k]).float(),
                 _tile_slice(b, [128, 128], [k, 0]).float(),
             )
-            _check_tensor("acc", acc, [32, 128], torch.float32)
-        c = _assemble_add(c, acc, [0, 0])
-        _check_tensor("c", c, [32, 128], torch.float32)
+        c = _assemble_add(c, acc, [0, 0])  # FP32[32, 128]
     return c

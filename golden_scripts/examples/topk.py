@@ -7,8 +7,8 @@ import torch
 
 from pypto_tmpl.preamble import (
     _assemble,
-    _check_tensor,
     _ci,
+    _compare_shapes,
     _mrgsort_format1,
     _sort32,
     _tile_slice,
@@ -16,25 +16,21 @@ from pypto_tmpl.preamble import (
 
 
 def topk(scores, values, indices):
-    """Orchestration function."""
-    _check_tensor("scores", scores, [8, 128], torch.float32)
-    _check_tensor("values", values, [8, 16], torch.float32)
-    _check_tensor("indices", indices, [8, 16], torch.int32)
+    """Orchestration function. In: scores. Out: values, indices."""
+    _compare_shapes(
+        {
+            "scores": (scores.shape, [8, 128]),
+            "values": (values.shape, [8, 16]),
+            "indices": (indices.shape, [8, 16]),
+        }
+    )
     for r in range(8):
-        ids = _ci(0, [1, 128], torch.uint32, device=scores.device)
-        _check_tensor("ids", ids, [1, 128], torch.uint32)
-        runs = _sort32(scores[r : r + 1, 0:128], ids)
-        _check_tensor("runs", runs, [1, 256], torch.float32)
-        merged = _mrgsort_format1(runs, 64)
-        _check_tensor("merged", merged, [1, 256], torch.float32)
-        pairs = _tile_slice(merged, [1, 32], [0, 0])
-        _check_tensor("pairs", pairs, [1, 32], torch.float32)
-        v = pairs[..., 0::2].clone()
-        _check_tensor("v", v, [1, 16], torch.float32)
-        i = pairs[..., 1::2].clone().view(torch.int32)
-        _check_tensor("i", i, [1, 16], torch.int32)
-        values = _assemble(values, v, [r, 0])
-        _check_tensor("values", values, [8, 16], torch.float32)
-        indices = _assemble(indices, i, [r, 0])
-        _check_tensor("indices", indices, [8, 16], torch.int32)
+        ids = _ci(0, [1, 128], torch.uint32, device=scores.device)  # UINT32[1, 128]
+        runs = _sort32(scores[r : r + 1, 0:128], ids)  # FP32[1, 256]
+        merged = _mrgsort_format1(runs, 64)  # FP32[1, 256]
+        pairs = _tile_slice(merged, [1, 32], [0, 0])  # FP32[1, 32]
+        v = pairs[..., 0::2].clone()  # FP32[1, 16]
+        i = pairs[..., 1::2].clone().view(torch.int32)  # INT32[1, 16]
+        values = _assemble(values, v, [r, 0])  # FP32[8, 16]
+        indices = _assemble(indices, i, [r, 0])  # INT32[8, 16]
     return values, indices

@@ -14,47 +14,29 @@ import warnings
 
 
 def attention(q__ssa_v0, k__ssa_v0, v__ssa_v0, out__ssa_v0):
-    """Orchestration function."""
-    _check_tensor("q__ssa_v0", q__ssa_v0, [16, 64], torch.bfloat16)
-    _check_tensor("k__ssa_v0", k__ssa_v0, [256, 64], torch.bfloat16)
-    _check_tensor("v__ssa_v0", v__ssa_v0, [256, 64], torch.bfloat16)
-    _check_tensor("out__ssa_v0", out__ssa_v0, [16, 64], torch.float32)
-    m__ssa_v0 = torch.zeros([16, 1], dtype=torch.float32, device=q__ssa_v0.device)
-    _check_tensor("m__ssa_v0", m__ssa_v0, [16, 1], torch.float32)
+    """Orchestration function. In: q__ssa_v0, k__ssa_v0, v__ssa_v0. Out: out__ssa_v0."""
+    _compare_shapes(
+        {
+            "q__ssa_v0": (q__ssa_v0.shape, [16, 64]),
+            "k__ssa_v0": (k__ssa_v0.shape, [256, 64]),
+            "v__ssa_v0": (v__ssa_v0.shape, [256, 64]),
+            "out__ssa_v0": (out__ssa_v0.shape, [16, 64]),
+        }
+    )
+    m__ssa_v0 = torch.zeros([16, 1], dtype=torch.float32, device=q__ssa_v0.device)  # FP32[16, 1]
     denom__ssa_v0 = torch.zeros([16, 1], dtype=torch.float32, device=q__ssa_v0.device)
-    _check_tensor("denom__ssa_v0", denom__ssa_v0, [16, 1], torch.float32)
     acc__ssa_v0 = torch.zeros([16, 64], dtype=torch.float32, device=q__ssa_v0.device)
-    _check_tensor("acc__ssa_v0", acc__ssa_v0, [16, 64], torch.float32)
-    _tuple_tmp__ssa_v0 = init(m__ssa_v0, denom__ssa_v0, acc__ssa_v0)
-    m__ssa_v1 = _tuple_tmp__ssa_v0[0]
-    _check_tensor("m__ssa_v1", m__ssa_v1, [16, 1], torch.float32)
-    denom__ssa_v1 = _tuple_tmp__ssa_v0[1]
-    _check_tensor("denom__ssa_v1", denom__ssa_v1, [16, 1], torch.float32)
-    acc__ssa_v1 = _tuple_tmp__ssa_v0[2]
-    _check_tensor("acc__ssa_v1", acc__ssa_v1, [16, 64], torch.float32)
+    m__ssa_v1, denom__ssa_v1, acc__ssa_v1 = init(m__ssa_v0, denom__ssa_v0, acc__ssa_v0)
     acc__iter_v2, denom__iter_v2, m__iter_v2 = acc__ssa_v1, denom__ssa_v1, m__ssa_v1
     for s0__idx_v0 in range(0, 256, 64):
         s__ssa_v0 = torch.zeros([16, 64], dtype=torch.float32, device=q__ssa_v0.device)
-        _check_tensor("s__ssa_v0", s__ssa_v0, [16, 64], torch.float32)
-        s__ssa_v1 = scores(q__ssa_v0, k__ssa_v0, s0__idx_v0, s__ssa_v0)
-        _check_tensor("s__ssa_v1", s__ssa_v1, [16, 64], torch.float32)
+        s__ssa_v1 = scores(q__ssa_v0, k__ssa_v0, s0__idx_v0, s__ssa_v0)  # FP32[16, 64]
         alpha__ssa_v0 = torch.zeros([16, 1], dtype=torch.float32, device=q__ssa_v0.device)
-        _check_tensor("alpha__ssa_v0", alpha__ssa_v0, [16, 1], torch.float32)
         p__ssa_v0 = torch.zeros([16, 64], dtype=torch.bfloat16, device=q__ssa_v0.device)
-        _check_tensor("p__ssa_v0", p__ssa_v0, [16, 64], torch.bfloat16)
-        _tuple_tmp__ssa_v0_1 = online(
+        m__ssa_v4, denom__ssa_v4, alpha__ssa_v1, p__ssa_v1 = online(
             s__ssa_v1, m__iter_v2, denom__iter_v2, alpha__ssa_v0, p__ssa_v0
         )
-        m__ssa_v4 = _tuple_tmp__ssa_v0_1[0]
-        _check_tensor("m__ssa_v4", m__ssa_v4, [16, 1], torch.float32)
-        denom__ssa_v4 = _tuple_tmp__ssa_v0_1[1]
-        _check_tensor("denom__ssa_v4", denom__ssa_v4, [16, 1], torch.float32)
-        alpha__ssa_v1 = _tuple_tmp__ssa_v0_1[2]
-        _check_tensor("alpha__ssa_v1", alpha__ssa_v1, [16, 1], torch.float32)
-        p__ssa_v1 = _tuple_tmp__ssa_v0_1[3]
-        _check_tensor("p__ssa_v1", p__ssa_v1, [16, 64], torch.bfloat16)
-        gm_pipe_buffer_0 = torch.zeros([1], dtype=torch.float32, device=q__ssa_v0.device)
-        _check_tensor("gm_pipe_buffer_0", gm_pipe_buffer_0, [1], torch.float32)
+        gm_pipe_buffer_0 = torch.zeros([1], dtype=torch.float32, device=q__ssa_v0.device)  # FP32[1]
         acc__ssa_v4 = _run_group_call(
             "accumulate",
             p__ssa_v1,
@@ -64,216 +46,136 @@ def attention(q__ssa_v0, k__ssa_v0, v__ssa_v0, out__ssa_v0):
             acc__iter_v2,
             gm_pipe_buffer_0,
         )
-        _check_tensor("acc__ssa_v4", acc__ssa_v4, [16, 64], torch.float32)
         acc__iter_v2, denom__iter_v2, m__iter_v2 = acc__ssa_v4, denom__ssa_v4, m__ssa_v4
     acc__rv_v3, denom__rv_v3, m__rv_v3 = acc__iter_v2, denom__iter_v2, m__iter_v2
-    out__ssa_v1 = finish(acc__rv_v3, denom__rv_v3, out__ssa_v0)
-    _check_tensor("out__ssa_v1", out__ssa_v1, [16, 64], torch.float32)
+    out__ssa_v1 = finish(acc__rv_v3, denom__rv_v3, out__ssa_v0)  # FP32[16, 64]
     return out__ssa_v1
 
 
 def init(m__ssa_v0, denom__ssa_v0, acc__ssa_v0):
-    """AIV function."""
-    _check_dtype("m__ssa_v0", m__ssa_v0, torch.float32)
-    _check_dtype("denom__ssa_v0", denom__ssa_v0, torch.float32)
-    _check_dtype("acc__ssa_v0", acc__ssa_v0, torch.float32)
+    """AIV kernel (vector core). Out: m__ssa_v0, denom__ssa_v0, acc__ssa_v0."""
     t__tile = torch.full([16, 1], -1e30, dtype=torch.float32, device=m__ssa_v0.device)
-    _check_tensor("t__tile", t__tile, [16, 1], torch.float32)
-    m__tile = _tile_store(t__tile, [0, 0], m__ssa_v0)
-    _check_tensor("m__tile", m__tile, [16, 1], torch.float32)
+    m__tile = _tile_store(t__tile, [0, 0], m__ssa_v0)  # FP32[16, 1]
     t__tile_1 = torch.full([16, 1], 0.0, dtype=torch.float32, device=m__ssa_v0.device)
-    _check_tensor("t__tile_1", t__tile_1, [16, 1], torch.float32)
-    denom__tile = _tile_store(t__tile_1, [0, 0], denom__ssa_v0)
-    _check_tensor("denom__tile", denom__tile, [16, 1], torch.float32)
+    denom__tile = _tile_store(t__tile_1, [0, 0], denom__ssa_v0)  # FP32[16, 1]
     t__tile_2 = torch.full([16, 64], 0.0, dtype=torch.float32, device=m__ssa_v0.device)
-    _check_tensor("t__tile_2", t__tile_2, [16, 64], torch.float32)
-    acc__tile = _tile_store(t__tile_2, [0, 0], acc__ssa_v0)
-    _check_tensor("acc__tile", acc__tile, [16, 64], torch.float32)
+    acc__tile = _tile_store(t__tile_2, [0, 0], acc__ssa_v0)  # FP32[16, 64]
     return m__ssa_v0, denom__ssa_v0, acc__ssa_v0
 
 
 def scores(q__ssa_v0, k__ssa_v0, s0__ssa_v0, s__ssa_v0):
-    """AIC function."""
-    _check_dtype("q__ssa_v0", q__ssa_v0, torch.bfloat16)
-    _check_dtype("k__ssa_v0", k__ssa_v0, torch.bfloat16)
-    _check_dtype("s__ssa_v0", s__ssa_v0, torch.float32)
-    k_blk__tile = _tile_slice(k__ssa_v0, [64, 64], [s0__ssa_v0, 0])
-    _check_tensor("k_blk__tile", k_blk__tile, [64, 64], torch.bfloat16)
-    q__ssa_v0_mat = q__ssa_v0[0:16, 0:64]
-    _check_tensor("q__ssa_v0_mat", q__ssa_v0_mat, [16, 64], torch.bfloat16)
-    k_blk__tile_t = k_blk__tile.mT
-    _check_tensor("k_blk__tile_t", k_blk__tile_t, [64, 64], torch.bfloat16)
-    q__ssa_v0_mat_Left = q__ssa_v0_mat
-    _check_tensor("q__ssa_v0_mat_Left", q__ssa_v0_mat_Left, [16, 64], torch.bfloat16)
-    k_blk__tile_t_Right = k_blk__tile_t
-    _check_tensor("k_blk__tile_t_Right", k_blk__tile_t_Right, [64, 64], torch.bfloat16)
-    t__tile = torch.matmul(q__ssa_v0_mat_Left.float(), k_blk__tile_t_Right.float())
-    _check_tensor("t__tile", t__tile, [16, 64], torch.float32)
-    s__tile = _tile_store(t__tile, [0, 0], s__ssa_v0)
-    _check_tensor("s__tile", s__tile, [16, 64], torch.float32)
+    """AIC kernel (cube core). In: q__ssa_v0, k__ssa_v0, s0__ssa_v0. Out: s__ssa_v0."""
+    k_blk__tile = _tile_slice(k__ssa_v0, [64, 64], [s0__ssa_v0, 0])  # BF16[64, 64]
+    q__ssa_v0_mat = q__ssa_v0[0:16, 0:64]  # BF16[16, 64]
+    k_blk__tile_t = k_blk__tile.mT  # BF16[64, 64]
+    t__tile = torch.matmul(q__ssa_v0_mat.float(), k_blk__tile_t.float())  # FP32[16, 64]
+    s__tile = _tile_store(t__tile, [0, 0], s__ssa_v0)  # FP32[16, 64]
     return s__ssa_v0
 
 
 def online(s__ssa_v0, m__ssa_v0, denom__ssa_v0, alpha__ssa_v0, p__ssa_v0):
-    """AIV function."""
-    _check_dtype("s__ssa_v0", s__ssa_v0, torch.float32)
-    _check_dtype("m__ssa_v0", m__ssa_v0, torch.float32)
-    _check_dtype("denom__ssa_v0", denom__ssa_v0, torch.float32)
-    _check_dtype("alpha__ssa_v0", alpha__ssa_v0, torch.float32)
-    _check_dtype("p__ssa_v0", p__ssa_v0, torch.bfloat16)
-    s__tile = _tile_load(s__ssa_v0, [0, 0], [16, 64])
-    _check_tensor("s__tile", s__tile, [16, 64], torch.float32)
-    scaled__tile = s__tile * 0.125
-    _check_tensor("scaled__tile", scaled__tile, [16, 64], torch.float32)
-    m_old__tile = _tile_load(m__ssa_v0, [0, 0], [16, 1])
-    _check_tensor("m_old__tile", m_old__tile, [16, 1], torch.float32)
-    tmp_tile = torch.zeros([16, 128], dtype=torch.float32, device=s__ssa_v0.device)
-    _check_tensor("tmp_tile", tmp_tile, [16, 128], torch.float32)
-    t__tile = torch.amax(scaled__tile, dim=-1, keepdim=True)
-    _check_tensor("t__tile", t__tile, [16, 1], torch.float32)
-    m_new__rm_a0_tmp_v0 = m_old__tile.reshape([1, 16])
-    _check_tensor("m_new__rm_a0_tmp_v0", m_new__rm_a0_tmp_v0, [1, 16], torch.float32)
-    m_new__rm_a1_tmp_v1 = t__tile.reshape([1, 16])
-    _check_tensor("m_new__rm_a1_tmp_v1", m_new__rm_a1_tmp_v1, [1, 16], torch.float32)
-    m_new__row_major_tmp_v2 = torch.maximum(m_new__rm_a0_tmp_v0, m_new__rm_a1_tmp_v1)
-    _check_tensor("m_new__row_major_tmp_v2", m_new__row_major_tmp_v2, [1, 16], torch.float32)
-    m_new__tile = m_new__row_major_tmp_v2.reshape([16, 1])
-    _check_tensor("m_new__tile", m_new__tile, [16, 1], torch.float32)
-    t__tile_1 = scaled__tile - m_new__tile
-    _check_tensor("t__tile_1", t__tile_1, [16, 64], torch.float32)
-    e__tile = torch.exp(t__tile_1)
-    _check_tensor("e__tile", e__tile, [16, 64], torch.float32)
-    t__rm_a0_tmp_v3 = m_old__tile.reshape([1, 16])
-    _check_tensor("t__rm_a0_tmp_v3", t__rm_a0_tmp_v3, [1, 16], torch.float32)
-    t__rm_a1_tmp_v4 = m_new__tile.reshape([1, 16])
-    _check_tensor("t__rm_a1_tmp_v4", t__rm_a1_tmp_v4, [1, 16], torch.float32)
-    t__row_major_tmp_v5 = t__rm_a0_tmp_v3 - t__rm_a1_tmp_v4
-    _check_tensor("t__row_major_tmp_v5", t__row_major_tmp_v5, [1, 16], torch.float32)
-    t__tile_2 = t__row_major_tmp_v5.reshape([16, 1])
-    _check_tensor("t__tile_2", t__tile_2, [16, 1], torch.float32)
-    a__rm_a0_tmp_v6 = t__tile_2.reshape([1, 16])
-    _check_tensor("a__rm_a0_tmp_v6", a__rm_a0_tmp_v6, [1, 16], torch.float32)
-    a__row_major_tmp_v7 = torch.exp(a__rm_a0_tmp_v6)
-    _check_tensor("a__row_major_tmp_v7", a__row_major_tmp_v7, [1, 16], torch.float32)
-    a__tile = a__row_major_tmp_v7.reshape([16, 1])
-    _check_tensor("a__tile", a__tile, [16, 1], torch.float32)
-    t__tile_3 = _tile_load(denom__ssa_v0, [0, 0], [16, 1])
-    _check_tensor("t__tile_3", t__tile_3, [16, 1], torch.float32)
-    t__rm_a0_tmp_v8 = t__tile_3.reshape([1, 16])
-    _check_tensor("t__rm_a0_tmp_v8", t__rm_a0_tmp_v8, [1, 16], torch.float32)
-    t__rm_a1_tmp_v9 = a__tile.reshape([1, 16])
-    _check_tensor("t__rm_a1_tmp_v9", t__rm_a1_tmp_v9, [1, 16], torch.float32)
-    t__row_major_tmp_v10 = t__rm_a0_tmp_v8 * t__rm_a1_tmp_v9
-    _check_tensor("t__row_major_tmp_v10", t__row_major_tmp_v10, [1, 16], torch.float32)
-    t__tile_4 = t__row_major_tmp_v10.reshape([16, 1])
-    _check_tensor("t__tile_4", t__tile_4, [16, 1], torch.float32)
-    tmp_tile_1 = torch.zeros([16, 128], dtype=torch.float32, device=s__ssa_v0.device)
-    _check_tensor("tmp_tile_1", tmp_tile_1, [16, 128], torch.float32)
-    t__tile_5 = torch.sum(e__tile, dim=-1, keepdim=True)
-    _check_tensor("t__tile_5", t__tile_5, [16, 1], torch.float32)
-    d_new__rm_a0_tmp_v11 = t__tile_4.reshape([1, 16])
-    _check_tensor("d_new__rm_a0_tmp_v11", d_new__rm_a0_tmp_v11, [1, 16], torch.float32)
-    d_new__rm_a1_tmp_v12 = t__tile_5.reshape([1, 16])
-    _check_tensor("d_new__rm_a1_tmp_v12", d_new__rm_a1_tmp_v12, [1, 16], torch.float32)
-    d_new__row_major_tmp_v13 = d_new__rm_a0_tmp_v11 + d_new__rm_a1_tmp_v12
-    _check_tensor("d_new__row_major_tmp_v13", d_new__row_major_tmp_v13, [1, 16], torch.float32)
-    d_new__tile = d_new__row_major_tmp_v13.reshape([16, 1])
-    _check_tensor("d_new__tile", d_new__tile, [16, 1], torch.float32)
-    m__tile = _tile_store(m_new__tile, [0, 0], m__ssa_v0)
-    _check_tensor("m__tile", m__tile, [16, 1], torch.float32)
-    denom__tile = _tile_store(d_new__tile, [0, 0], denom__ssa_v0)
-    _check_tensor("denom__tile", denom__tile, [16, 1], torch.float32)
-    alpha__tile = _tile_store(a__tile, [0, 0], alpha__ssa_v0)
-    _check_tensor("alpha__tile", alpha__tile, [16, 1], torch.float32)
-    t__tile_6 = e__tile.to(torch.bfloat16)
-    _check_tensor("t__tile_6", t__tile_6, [16, 64], torch.bfloat16)
-    p__tile = _tile_store(t__tile_6, [0, 0], p__ssa_v0)
-    _check_tensor("p__tile", p__tile, [16, 64], torch.bfloat16)
+    """AIV kernel (vector core).
+
+    In: s__ssa_v0.
+    InOut: m__ssa_v0, denom__ssa_v0.
+    Out: alpha__ssa_v0, p__ssa_v0.
+    """
+    s__tile = _tile_load(s__ssa_v0, [0, 0], [16, 64])  # FP32[16, 64]
+    scaled__tile = s__tile * 0.125  # FP32[16, 64]
+    m_old__tile = _tile_load(m__ssa_v0, [0, 0], [16, 1])  # FP32[16, 1]
+    t__tile = torch.amax(scaled__tile, dim=-1, keepdim=True)  # FP32[16, 1]
+    m_new__rm_a0_tmp_v0 = m_old__tile.reshape([1, 16])  # FP32[1, 16]
+    m_new__rm_a1_tmp_v1 = t__tile.reshape([1, 16])  # FP32[1, 16]
+    m_new__row_major_tmp_v2 = torch.maximum(m_new__rm_a0_tmp_v0, m_new__rm_a1_tmp_v1)  # FP32[1, 16]
+    m_new__tile = m_new__row_major_tmp_v2.reshape([16, 1])  # FP32[16, 1]
+    t__tile_1 = scaled__tile - m_new__tile  # FP32[16, 64]
+    e__tile = torch.exp(t__tile_1)  # FP32[16, 64]
+    t__rm_a0_tmp_v3 = m_old__tile.reshape([1, 16])  # FP32[1, 16]
+    t__rm_a1_tmp_v4 = m_new__tile.reshape([1, 16])  # FP32[1, 16]
+    t__row_major_tmp_v5 = t__rm_a0_tmp_v3 - t__rm_a1_tmp_v4  # FP32[1, 16]
+    t__tile_2 = t__row_major_tmp_v5.reshape([16, 1])  # FP32[16, 1]
+    a__rm_a0_tmp_v6 = t__tile_2.reshape([1, 16])  # FP32[1, 16]
+    a__row_major_tmp_v7 = torch.exp(a__rm_a0_tmp_v6)  # FP32[1, 16]
+    a__tile = a__row_major_tmp_v7.reshape([16, 1])  # FP32[16, 1]
+    t__tile_3 = _tile_load(denom__ssa_v0, [0, 0], [16, 1])  # FP32[16, 1]
+    t__rm_a0_tmp_v8 = t__tile_3.reshape([1, 16])  # FP32[1, 16]
+    t__rm_a1_tmp_v9 = a__tile.reshape([1, 16])  # FP32[1, 16]
+    t__row_major_tmp_v10 = t__rm_a0_tmp_v8 * t__rm_a1_tmp_v9  # FP32[1, 16]
+    t__tile_4 = t__row_major_tmp_v10.reshape([16, 1])  # FP32[16, 1]
+    t__tile_5 = torch.sum(e__tile, dim=-1, keepdim=True)  # FP32[16, 1]
+    d_new__rm_a0_tmp_v11 = t__tile_4.reshape([1, 16])  # FP32[1, 16]
+    d_new__rm_a1_tmp_v12 = t__tile_5.reshape([1, 16])  # FP32[1, 16]
+    d_new__row_major_tmp_v13 = d_new__rm_a0_tmp_v11 + d_new__rm_a1_tmp_v12  # FP32[1, 16]
+    d_new__tile = d_new__row_major_tmp_v13.reshape([16, 1])  # FP32[16, 1]
+    m__tile = _tile_store(m_new__tile, [0, 0], m__ssa_v0)  # FP32[16, 1]
+    denom__tile = _tile_store(d_new__tile, [0, 0], denom__ssa_v0)  # FP32[16, 1]
+    alpha__tile = _tile_store(a__tile, [0, 0], alpha__ssa_v0)  # FP32[16, 1]
+    t__tile_6 = e__tile.to(torch.bfloat16)  # BF16[16, 64]
+    p__tile = _tile_store(t__tile_6, [0, 0], p__ssa_v0)  # BF16[16, 64]
     return m__ssa_v0, denom__ssa_v0, alpha__ssa_v0, p__ssa_v0
 
 
 def accumulate(p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0, acc__ssa_v0, __gm_pipe_buffer):
-    """Group function."""
+    """Group of kernels (cube and vector core).
+
+    In: p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0.
+    InOut: acc__ssa_v0.
+    Out: __gm_pipe_buffer.
+    """
     return _run_group_call(
         "accumulate", p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0, acc__ssa_v0, __gm_pipe_buffer
     )
 
 
 def accumulate_aic(p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0, acc__ssa_v0, __gm_pipe_buffer):
-    """AIC function."""
-    _check_dtype("p__ssa_v0", p__ssa_v0, torch.bfloat16)
-    _check_dtype("v__ssa_v0", v__ssa_v0, torch.bfloat16)
-    _check_dtype("alpha__ssa_v0", alpha__ssa_v0, torch.float32)
-    _check_dtype("acc__ssa_v0", acc__ssa_v0, torch.float32)
-    _check_dtype("__gm_pipe_buffer", __gm_pipe_buffer, torch.float32)
+    """AIC kernel (cube core).
+
+    In: p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0.
+    InOut: acc__ssa_v0.
+    Out: __gm_pipe_buffer.
+    """
     _cross_core_rt.initialize_pipe("aic", 1, 2)
-    v_blk__tile = _tile_slice(v__ssa_v0, [64, 64], [s0__ssa_v0, 0])
-    _check_tensor("v_blk__tile", v_blk__tile, [64, 64], torch.bfloat16)
-    p__ssa_v0_mat = _tile_load(p__ssa_v0, [0, 0], [16, 64])
-    _check_tensor("p__ssa_v0_mat", p__ssa_v0_mat, [16, 64], torch.bfloat16)
-    p__ssa_v0_mat_Left = p__ssa_v0_mat
-    _check_tensor("p__ssa_v0_mat_Left", p__ssa_v0_mat_Left, [16, 64], torch.bfloat16)
-    v_blk__tile_Right = v_blk__tile
-    _check_tensor("v_blk__tile_Right", v_blk__tile_Right, [64, 64], torch.bfloat16)
-    pv__tile = torch.matmul(p__ssa_v0_mat_Left.float(), v_blk__tile_Right.float())
-    _check_tensor("pv__tile", pv__tile, [16, 64], torch.float32)
+    v_blk__tile = _tile_slice(v__ssa_v0, [64, 64], [s0__ssa_v0, 0])  # BF16[64, 64]
+    p__ssa_v0_mat = _tile_load(p__ssa_v0, [0, 0], [16, 64])  # BF16[16, 64]
+    pv__tile = torch.matmul(p__ssa_v0_mat.float(), v_blk__tile.float())  # FP32[16, 64]
     _cross_core_rt.push_to_aiv(pv__tile, 0, copy=False)
 
 
 def accumulate_aiv(p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0, acc__ssa_v0, __gm_pipe_buffer):
-    """AIV function."""
-    _check_dtype("p__ssa_v0", p__ssa_v0, torch.bfloat16)
-    _check_dtype("v__ssa_v0", v__ssa_v0, torch.bfloat16)
-    _check_dtype("alpha__ssa_v0", alpha__ssa_v0, torch.float32)
-    _check_dtype("acc__ssa_v0", acc__ssa_v0, torch.float32)
-    _check_dtype("__gm_pipe_buffer", __gm_pipe_buffer, torch.float32)
+    """AIV kernel (vector core).
+
+    In: p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0.
+    InOut: acc__ssa_v0.
+    Out: __gm_pipe_buffer.
+    """
     subblock_idx = _get_subblock_idx()
     _cross_core_rt.initialize_pipe("aiv", 1, 2)
     if subblock_idx == 0:
-        alpha__tile = _tile_load(alpha__ssa_v0, [0, 0], [16, 1])
-        _check_tensor("alpha__tile", alpha__tile, [16, 1], torch.float32)
-        old__tile = _tile_load(acc__ssa_v0, [0, 0], [16, 64])
-        _check_tensor("old__tile", old__tile, [16, 64], torch.float32)
-        t__tile = old__tile * alpha__tile
-        _check_tensor("t__tile", t__tile, [16, 64], torch.float32)
-        pv__tile_Vec = _cross_core_rt.pop_from_aic(0)
-        _check_tensor("pv__tile_Vec", pv__tile_Vec, [16, 64], torch.float32)
-        t__tile_1 = t__tile + pv__tile_Vec
-        _check_tensor("t__tile_1", t__tile_1, [16, 64], torch.float32)
+        alpha__tile = _tile_load(alpha__ssa_v0, [0, 0], [16, 1])  # FP32[16, 1]
+        old__tile = _tile_load(acc__ssa_v0, [0, 0], [16, 64])  # FP32[16, 64]
+        t__tile = old__tile * alpha__tile  # FP32[16, 64]
+        pv__tile_Vec = _cross_core_rt.pop_from_aic(0)  # FP32[16, 64]
+        t__tile_1 = t__tile + pv__tile_Vec  # FP32[16, 64]
         _cross_core_rt.tfree_to_aic(split=0)
-        acc__tile = _tile_store(t__tile_1, [0, 0], acc__ssa_v0)
-        _check_tensor("acc__tile", acc__tile, [16, 64], torch.float32)
+        acc__tile = _tile_store(t__tile_1, [0, 0], acc__ssa_v0)  # FP32[16, 64]
         return acc__ssa_v0
     else:
         alpha__tile_1 = torch.zeros([16, 1], dtype=torch.float32, device=p__ssa_v0.device)
-        _check_tensor("alpha__tile_1", alpha__tile_1, [16, 1], torch.float32)
         old__tile_1 = torch.zeros([16, 64], dtype=torch.float32, device=p__ssa_v0.device)
-        _check_tensor("old__tile_1", old__tile_1, [16, 64], torch.float32)
-        t__tile_2 = old__tile_1 * alpha__tile_1
-        _check_tensor("t__tile_2", t__tile_2, [16, 64], torch.float32)
-        pv__tile_Vec_1 = _cross_core_rt.pop_from_aic(0)
-        _check_tensor("pv__tile_Vec_1", pv__tile_Vec_1, [16, 64], torch.float32)
-        t__tile_3 = t__tile_2 + pv__tile_Vec_1
-        _check_tensor("t__tile_3", t__tile_3, [16, 64], torch.float32)
+        t__tile_2 = old__tile_1 * alpha__tile_1  # FP32[16, 64] valid [0, 0]
+        pv__tile_Vec_1 = _cross_core_rt.pop_from_aic(0)  # FP32[16, 64] valid [0, 0]
+        t__tile_3 = t__tile_2 + pv__tile_Vec_1  # FP32[16, 64] valid [0, 0]
         _cross_core_rt.tfree_to_aic(split=0)
-        acc__tile_1 = acc__ssa_v0
-        _check_tensor("acc__tile_1", acc__tile_1, [16, 64], torch.float32)
+        acc__tile_1 = acc__ssa_v0  # FP32[16, 64]
         return acc__ssa_v0
 
 
 def finish(acc__ssa_v0, denom__ssa_v0, out__ssa_v0):
-    """AIV function."""
-    _check_dtype("acc__ssa_v0", acc__ssa_v0, torch.float32)
-    _check_dtype("denom__ssa_v0", denom__ssa_v0, torch.float32)
-    _check_dtype("out__ssa_v0", out__ssa_v0, torch.float32)
-    acc__tile = _tile_load(acc__ssa_v0, [0, 0], [16, 64])
-    _check_tensor("acc__tile", acc__tile, [16, 64], torch.float32)
-    denom__tile = _tile_load(denom__ssa_v0, [0, 0], [16, 1])
-    _check_tensor("denom__tile", denom__tile, [16, 1], torch.float32)
-    t__tile = acc__tile / denom__tile
-    _check_tensor("t__tile", t__tile, [16, 64], torch.float32)
-    out__tile = _tile_store(t__tile, [0, 0], out__ssa_v0)
-    _check_tensor("out__tile", out__tile, [16, 64], torch.float32)
+    """AIV kernel (vector core). In: acc__ssa_v0, denom__ssa_v0. Out: out__ssa_v0."""
+    acc__tile = _tile_load(acc__ssa_v0, [0, 0], [16, 64])  # FP32[16, 64]
+    denom__tile = _tile_load(denom__ssa_v0, [0, 0], [16, 1])  # FP32[16, 1]
+    t__tile = acc__tile / denom__tile  # FP32[16, 64]
+    out__tile = _tile_store(t__tile, [0, 0], out__ssa_v0)  # FP32[16, 64]
     return out__ssa_v0
 
 
@@ -540,11 +442,7 @@ def _raise_failure(group, remaining):
 
 
 def _run_lanes(group, lanes):
-    """Run the lanes of a group concurrently until all have ended.
-
-    Raises: RuntimeError from the first error in a lane, or because no lane can go on, or on
-        timeout; all other lanes are then cancelled.
-    """
+    """Run the lanes of a group concurrently until all have ended; the first error cancels the others."""
     outer, timeout = _lane_context.group, _MIXED_KERNEL_TIMEOUT_SEC
     if outer:
         with outer.lock:
@@ -568,11 +466,7 @@ def _run_lanes(group, lanes):
 
 
 def _split_mode_to_int(split):
-    """Split code 0..4: 0 none, 1 / 2 halves of dim 0 / dim 1, 3 / 4 the same over an odd extent.
-
-    None stands for 0 and a decimal text such as "0" for its number.
-    Raises: ValueError for anything else.
-    """
+    """Split code 0..4: 0 none, 1 / 2 halves of dim 0 / dim 1, 3 / 4 the same over an odd extent."""
     if type(split) is int and 0 <= split <= 4:
         return split
     code = 0 if split is None else split
@@ -612,10 +506,7 @@ def _with_region(tile, valid):
 
 
 def _valid_extents(op, tile, valid_shape):
-    """The valid extents of a tile as a list of ints within its box; None stands for the whole box.
-
-    Raises: ValueError if there is not one extent a dimension.
-    """
+    """The valid extents of a tile as a list of ints within its box; None stands for the whole box."""
     if valid_shape is None:
         return [*tile.shape]
     if len(valid_shape) != tile.dim():
@@ -629,10 +520,7 @@ def _lane_extents(valid, stride):
 
 
 def _lane_stride(op, tile, code, lane_stride):
-    """Cells between the starts of the two lanes: lane_stride, or half of the box, rounded up.
-
-    Raises: ValueError for a tile without the axis and for a stride outside 1..ceil(extent/2).
-    """
+    """Cells between the starts of the two lanes: lane_stride, or half of the box, rounded up."""
     axis = _split_axis(code)
     if axis >= tile.dim():
         raise ValueError(f"{op}(split={code}): a tile of shape {[*tile.shape]} has no dim {axis}")
@@ -648,11 +536,7 @@ def _lane_stride(op, tile, code, lane_stride):
 
 
 def _check_split_parity(op, tile, code, stride, valid):
-    """Refuse a split code that the extents contradict.
-
-    1 and 2 need an even extent of the box; 3 and 4 need lane 0 to hold exactly one valid cell more
-    than lane 1, whatever the box is.   Raises: ValueError naming the extents.
-    """
+    """Refuse a split code that the extents contradict: of the box for 1 and 2, of valid cells for 3 and 4."""
     axis = _split_axis(code)
     if code in (1, 2) and tile.shape[axis] % 2:
         raise ValueError(
@@ -668,12 +552,7 @@ def _check_split_parity(op, tile, code, stride, valid):
 
 
 def _lane_part(tile, code, lane, stride, valid, copy=True):
-    """What a lane owns of a tile: the cells from lane*stride on, along the split axis.
-
-    Shapes: ceil(extent/2) along the axis on both lanes, padded where the tile ends earlier.
-    Valid region: clamp(valid - lane*stride, 0, stride) along the axis, the other dims' unchanged.
-    Without `copy` it may be a view of the tile.
-    """
+    """What a lane owns of a tile: half of it from lane*stride on, with at most `stride` valid cells."""
     axis = _split_axis(code)
     half = (tile.shape[axis] + 1) // 2
     start = lane * stride
@@ -692,10 +571,7 @@ def _lane_part(tile, code, lane, stride, valid, copy=True):
 
 
 def _lane_parts(op, tile, code, lane_stride=None, valid_shape=None, copy=True):
-    """What lanes 0 and 1 own of a tile; see _lane_part.
-
-    Raises: ValueError if code, stride and extents do not fit.
-    """
+    """What lanes 0 and 1 own of a tile; see _lane_part."""
     axis = _split_axis(code)
     is_whole = code <= 2 and lane_stride is None and valid_shape is None
     if is_whole and axis < tile.dim() and tile.shape[axis] % 2 == 0:
@@ -708,11 +584,7 @@ def _lane_parts(op, tile, code, lane_stride=None, valid_shape=None, copy=True):
 
 
 def _merge_lanes(op, parts, code):
-    """Join the parts of lanes 0 and 1 along the split axis.
-
-    Valid region: that of lane 0 if lane 1 is empty; both together if lane 0 is full along the axis.
-    Raises: ValueError if the boxes differ; RuntimeError if the valid cells are not one rectangle.
-    """
+    """Join the parts of lanes 0 and 1 along the split axis; their valid cells must be one rectangle."""
     axis = _split_axis(code)
     if parts[0].shape != parts[1].shape or parts[0].dtype != parts[1].dtype:
         first, second = (f"{[*part.shape]} of {part.dtype}" for part in parts)
@@ -735,35 +607,18 @@ def _merge_lanes(op, parts, code):
     return _with_region(torch.cat(parts, dim=axis), valid)
 
 
-# torch computes little with wide unsigned integers, so callers may bring them in a signed carrier.
-_CARRIERS = {
-    torch.uint16: (torch.int32, torch.int64),
-    torch.uint32: (torch.int32, torch.int64),
-    torch.uint64: (torch.int64,),
-}
-
-
-def _check_dtype(name, value, dtype):
-    """Refuse a value that is not a tensor of the given dtype, or of a carrier of it.
-
-    Raises: TypeError naming the variable, what it is and what was expected.
-    """
-    if not isinstance(value, torch.Tensor):
-        raise TypeError(f"{name}: got {type(value).__name__}, expected a tensor of {dtype}")
-    if value.dtype != dtype and value.dtype not in _CARRIERS.get(dtype, ()):
-        raise TypeError(f"{name}: got a tensor of {value.dtype}, expected {dtype}")
-
-
-def _check_tensor(name, value, shape, dtype):
-    """Refuse a value that is not a tensor of the given dtype and shape; None stands for any extent.
-
-    Raises: TypeError as _check_dtype; ValueError naming the variable and both shapes.
-    """
-    _check_dtype(name, value, dtype)
-    got = [*value.shape]
-    if len(got) != len(shape) or any(want not in (None, have) for have, want in zip(got, shape)):
-        expected = ", ".join("any" if want is None else str(want) for want in shape)
-        raise ValueError(f"{name}: got shape {got}, expected [{expected}]")
+def _compare_shapes(tensors):
+    """Warn of tensors whose extents are not those of their parameters."""
+    found = []
+    for parameter, (shape, declared) in tensors.items():
+        differs = len(shape) != len(declared)
+        for extent, want in zip(shape, declared):
+            differs = differs or isinstance(want, int) and extent != want
+        if differs:
+            wanted = ", ".join("?" if want is None else str(want) for want in declared)
+            found.append(f"tensor {parameter!r} has shape {[*shape]}, the parameter has [{wanted}]")
+    if found:
+        warnings.warn("; ".join(found), UserWarning, stacklevel=3)
 
 
 def _overlap(tensor, block, offsets, valid_shape=None):

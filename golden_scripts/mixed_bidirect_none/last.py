@@ -6,8 +6,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 import torch
 
 from pypto_tmpl.preamble import (
-    _check_dtype,
-    _check_tensor,
+    _compare_shapes,
     _cross_core_rt,
     _get_subblock_idx,
     _region,
@@ -17,95 +16,81 @@ from pypto_tmpl.preamble import (
 
 
 def main(a__ssa_v0, b__ssa_v0, c__ssa_v0):
-    """Orchestration function."""
-    _check_tensor("a__ssa_v0", a__ssa_v0, [32, 64], torch.float32)
-    _check_tensor("b__ssa_v0", b__ssa_v0, [64, 256], torch.float32)
-    _check_tensor("c__ssa_v0", c__ssa_v0, [32, 256], torch.float32)
-    gm_pipe_buffer_0 = torch.zeros([1], dtype=torch.float32, device=a__ssa_v0.device)
-    _check_tensor("gm_pipe_buffer_0", gm_pipe_buffer_0, [1], torch.float32)
+    """Orchestration function. In: a__ssa_v0, b__ssa_v0. InOut: c__ssa_v0."""
+    _compare_shapes(
+        {
+            "a__ssa_v0": (a__ssa_v0.shape, [32, 64]),
+            "b__ssa_v0": (b__ssa_v0.shape, [64, 256]),
+            "c__ssa_v0": (c__ssa_v0.shape, [32, 256]),
+        }
+    )
+    gm_pipe_buffer_0 = torch.zeros([1], dtype=torch.float32, device=a__ssa_v0.device)  # FP32[1]
     c__rv_v2 = _run_group_call("main_incore_0", c__ssa_v0, b__ssa_v0, a__ssa_v0, gm_pipe_buffer_0)
-    _check_tensor("c__rv_v2", c__rv_v2, [32, 256], torch.float32)
     return c__rv_v2
 
 
 def main_incore_0(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
-    """Group function."""
+    """Group of kernels (cube and vector core).
+
+    In: b__ssa_v0, a__ssa_v0.
+    InOut: c__ssa_v0.
+    Out: __gm_pipe_buffer.
+    """
     return _run_group_call("main_incore_0", c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer)
 
 
 def main_incore_0_aic(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
-    """AIC function."""
-    _check_dtype("c__ssa_v0", c__ssa_v0, torch.float32)
-    _check_dtype("b__ssa_v0", b__ssa_v0, torch.float32)
-    _check_dtype("a__ssa_v0", a__ssa_v0, torch.float32)
-    _check_dtype("__gm_pipe_buffer", __gm_pipe_buffer, torch.float32)
+    """AIC kernel (cube core). In: b__ssa_v0, a__ssa_v0. InOut: c__ssa_v0. Out: __gm_pipe_buffer."""
     _cross_core_rt.initialize_pipe("aic", 3, 2)
     for n__idx_v0 in range(0, 256, 64):
-        bt__tile = b__ssa_v0[0:64, n__idx_v0 : n__idx_v0 + 64].clone()
-        _check_tensor("bt__tile", bt__tile, [64, 64], torch.float32)
-        scaled__tile_Left_mat = _cross_core_rt.pop_from_aiv(0)
+        bt__tile = b__ssa_v0[0:64, n__idx_v0 : n__idx_v0 + 64].clone()  # FP32[64, 64]
+        scaled__tile_Left_mat = _cross_core_rt.pop_from_aiv(0)  # FP32[32, 64]
         scaled__tile_Left_mat_valid = _region(scaled__tile_Left_mat)
-        _check_tensor("scaled__tile_Left_mat", scaled__tile_Left_mat, [32, 64], torch.float32)
-        scaled__tile_Left = scaled__tile_Left_mat
+        scaled__tile_Left = scaled__tile_Left_mat  # FP32[32, 64]
         scaled__tile_Left_valid = scaled__tile_Left_mat_valid
-        _check_tensor("scaled__tile_Left", scaled__tile_Left, [32, 64], torch.float32)
         _cross_core_rt.tfree_to_aiv(split=0)
-        bt__tile_Right = bt__tile
-        _check_tensor("bt__tile_Right", bt__tile_Right, [64, 64], torch.float32)
         t__tile = torch.matmul(
             scaled__tile_Left[..., : max(scaled__tile_Left_valid[1], 0)],
-            bt__tile_Right[..., : max(scaled__tile_Left_valid[1], 0), :],
+            bt__tile[..., : max(scaled__tile_Left_valid[1], 0), :],
         ).float()
-        _check_tensor("t__tile", t__tile, [32, 64], torch.float32)
         _cross_core_rt.push_to_aiv(t__tile, 0, copy=False)
 
 
 def main_incore_0_aiv(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
-    """AIV function."""
-    _check_dtype("c__ssa_v0", c__ssa_v0, torch.float32)
-    _check_dtype("b__ssa_v0", b__ssa_v0, torch.float32)
-    _check_dtype("a__ssa_v0", a__ssa_v0, torch.float32)
-    _check_dtype("__gm_pipe_buffer", __gm_pipe_buffer, torch.float32)
+    """AIV kernel (vector core).
+
+    In: b__ssa_v0, a__ssa_v0.
+    InOut: c__ssa_v0.
+    Out: __gm_pipe_buffer.
+    """
     subblock_idx = _get_subblock_idx()
     _cross_core_rt.initialize_pipe("aiv", 3, 2)
     if subblock_idx == 0:
-        a__tile = a__ssa_v0[0:32, 0:64].clone()
-        _check_tensor("a__tile", a__tile, [32, 64], torch.float32)
+        a__tile = a__ssa_v0[0:32, 0:64].clone()  # FP32[32, 64]
         c__iter_v1 = c__ssa_v0
         for n__idx_v0 in range(0, 256, 64):
-            prev__tile = c__iter_v1[0:32, n__idx_v0 : n__idx_v0 + 64].clone()
-            _check_tensor("prev__tile", prev__tile, [32, 64], torch.float32)
-            scaled__tile = a__tile * 0.25
-            _check_tensor("scaled__tile", scaled__tile, [32, 64], torch.float32)
+            prev__tile = c__iter_v1[0:32, n__idx_v0 : n__idx_v0 + 64].clone()  # FP32[32, 64]
+            scaled__tile = a__tile * 0.25  # FP32[32, 64]
             _cross_core_rt.push_to_aic(scaled__tile, 0, copy=False)
-            t__tile_Vec = _cross_core_rt.pop_from_aic(0)
+            t__tile_Vec = _cross_core_rt.pop_from_aic(0)  # FP32[32, 64]
             t__tile_Vec_valid = _region(t__tile_Vec)
-            _check_tensor("t__tile_Vec", t__tile_Vec, [32, 64], torch.float32)
-            nxt__tile = prev__tile + t__tile_Vec
-            _check_tensor("nxt__tile", nxt__tile, [32, 64], torch.float32)
+            nxt__tile = prev__tile + t__tile_Vec  # FP32[32, 64]
             _cross_core_rt.tfree_to_aic(split=0)
-            c__tile = _tile_store(nxt__tile, [0, n__idx_v0], c__iter_v1)
-            _check_tensor("c__tile", c__tile, [32, 256], torch.float32)
+            c__tile = _tile_store(nxt__tile, [0, n__idx_v0], c__iter_v1)  # FP32[32, 256]
             c__iter_v1 = c__tile
         c__rv_v2 = c__iter_v1
         return c__ssa_v0
     else:
         a__tile_1 = torch.zeros([32, 64], dtype=torch.float32, device=c__ssa_v0.device)
-        _check_tensor("a__tile_1", a__tile_1, [32, 64], torch.float32)
         c__iter_v1_1 = c__ssa_v0
         for n__idx_v0_1 in range(0, 256, 64):
             prev__tile_1 = torch.zeros([32, 64], dtype=torch.float32, device=c__ssa_v0.device)
-            _check_tensor("prev__tile_1", prev__tile_1, [32, 64], torch.float32)
-            scaled__tile_1 = a__tile_1 * 0.25
-            _check_tensor("scaled__tile_1", scaled__tile_1, [32, 64], torch.float32)
+            scaled__tile_1 = a__tile_1 * 0.25  # FP32[32, 64] valid [0, 0]
             _cross_core_rt.push_to_aic(scaled__tile_1, 0, valid_shape=[0, 0], copy=False)
-            t__tile_Vec_1 = _cross_core_rt.pop_from_aic(0)
-            _check_tensor("t__tile_Vec_1", t__tile_Vec_1, [32, 64], torch.float32)
-            nxt__tile_1 = prev__tile_1 + t__tile_Vec_1
-            _check_tensor("nxt__tile_1", nxt__tile_1, [32, 64], torch.float32)
+            t__tile_Vec_1 = _cross_core_rt.pop_from_aic(0)  # FP32[32, 64] valid [0, 0]
+            nxt__tile_1 = prev__tile_1 + t__tile_Vec_1  # FP32[32, 64] valid [0, 0]
             _cross_core_rt.tfree_to_aic(split=0)
-            c__tile_1 = c__iter_v1_1
-            _check_tensor("c__tile_1", c__tile_1, [32, 256], torch.float32)
+            c__tile_1 = c__iter_v1_1  # FP32[32, 256]
         c__rv_v2_1 = c__iter_v1_1
         return c__ssa_v0
 

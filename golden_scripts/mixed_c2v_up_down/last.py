@@ -14,64 +14,56 @@ import warnings
 
 
 def main(a__ssa_v0, b__ssa_v0, c__ssa_v0):
-    """Orchestration function."""
-    _check_tensor("a__ssa_v0", a__ssa_v0, [32, 64], torch.float32)
-    _check_tensor("b__ssa_v0", b__ssa_v0, [64, 256], torch.float32)
-    _check_tensor("c__ssa_v0", c__ssa_v0, [32, 256], torch.float32)
-    gm_pipe_buffer_0 = torch.zeros([1], dtype=torch.float32, device=a__ssa_v0.device)
-    _check_tensor("gm_pipe_buffer_0", gm_pipe_buffer_0, [1], torch.float32)
+    """Orchestration function. In: a__ssa_v0, b__ssa_v0. InOut: c__ssa_v0."""
+    _compare_shapes(
+        {
+            "a__ssa_v0": (a__ssa_v0.shape, [32, 64]),
+            "b__ssa_v0": (b__ssa_v0.shape, [64, 256]),
+            "c__ssa_v0": (c__ssa_v0.shape, [32, 256]),
+        }
+    )
+    gm_pipe_buffer_0 = torch.zeros([1], dtype=torch.float32, device=a__ssa_v0.device)  # FP32[1]
     c__rv_v2 = _run_group_call("main_incore_0", c__ssa_v0, b__ssa_v0, a__ssa_v0, gm_pipe_buffer_0)
-    _check_tensor("c__rv_v2", c__rv_v2, [32, 256], torch.float32)
     return c__rv_v2
 
 
 def main_incore_0(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
-    """Group function."""
+    """Group of kernels (cube and vector core).
+
+    In: b__ssa_v0, a__ssa_v0.
+    InOut: c__ssa_v0.
+    Out: __gm_pipe_buffer.
+    """
     return _run_group_call("main_incore_0", c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer)
 
 
 def main_incore_0_aic(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
-    """AIC function."""
-    _check_dtype("c__ssa_v0", c__ssa_v0, torch.float32)
-    _check_dtype("b__ssa_v0", b__ssa_v0, torch.float32)
-    _check_dtype("a__ssa_v0", a__ssa_v0, torch.float32)
-    _check_dtype("__gm_pipe_buffer", __gm_pipe_buffer, torch.float32)
+    """AIC kernel (cube core). In: b__ssa_v0, a__ssa_v0. InOut: c__ssa_v0. Out: __gm_pipe_buffer."""
     _cross_core_rt.initialize_pipe("aic", 1, 2)
     for n__idx_v0 in range(0, 256, 64):
-        bt__tile = b__ssa_v0[0:64, n__idx_v0 : n__idx_v0 + 64]
-        _check_tensor("bt__tile", bt__tile, [64, 64], torch.float32)
-        a__ssa_v0_mat = a__ssa_v0[0:32, 0:64]
-        _check_tensor("a__ssa_v0_mat", a__ssa_v0_mat, [32, 64], torch.float32)
-        a__ssa_v0_mat_Left = a__ssa_v0_mat
-        _check_tensor("a__ssa_v0_mat_Left", a__ssa_v0_mat_Left, [32, 64], torch.float32)
-        bt__tile_Right = bt__tile
-        _check_tensor("bt__tile_Right", bt__tile_Right, [64, 64], torch.float32)
-        t__tile = torch.matmul(a__ssa_v0_mat_Left, bt__tile_Right).float()
-        _check_tensor("t__tile", t__tile, [32, 64], torch.float32)
+        bt__tile = b__ssa_v0[0:64, n__idx_v0 : n__idx_v0 + 64]  # FP32[64, 64]
+        a__ssa_v0_mat = a__ssa_v0[0:32, 0:64]  # FP32[32, 64]
+        t__tile = torch.matmul(a__ssa_v0_mat, bt__tile).float()  # FP32[32, 64]
         _cross_core_rt.push_to_aiv(t__tile, 1, copy=False)
 
 
 def main_incore_0_aiv(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
-    """AIV function."""
-    _check_dtype("c__ssa_v0", c__ssa_v0, torch.float32)
-    _check_dtype("b__ssa_v0", b__ssa_v0, torch.float32)
-    _check_dtype("a__ssa_v0", a__ssa_v0, torch.float32)
-    _check_dtype("__gm_pipe_buffer", __gm_pipe_buffer, torch.float32)
+    """AIV kernel (vector core).
+
+    In: b__ssa_v0, a__ssa_v0.
+    InOut: c__ssa_v0.
+    Out: __gm_pipe_buffer.
+    """
     subblock_idx = _get_subblock_idx()
     _cross_core_rt.initialize_pipe("aiv", 1, 2)
     c__iter_v1 = c__ssa_v0
     for n__idx_v0 in range(0, 256, 64):
         prev__tile = _tile_load(c__iter_v1, [subblock_idx * 16, n__idx_v0], [16, 64])
-        _check_tensor("prev__tile", prev__tile, [16, 64], torch.float32)
-        t__tile_Vec = _cross_core_rt.pop_from_aic(1)
-        _check_tensor("t__tile_Vec", t__tile_Vec, [16, 64], torch.float32)
-        t__tile = torch.clamp(t__tile_Vec, min=0.0)
-        _check_tensor("t__tile", t__tile, [16, 64], torch.float32)
+        t__tile_Vec = _cross_core_rt.pop_from_aic(1)  # FP32[16, 64]
+        t__tile = torch.clamp(t__tile_Vec, min=0.0)  # FP32[16, 64]
         _cross_core_rt.tfree_to_aic(split=1)
-        nxt__tile = prev__tile + t__tile
-        _check_tensor("nxt__tile", nxt__tile, [16, 64], torch.float32)
+        nxt__tile = prev__tile + t__tile  # FP32[16, 64]
         c__tile = _tile_store(nxt__tile, [subblock_idx * 16, n__idx_v0], c__iter_v1)
-        _check_tensor("c__tile", c__tile, [32, 256], torch.float32)
         c__iter_v1 = c__tile
     c__rv_v2 = c__iter_v1
     return c__ssa_v0
@@ -340,11 +332,7 @@ def _raise_failure(group, remaining):
 
 
 def _run_lanes(group, lanes):
-    """Run the lanes of a group concurrently until all have ended.
-
-    Raises: RuntimeError from the first error in a lane, or because no lane can go on, or on
-        timeout; all other lanes are then cancelled.
-    """
+    """Run the lanes of a group concurrently until all have ended; the first error cancels the others."""
     outer, timeout = _lane_context.group, _MIXED_KERNEL_TIMEOUT_SEC
     if outer:
         with outer.lock:
@@ -368,11 +356,7 @@ def _run_lanes(group, lanes):
 
 
 def _split_mode_to_int(split):
-    """Split code 0..4: 0 none, 1 / 2 halves of dim 0 / dim 1, 3 / 4 the same over an odd extent.
-
-    None stands for 0 and a decimal text such as "0" for its number.
-    Raises: ValueError for anything else.
-    """
+    """Split code 0..4: 0 none, 1 / 2 halves of dim 0 / dim 1, 3 / 4 the same over an odd extent."""
     if type(split) is int and 0 <= split <= 4:
         return split
     code = 0 if split is None else split
@@ -412,10 +396,7 @@ def _with_region(tile, valid):
 
 
 def _valid_extents(op, tile, valid_shape):
-    """The valid extents of a tile as a list of ints within its box; None stands for the whole box.
-
-    Raises: ValueError if there is not one extent a dimension.
-    """
+    """The valid extents of a tile as a list of ints within its box; None stands for the whole box."""
     if valid_shape is None:
         return [*tile.shape]
     if len(valid_shape) != tile.dim():
@@ -429,10 +410,7 @@ def _lane_extents(valid, stride):
 
 
 def _lane_stride(op, tile, code, lane_stride):
-    """Cells between the starts of the two lanes: lane_stride, or half of the box, rounded up.
-
-    Raises: ValueError for a tile without the axis and for a stride outside 1..ceil(extent/2).
-    """
+    """Cells between the starts of the two lanes: lane_stride, or half of the box, rounded up."""
     axis = _split_axis(code)
     if axis >= tile.dim():
         raise ValueError(f"{op}(split={code}): a tile of shape {[*tile.shape]} has no dim {axis}")
@@ -448,11 +426,7 @@ def _lane_stride(op, tile, code, lane_stride):
 
 
 def _check_split_parity(op, tile, code, stride, valid):
-    """Refuse a split code that the extents contradict.
-
-    1 and 2 need an even extent of the box; 3 and 4 need lane 0 to hold exactly one valid cell more
-    than lane 1, whatever the box is.   Raises: ValueError naming the extents.
-    """
+    """Refuse a split code that the extents contradict: of the box for 1 and 2, of valid cells for 3 and 4."""
     axis = _split_axis(code)
     if code in (1, 2) and tile.shape[axis] % 2:
         raise ValueError(
@@ -468,12 +442,7 @@ def _check_split_parity(op, tile, code, stride, valid):
 
 
 def _lane_part(tile, code, lane, stride, valid, copy=True):
-    """What a lane owns of a tile: the cells from lane*stride on, along the split axis.
-
-    Shapes: ceil(extent/2) along the axis on both lanes, padded where the tile ends earlier.
-    Valid region: clamp(valid - lane*stride, 0, stride) along the axis, the other dims' unchanged.
-    Without `copy` it may be a view of the tile.
-    """
+    """What a lane owns of a tile: half of it from lane*stride on, with at most `stride` valid cells."""
     axis = _split_axis(code)
     half = (tile.shape[axis] + 1) // 2
     start = lane * stride
@@ -492,10 +461,7 @@ def _lane_part(tile, code, lane, stride, valid, copy=True):
 
 
 def _lane_parts(op, tile, code, lane_stride=None, valid_shape=None, copy=True):
-    """What lanes 0 and 1 own of a tile; see _lane_part.
-
-    Raises: ValueError if code, stride and extents do not fit.
-    """
+    """What lanes 0 and 1 own of a tile; see _lane_part."""
     axis = _split_axis(code)
     is_whole = code <= 2 and lane_stride is None and valid_shape is None
     if is_whole and axis < tile.dim() and tile.shape[axis] % 2 == 0:
@@ -508,11 +474,7 @@ def _lane_parts(op, tile, code, lane_stride=None, valid_shape=None, copy=True):
 
 
 def _merge_lanes(op, parts, code):
-    """Join the parts of lanes 0 and 1 along the split axis.
-
-    Valid region: that of lane 0 if lane 1 is empty; both together if lane 0 is full along the axis.
-    Raises: ValueError if the boxes differ; RuntimeError if the valid cells are not one rectangle.
-    """
+    """Join the parts of lanes 0 and 1 along the split axis; their valid cells must be one rectangle."""
     axis = _split_axis(code)
     if parts[0].shape != parts[1].shape or parts[0].dtype != parts[1].dtype:
         first, second = (f"{[*part.shape]} of {part.dtype}" for part in parts)
@@ -535,35 +497,18 @@ def _merge_lanes(op, parts, code):
     return _with_region(torch.cat(parts, dim=axis), valid)
 
 
-# torch computes little with wide unsigned integers, so callers may bring them in a signed carrier.
-_CARRIERS = {
-    torch.uint16: (torch.int32, torch.int64),
-    torch.uint32: (torch.int32, torch.int64),
-    torch.uint64: (torch.int64,),
-}
-
-
-def _check_dtype(name, value, dtype):
-    """Refuse a value that is not a tensor of the given dtype, or of a carrier of it.
-
-    Raises: TypeError naming the variable, what it is and what was expected.
-    """
-    if not isinstance(value, torch.Tensor):
-        raise TypeError(f"{name}: got {type(value).__name__}, expected a tensor of {dtype}")
-    if value.dtype != dtype and value.dtype not in _CARRIERS.get(dtype, ()):
-        raise TypeError(f"{name}: got a tensor of {value.dtype}, expected {dtype}")
-
-
-def _check_tensor(name, value, shape, dtype):
-    """Refuse a value that is not a tensor of the given dtype and shape; None stands for any extent.
-
-    Raises: TypeError as _check_dtype; ValueError naming the variable and both shapes.
-    """
-    _check_dtype(name, value, dtype)
-    got = [*value.shape]
-    if len(got) != len(shape) or any(want not in (None, have) for have, want in zip(got, shape)):
-        expected = ", ".join("any" if want is None else str(want) for want in shape)
-        raise ValueError(f"{name}: got shape {got}, expected [{expected}]")
+def _compare_shapes(tensors):
+    """Warn of tensors whose extents are not those of their parameters."""
+    found = []
+    for parameter, (shape, declared) in tensors.items():
+        differs = len(shape) != len(declared)
+        for extent, want in zip(shape, declared):
+            differs = differs or isinstance(want, int) and extent != want
+        if differs:
+            wanted = ", ".join("?" if want is None else str(want) for want in declared)
+            found.append(f"tensor {parameter!r} has shape {[*shape]}, the parameter has [{wanted}]")
+    if found:
+        warnings.warn("; ".join(found), UserWarning, stacklevel=3)
 
 
 def _overlap(tensor, block, offsets, valid_shape=None):

@@ -5,16 +5,14 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _assemble, _check_tensor
+from pypto_tmpl.preamble import _assemble, _compare_shapes
 
 
 def main(x, index, out):
-    """Opaque function."""
-    _check_tensor("x", x, [16, 64], torch.float32)
-    _check_tensor("index", index, [16, 32], torch.int32)
-    _check_tensor("out", out, [16, 32], torch.float32)
-    g = torch.gather(x, -1, index.long())
-    _check_tensor("g", g, [16, 32], torch.float32)
-    out = _assemble(out, (g * g), [0, 0])
-    _check_tensor("out", out, [16, 32], torch.float32)
+    """Opaque function. In: x, index. Out: out."""
+    _compare_shapes(
+        {"x": (x.shape, [16, 64]), "index": (index.shape, [16, 32]), "out": (out.shape, [16, 32])}
+    )
+    g = torch.gather(x, -1, index.long())  # FP32[16, 32]
+    out = _assemble(out, g * g, [0, 0])  # FP32[16, 32]
     return out

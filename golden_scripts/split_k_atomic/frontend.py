@@ -5,17 +5,15 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _assemble_add, _check_tensor
+from pypto_tmpl.preamble import _assemble_add, _compare_shapes
 
 
 def main(a, b, out):
-    """Opaque function."""
-    _check_tensor("a", a, [32, 256], torch.bfloat16)
-    _check_tensor("b", b, [256, 64], torch.bfloat16)
-    _check_tensor("out", out, [32, 64], torch.float32)
+    """Opaque function. In: a, b. InOut: out."""
+    _compare_shapes(
+        {"a": (a.shape, [32, 256]), "b": (b.shape, [256, 64]), "out": (out.shape, [32, 64])}
+    )
     for k in range(0, 256, 64):
         part = torch.matmul(a[0:32, k : k + 64].float(), b[k : k + 64, 0:64].float())
-        _check_tensor("part", part, [32, 64], torch.float32)
-        out = _assemble_add(out, part, [0, 0])
-        _check_tensor("out", out, [32, 64], torch.float32)
+        out = _assemble_add(out, part, [0, 0])  # FP32[32, 64]
     return out

@@ -23,31 +23,35 @@ def scope(
     w_down__ssa_v0,
     out__ssa_v0,
 ):
-    """Orchestration function."""
-    _check_tensor("attn__ssa_v0", attn__ssa_v0, [16, 256], torch.bfloat16)
-    _check_tensor("hidden__ssa_v0", hidden__ssa_v0, [16, 256], torch.bfloat16)
-    _check_tensor("wo__ssa_v0", wo__ssa_v0, [256, 256], torch.bfloat16)
-    _check_tensor("gamma__ssa_v0", gamma__ssa_v0, [1, 256], torch.float32)
-    _check_tensor("w_gate__ssa_v0", w_gate__ssa_v0, [256, 512], torch.bfloat16)
-    _check_tensor("w_up__ssa_v0", w_up__ssa_v0, [256, 512], torch.bfloat16)
-    _check_tensor("w_down__ssa_v0", w_down__ssa_v0, [512, 256], torch.bfloat16)
-    _check_tensor("out__ssa_v0", out__ssa_v0, [16, 256], torch.bfloat16)
+    """Orchestration function.
+
+    In: attn__ssa_v0, hidden__ssa_v0, wo__ssa_v0, gamma__ssa_v0, w_gate__ssa_v0, w_up__ssa_v0,
+        w_down__ssa_v0.
+    Out: out__ssa_v0.
+    """
+    _compare_shapes(
+        {
+            "attn__ssa_v0": (attn__ssa_v0.shape, [16, 256]),
+            "hidden__ssa_v0": (hidden__ssa_v0.shape, [16, 256]),
+            "wo__ssa_v0": (wo__ssa_v0.shape, [256, 256]),
+            "gamma__ssa_v0": (gamma__ssa_v0.shape, [1, 256]),
+            "w_gate__ssa_v0": (w_gate__ssa_v0.shape, [256, 512]),
+            "w_up__ssa_v0": (w_up__ssa_v0.shape, [256, 512]),
+            "w_down__ssa_v0": (w_down__ssa_v0.shape, [512, 256]),
+            "out__ssa_v0": (out__ssa_v0.shape, [16, 256]),
+        }
+    )
     resid__ssa_v0 = torch.zeros([16, 256], dtype=torch.float32, device=attn__ssa_v0.device)
-    _check_tensor("resid__ssa_v0", resid__ssa_v0, [16, 256], torch.float32)
     resid__iter_v1 = resid__ssa_v0
     for n__idx_v0 in range(0, 256, 64):
         resid__ssa_v3 = _run_group_call(
             "scope_incore_0", attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0, resid__iter_v1
         )
-        _check_tensor("resid__ssa_v3", resid__ssa_v3, [16, 256], torch.float32)
         resid__iter_v1 = resid__ssa_v3
     resid__rv_v2 = resid__iter_v1
     normed__ssa_v0 = torch.zeros([16, 256], dtype=torch.bfloat16, device=attn__ssa_v0.device)
-    _check_tensor("normed__ssa_v0", normed__ssa_v0, [16, 256], torch.bfloat16)
-    normed__ssa_v1 = scope_incore_1(resid__rv_v2, gamma__ssa_v0, normed__ssa_v0)
-    _check_tensor("normed__ssa_v1", normed__ssa_v1, [16, 256], torch.bfloat16)
+    normed__ssa_v1 = scope_incore_1(resid__rv_v2, gamma__ssa_v0, normed__ssa_v0)  # BF16[16, 256]
     act__ssa_v0 = torch.zeros([16, 512], dtype=torch.bfloat16, device=attn__ssa_v0.device)
-    _check_tensor("act__ssa_v0", act__ssa_v0, [16, 512], torch.bfloat16)
     act__iter_v1 = act__ssa_v0
     for n__idx_v0_1 in range(0, 512, 64):
         act__ssa_v3 = _run_group_call(
@@ -58,7 +62,6 @@ def scope(
             w_up__ssa_v0,
             act__iter_v1,
         )
-        _check_tensor("act__ssa_v3", act__ssa_v3, [16, 512], torch.bfloat16)
         act__iter_v1 = act__ssa_v3
     act__rv_v2 = act__iter_v1
     out__iter_v1 = out__ssa_v0
@@ -66,251 +69,187 @@ def scope(
         out__ssa_v3 = _run_group_call(
             "scope_incore_3", act__rv_v2, w_down__ssa_v0, n__idx_v0_2, resid__rv_v2, out__iter_v1
         )
-        _check_tensor("out__ssa_v3", out__ssa_v3, [16, 256], torch.bfloat16)
         out__iter_v1 = out__ssa_v3
     out__rv_v2 = out__iter_v1
     return out__rv_v2
 
 
 def scope_incore_0(attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0, resid__iter_v1):
-    """Group function."""
+    """Group of kernels (cube and vector core).
+
+    In: attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0.
+    Out: resid__iter_v1.
+    """
     return _run_group_call(
         "scope_incore_0", attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0, resid__iter_v1
     )
 
 
 def scope_incore_0_aic(attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0, resid__iter_v1):
-    """AIC function."""
-    _check_dtype("attn__ssa_v0", attn__ssa_v0, torch.bfloat16)
-    _check_dtype("wo__ssa_v0", wo__ssa_v0, torch.bfloat16)
-    _check_dtype("hidden__ssa_v0", hidden__ssa_v0, torch.bfloat16)
-    _check_dtype("resid__iter_v1", resid__iter_v1, torch.float32)
+    """AIC kernel (cube core).
+
+    In: attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0.
+    Out: resid__iter_v1.
+    """
     _cross_core_rt.initialize_pipe("aic", 1, 2)
     for k__idx_v0 in range(0, 256, 128):
-        a_k__tile = attn__ssa_v0[0:16, k__idx_v0 : k__idx_v0 + 128]
-        _check_tensor("a_k__tile", a_k__tile, [16, 128], torch.bfloat16)
-        w_k__tile = _tile_slice(wo__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])
-        _check_tensor("w_k__tile", w_k__tile, [128, 64], torch.bfloat16)
-        a_k__tile_Left = a_k__tile
-        _check_tensor("a_k__tile_Left", a_k__tile_Left, [16, 128], torch.bfloat16)
-        w_k__tile_Right = w_k__tile
-        _check_tensor("w_k__tile_Right", w_k__tile_Right, [128, 64], torch.bfloat16)
-        t__tile = torch.matmul(a_k__tile_Left.float(), w_k__tile_Right.float())
-        _check_tensor("t__tile", t__tile, [16, 64], torch.float32)
+        a_k__tile = attn__ssa_v0[0:16, k__idx_v0 : k__idx_v0 + 128]  # BF16[16, 128]
+        w_k__tile = _tile_slice(wo__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile = torch.matmul(a_k__tile.float(), w_k__tile.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile, 0, copy=False)
 
 
 def scope_incore_0_aiv(attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0, resid__iter_v1):
-    """AIV function."""
-    _check_dtype("attn__ssa_v0", attn__ssa_v0, torch.bfloat16)
-    _check_dtype("wo__ssa_v0", wo__ssa_v0, torch.bfloat16)
-    _check_dtype("hidden__ssa_v0", hidden__ssa_v0, torch.bfloat16)
-    _check_dtype("resid__iter_v1", resid__iter_v1, torch.float32)
+    """AIV kernel (vector core).
+
+    In: attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0.
+    Out: resid__iter_v1.
+    """
     _cross_core_rt.initialize_pipe("aiv", 1, 2)
     acc__tile = torch.full([16, 64], 0.0, dtype=torch.float32, device=attn__ssa_v0.device)
-    _check_tensor("acc__tile", acc__tile, [16, 64], torch.float32)
     acc__iter_v1 = acc__tile
     for k__idx_v0 in range(0, 256, 128):
-        t__tile_Vec = _cross_core_rt.pop_from_aic(0)
-        _check_tensor("t__tile_Vec", t__tile_Vec, [16, 64], torch.float32)
-        acc__tile_1 = acc__iter_v1 + t__tile_Vec
-        _check_tensor("acc__tile_1", acc__tile_1, [16, 64], torch.float32)
+        t__tile_Vec = _cross_core_rt.pop_from_aic(0)  # FP32[16, 64]
+        acc__tile_1 = acc__iter_v1 + t__tile_Vec  # FP32[16, 64]
         _cross_core_rt.tfree_to_aic()
         acc__iter_v1 = acc__tile_1
     acc__rv_v2 = acc__iter_v1
-    t__tile = _tile_slice(hidden__ssa_v0, [16, 64], [0, n__idx_v0])
-    _check_tensor("t__tile", t__tile, [16, 64], torch.bfloat16)
-    h_n__tile = t__tile.to(torch.float32)
-    _check_tensor("h_n__tile", h_n__tile, [16, 64], torch.float32)
-    t__tile_1 = acc__rv_v2 + h_n__tile
-    _check_tensor("t__tile_1", t__tile_1, [16, 64], torch.float32)
+    t__tile = _tile_slice(hidden__ssa_v0, [16, 64], [0, n__idx_v0])  # BF16[16, 64]
+    h_n__tile = t__tile.to(torch.float32)  # FP32[16, 64]
+    t__tile_1 = acc__rv_v2 + h_n__tile  # FP32[16, 64]
     resid__tile = (
         _tile_store(t__tile_1, [0, n__idx_v0], resid__iter_v1) if _writes_land() else resid__iter_v1
     )
-    _check_tensor("resid__tile", resid__tile, [16, 256], torch.float32)
     return resid__iter_v1
 
 
 def scope_incore_1(resid__rv_v2, gamma__ssa_v0, normed__ssa_v0):
-    """AIV function."""
-    _check_dtype("resid__rv_v2", resid__rv_v2, torch.float32)
-    _check_dtype("gamma__ssa_v0", gamma__ssa_v0, torch.float32)
-    _check_dtype("normed__ssa_v0", normed__ssa_v0, torch.bfloat16)
-    resid__tile = _tile_load(resid__rv_v2, [0, 0], [16, 256])
-    _check_tensor("resid__tile", resid__tile, [16, 256], torch.float32)
-    gamma__tile = gamma__ssa_v0[0:1, 0:256]
-    _check_tensor("gamma__tile", gamma__tile, [1, 256], torch.float32)
-    t__tile = resid__tile * resid__tile
-    _check_tensor("t__tile", t__tile, [16, 256], torch.float32)
-    tmp_tile = torch.zeros([16, 256], dtype=torch.float32, device=resid__rv_v2.device)
-    _check_tensor("tmp_tile", tmp_tile, [16, 256], torch.float32)
-    t__tile_1 = torch.sum(t__tile, dim=-1, keepdim=True)
-    _check_tensor("t__tile_1", t__tile_1, [16, 1], torch.float32)
-    ms__rm_a0_tmp_v0 = t__tile_1.reshape([1, 16])
-    _check_tensor("ms__rm_a0_tmp_v0", ms__rm_a0_tmp_v0, [1, 16], torch.float32)
-    ms__row_major_tmp_v1 = ms__rm_a0_tmp_v0 * 0.00390625
-    _check_tensor("ms__row_major_tmp_v1", ms__row_major_tmp_v1, [1, 16], torch.float32)
-    ms__tile = ms__row_major_tmp_v1.reshape([16, 1])
-    _check_tensor("ms__tile", ms__tile, [16, 1], torch.float32)
-    t__rm_a0_tmp_v2 = ms__tile.reshape([1, 16])
-    _check_tensor("t__rm_a0_tmp_v2", t__rm_a0_tmp_v2, [1, 16], torch.float32)
-    t__row_major_tmp_v3 = t__rm_a0_tmp_v2 + 1e-06
-    _check_tensor("t__row_major_tmp_v3", t__row_major_tmp_v3, [1, 16], torch.float32)
-    t__tile_2 = t__row_major_tmp_v3.reshape([16, 1])
-    _check_tensor("t__tile_2", t__tile_2, [16, 1], torch.float32)
-    inv__rm_a0_tmp_v4 = t__tile_2.reshape([1, 16])
-    _check_tensor("inv__rm_a0_tmp_v4", inv__rm_a0_tmp_v4, [1, 16], torch.float32)
-    inv__row_major_tmp_v5 = torch.rsqrt(inv__rm_a0_tmp_v4)
-    _check_tensor("inv__row_major_tmp_v5", inv__row_major_tmp_v5, [1, 16], torch.float32)
-    inv__tile = inv__row_major_tmp_v5.reshape([16, 1])
-    _check_tensor("inv__tile", inv__tile, [16, 1], torch.float32)
-    t__tile_3 = resid__tile * inv__tile
-    _check_tensor("t__tile_3", t__tile_3, [16, 256], torch.float32)
-    scaled__tile = t__tile_3 * gamma__tile
-    _check_tensor("scaled__tile", scaled__tile, [16, 256], torch.float32)
-    t__tile_4 = scaled__tile.to(torch.bfloat16)
-    _check_tensor("t__tile_4", t__tile_4, [16, 256], torch.bfloat16)
-    normed__tile = _tile_store(t__tile_4, [0, 0], normed__ssa_v0)
-    _check_tensor("normed__tile", normed__tile, [16, 256], torch.bfloat16)
+    """AIV kernel (vector core). In: resid__rv_v2, gamma__ssa_v0. Out: normed__ssa_v0."""
+    resid__tile = _tile_load(resid__rv_v2, [0, 0], [16, 256])  # FP32[16, 256]
+    gamma__tile = gamma__ssa_v0[0:1, 0:256]  # FP32[1, 256]
+    t__tile = resid__tile * resid__tile  # FP32[16, 256]
+    t__tile_1 = torch.sum(t__tile, dim=-1, keepdim=True)  # FP32[16, 1]
+    ms__rm_a0_tmp_v0 = t__tile_1.reshape([1, 16])  # FP32[1, 16]
+    ms__row_major_tmp_v1 = ms__rm_a0_tmp_v0 * 0.00390625  # FP32[1, 16]
+    ms__tile = ms__row_major_tmp_v1.reshape([16, 1])  # FP32[16, 1]
+    t__rm_a0_tmp_v2 = ms__tile.reshape([1, 16])  # FP32[1, 16]
+    t__row_major_tmp_v3 = t__rm_a0_tmp_v2 + 1e-06  # FP32[1, 16]
+    t__tile_2 = t__row_major_tmp_v3.reshape([16, 1])  # FP32[16, 1]
+    inv__rm_a0_tmp_v4 = t__tile_2.reshape([1, 16])  # FP32[1, 16]
+    inv__row_major_tmp_v5 = torch.rsqrt(inv__rm_a0_tmp_v4)  # FP32[1, 16]
+    inv__tile = inv__row_major_tmp_v5.reshape([16, 1])  # FP32[16, 1]
+    t__tile_3 = resid__tile * inv__tile  # FP32[16, 256]
+    scaled__tile = t__tile_3 * gamma__tile  # FP32[16, 256]
+    t__tile_4 = scaled__tile.to(torch.bfloat16)  # BF16[16, 256]
+    normed__tile = _tile_store(t__tile_4, [0, 0], normed__ssa_v0)  # BF16[16, 256]
     return normed__ssa_v0
 
 
 def scope_incore_2(normed__ssa_v1, w_gate__ssa_v0, n__idx_v0, w_up__ssa_v0, act__iter_v1):
-    """Group function."""
+    """Group of kernels (cube and vector core).
+
+    In: normed__ssa_v1, w_gate__ssa_v0, n__idx_v0, w_up__ssa_v0.
+    Out: act__iter_v1.
+    """
     return _run_group_call(
         "scope_incore_2", normed__ssa_v1, w_gate__ssa_v0, n__idx_v0, w_up__ssa_v0, act__iter_v1
     )
 
 
 def scope_incore_2_aic(normed__ssa_v1, w_gate__ssa_v0, n__idx_v0, w_up__ssa_v0, act__iter_v1):
-    """AIC function."""
-    _check_dtype("normed__ssa_v1", normed__ssa_v1, torch.bfloat16)
-    _check_dtype("w_gate__ssa_v0", w_gate__ssa_v0, torch.bfloat16)
-    _check_dtype("w_up__ssa_v0", w_up__ssa_v0, torch.bfloat16)
-    _check_dtype("act__iter_v1", act__iter_v1, torch.bfloat16)
+    """AIC kernel (cube core).
+
+    In: normed__ssa_v1, w_gate__ssa_v0, n__idx_v0, w_up__ssa_v0.
+    Out: act__iter_v1.
+    """
     _cross_core_rt.initialize_pipe("aic", 1, 2)
     for k__idx_v0 in range(0, 256, 128):
-        x_k__tile = _tile_load(normed__ssa_v1, [0, k__idx_v0], [16, 128])
-        _check_tensor("x_k__tile", x_k__tile, [16, 128], torch.bfloat16)
-        t__tile = _tile_slice(w_gate__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])
-        _check_tensor("t__tile", t__tile, [128, 64], torch.bfloat16)
-        x_k__tile_Left = x_k__tile
-        _check_tensor("x_k__tile_Left", x_k__tile_Left, [16, 128], torch.bfloat16)
-        t__tile_Right = t__tile
-        _check_tensor("t__tile_Right", t__tile_Right, [128, 64], torch.bfloat16)
-        t__tile_1 = torch.matmul(x_k__tile_Left.float(), t__tile_Right.float())
-        _check_tensor("t__tile_1", t__tile_1, [16, 64], torch.float32)
+        x_k__tile = _tile_load(normed__ssa_v1, [0, k__idx_v0], [16, 128])  # BF16[16, 128]
+        t__tile = _tile_slice(w_gate__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile_1 = torch.matmul(x_k__tile.float(), t__tile.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile_1, 1, copy=False)
-        t__tile_2 = _tile_slice(w_up__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])
-        _check_tensor("t__tile_2", t__tile_2, [128, 64], torch.bfloat16)
-        t__tile_Right_1 = t__tile_2
-        _check_tensor("t__tile_Right_1", t__tile_Right_1, [128, 64], torch.bfloat16)
-        t__tile_3 = torch.matmul(x_k__tile_Left.float(), t__tile_Right_1.float())
-        _check_tensor("t__tile_3", t__tile_3, [16, 64], torch.float32)
+        t__tile_2 = _tile_slice(w_up__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile_3 = torch.matmul(x_k__tile.float(), t__tile_2.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile_3, 1, copy=False)
 
 
 def scope_incore_2_aiv(normed__ssa_v1, w_gate__ssa_v0, n__idx_v0, w_up__ssa_v0, act__iter_v1):
-    """AIV function."""
-    _check_dtype("normed__ssa_v1", normed__ssa_v1, torch.bfloat16)
-    _check_dtype("w_gate__ssa_v0", w_gate__ssa_v0, torch.bfloat16)
-    _check_dtype("w_up__ssa_v0", w_up__ssa_v0, torch.bfloat16)
-    _check_dtype("act__iter_v1", act__iter_v1, torch.bfloat16)
+    """AIV kernel (vector core).
+
+    In: normed__ssa_v1, w_gate__ssa_v0, n__idx_v0, w_up__ssa_v0.
+    Out: act__iter_v1.
+    """
     subblock_idx = _get_subblock_idx()
     _cross_core_rt.initialize_pipe("aiv", 1, 2)
     gate__tile = torch.full([8, 64], 0.0, dtype=torch.float32, device=normed__ssa_v1.device)
-    _check_tensor("gate__tile", gate__tile, [8, 64], torch.float32)
     up__tile = torch.full([8, 64], 0.0, dtype=torch.float32, device=normed__ssa_v1.device)
-    _check_tensor("up__tile", up__tile, [8, 64], torch.float32)
     gate__iter_v1, up__iter_v1 = gate__tile, up__tile
     for k__idx_v0 in range(0, 256, 128):
-        t__tile_Vec = _cross_core_rt.pop_from_aic(1)
-        _check_tensor("t__tile_Vec", t__tile_Vec, [8, 64], torch.float32)
-        gate__tile_1 = gate__iter_v1 + t__tile_Vec
-        _check_tensor("gate__tile_1", gate__tile_1, [8, 64], torch.float32)
+        t__tile_Vec = _cross_core_rt.pop_from_aic(1)  # FP32[8, 64]
+        gate__tile_1 = gate__iter_v1 + t__tile_Vec  # FP32[8, 64]
         _cross_core_rt.tfree_to_aic()
-        t__tile_Vec_1 = _cross_core_rt.pop_from_aic(1)
-        _check_tensor("t__tile_Vec_1", t__tile_Vec_1, [8, 64], torch.float32)
-        up__tile_1 = up__iter_v1 + t__tile_Vec_1
-        _check_tensor("up__tile_1", up__tile_1, [8, 64], torch.float32)
+        t__tile_Vec_1 = _cross_core_rt.pop_from_aic(1)  # FP32[8, 64]
+        up__tile_1 = up__iter_v1 + t__tile_Vec_1  # FP32[8, 64]
         _cross_core_rt.tfree_to_aic()
         gate__iter_v1, up__iter_v1 = gate__tile_1, up__tile_1
     gate__rv_v2, up__rv_v2 = gate__iter_v1, up__iter_v1
-    t__tile = -gate__rv_v2
-    _check_tensor("t__tile", t__tile, [8, 64], torch.float32)
-    t__tile_1 = torch.exp(t__tile)
-    _check_tensor("t__tile_1", t__tile_1, [8, 64], torch.float32)
-    t__tile_2 = t__tile_1 + 1.0
-    _check_tensor("t__tile_2", t__tile_2, [8, 64], torch.float32)
-    sig__tile = torch.reciprocal(t__tile_2)
-    _check_tensor("sig__tile", sig__tile, [8, 64], torch.float32)
-    t__tile_3 = gate__rv_v2 * sig__tile
-    _check_tensor("t__tile_3", t__tile_3, [8, 64], torch.float32)
-    m__tile = t__tile_3 * up__rv_v2
-    _check_tensor("m__tile", m__tile, [8, 64], torch.float32)
-    t__tile_4 = m__tile.to(torch.bfloat16)
-    _check_tensor("t__tile_4", t__tile_4, [8, 64], torch.bfloat16)
+    t__tile = -gate__rv_v2  # FP32[8, 64]
+    t__tile_1 = torch.exp(t__tile)  # FP32[8, 64]
+    t__tile_2 = t__tile_1 + 1.0  # FP32[8, 64]
+    sig__tile = torch.reciprocal(t__tile_2)  # FP32[8, 64]
+    t__tile_3 = gate__rv_v2 * sig__tile  # FP32[8, 64]
+    m__tile = t__tile_3 * up__rv_v2  # FP32[8, 64]
+    t__tile_4 = m__tile.to(torch.bfloat16)  # BF16[8, 64]
     act__tile = _tile_store(t__tile_4, [0 + subblock_idx * 8, n__idx_v0], act__iter_v1)
-    _check_tensor("act__tile", act__tile, [16, 512], torch.bfloat16)
     return act__iter_v1
 
 
 def scope_incore_3(act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2, out__iter_v1):
-    """Group function."""
+    """Group of kernels (cube and vector core).
+
+    In: act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2.
+    Out: out__iter_v1.
+    """
     return _run_group_call(
         "scope_incore_3", act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2, out__iter_v1
     )
 
 
 def scope_incore_3_aic(act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2, out__iter_v1):
-    """AIC function."""
-    _check_dtype("act__rv_v2", act__rv_v2, torch.bfloat16)
-    _check_dtype("w_down__ssa_v0", w_down__ssa_v0, torch.bfloat16)
-    _check_dtype("resid__rv_v2", resid__rv_v2, torch.float32)
-    _check_dtype("out__iter_v1", out__iter_v1, torch.bfloat16)
+    """AIC kernel (cube core).
+
+    In: act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2.
+    Out: out__iter_v1.
+    """
     _cross_core_rt.initialize_pipe("aic", 1, 2)
     for k__idx_v0 in range(0, 512, 128):
-        m_k__tile = _tile_load(act__rv_v2, [0, k__idx_v0], [16, 128])
-        _check_tensor("m_k__tile", m_k__tile, [16, 128], torch.bfloat16)
-        t__tile = _tile_slice(w_down__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])
-        _check_tensor("t__tile", t__tile, [128, 64], torch.bfloat16)
-        m_k__tile_Left = m_k__tile
-        _check_tensor("m_k__tile_Left", m_k__tile_Left, [16, 128], torch.bfloat16)
-        t__tile_Right = t__tile
-        _check_tensor("t__tile_Right", t__tile_Right, [128, 64], torch.bfloat16)
-        t__tile_1 = torch.matmul(m_k__tile_Left.float(), t__tile_Right.float())
-        _check_tensor("t__tile_1", t__tile_1, [16, 64], torch.float32)
+        m_k__tile = _tile_load(act__rv_v2, [0, k__idx_v0], [16, 128])  # BF16[16, 128]
+        t__tile = _tile_slice(w_down__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile_1 = torch.matmul(m_k__tile.float(), t__tile.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile_1, 0, copy=False)
 
 
 def scope_incore_3_aiv(act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2, out__iter_v1):
-    """AIV function."""
-    _check_dtype("act__rv_v2", act__rv_v2, torch.bfloat16)
-    _check_dtype("w_down__ssa_v0", w_down__ssa_v0, torch.bfloat16)
-    _check_dtype("resid__rv_v2", resid__rv_v2, torch.float32)
-    _check_dtype("out__iter_v1", out__iter_v1, torch.bfloat16)
+    """AIV kernel (vector core).
+
+    In: act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2.
+    Out: out__iter_v1.
+    """
     _cross_core_rt.initialize_pipe("aiv", 1, 2)
     down__tile = torch.full([16, 64], 0.0, dtype=torch.float32, device=act__rv_v2.device)
-    _check_tensor("down__tile", down__tile, [16, 64], torch.float32)
     down__iter_v1 = down__tile
     for k__idx_v0 in range(0, 512, 128):
-        t__tile_Vec = _cross_core_rt.pop_from_aic(0)
-        _check_tensor("t__tile_Vec", t__tile_Vec, [16, 64], torch.float32)
-        down__tile_1 = down__iter_v1 + t__tile_Vec
-        _check_tensor("down__tile_1", down__tile_1, [16, 64], torch.float32)
+        t__tile_Vec = _cross_core_rt.pop_from_aic(0)  # FP32[16, 64]
+        down__tile_1 = down__iter_v1 + t__tile_Vec  # FP32[16, 64]
         _cross_core_rt.tfree_to_aic()
         down__iter_v1 = down__tile_1
     down__rv_v2 = down__iter_v1
-    t__tile = _tile_load(resid__rv_v2, [0, n__idx_v0], [16, 64])
-    _check_tensor("t__tile", t__tile, [16, 64], torch.float32)
-    y__tile = down__rv_v2 + t__tile
-    _check_tensor("y__tile", y__tile, [16, 64], torch.float32)
-    t__tile_1 = y__tile.to(torch.bfloat16)
-    _check_tensor("t__tile_1", t__tile_1, [16, 64], torch.bfloat16)
+    t__tile = _tile_load(resid__rv_v2, [0, n__idx_v0], [16, 64])  # FP32[16, 64]
+    y__tile = down__rv_v2 + t__tile  # FP32[16, 64]
+    t__tile_1 = y__tile.to(torch.bfloat16)  # BF16[16, 64]
     out__tile = (
         _tile_store(t__tile_1, [0, n__idx_v0], out__iter_v1) if _writes_land() else out__iter_v1
     )
-    _check_tensor("out__tile", out__tile, [16, 256], torch.bfloat16)
     return out__iter_v1
 
 
@@ -582,11 +521,7 @@ def _raise_failure(group, remaining):
 
 
 def _run_lanes(group, lanes):
-    """Run the lanes of a group concurrently until all have ended.
-
-    Raises: RuntimeError from the first error in a lane, or because no lane can go on, or on
-        timeout; all other lanes are then cancelled.
-    """
+    """Run the lanes of a group concurrently until all have ended; the first error cancels the others."""
     outer, timeout = _lane_context.group, _MIXED_KERNEL_TIMEOUT_SEC
     if outer:
         with outer.lock:
@@ -610,11 +545,7 @@ def _run_lanes(group, lanes):
 
 
 def _split_mode_to_int(split):
-    """Split code 0..4: 0 none, 1 / 2 halves of dim 0 / dim 1, 3 / 4 the same over an odd extent.
-
-    None stands for 0 and a decimal text such as "0" for its number.
-    Raises: ValueError for anything else.
-    """
+    """Split code 0..4: 0 none, 1 / 2 halves of dim 0 / dim 1, 3 / 4 the same over an odd extent."""
     if type(split) is int and 0 <= split <= 4:
         return split
     code = 0 if split is None else split
@@ -654,10 +585,7 @@ def _with_region(tile, valid):
 
 
 def _valid_extents(op, tile, valid_shape):
-    """The valid extents of a tile as a list of ints within its box; None stands for the whole box.
-
-    Raises: ValueError if there is not one extent a dimension.
-    """
+    """The valid extents of a tile as a list of ints within its box; None stands for the whole box."""
     if valid_shape is None:
         return [*tile.shape]
     if len(valid_shape) != tile.dim():
@@ -671,10 +599,7 @@ def _lane_extents(valid, stride):
 
 
 def _lane_stride(op, tile, code, lane_stride):
-    """Cells between the starts of the two lanes: lane_stride, or half of the box, rounded up.
-
-    Raises: ValueError for a tile without the axis and for a stride outside 1..ceil(extent/2).
-    """
+    """Cells between the starts of the two lanes: lane_stride, or half of the box, rounded up."""
     axis = _split_axis(code)
     if axis >= tile.dim():
         raise ValueError(f"{op}(split={code}): a tile of shape {[*tile.shape]} has no dim {axis}")
@@ -690,11 +615,7 @@ def _lane_stride(op, tile, code, lane_stride):
 
 
 def _check_split_parity(op, tile, code, stride, valid):
-    """Refuse a split code that the extents contradict.
-
-    1 and 2 need an even extent of the box; 3 and 4 need lane 0 to hold exactly one valid cell more
-    than lane 1, whatever the box is.   Raises: ValueError naming the extents.
-    """
+    """Refuse a split code that the extents contradict: of the box for 1 and 2, of valid cells for 3 and 4."""
     axis = _split_axis(code)
     if code in (1, 2) and tile.shape[axis] % 2:
         raise ValueError(
@@ -710,12 +631,7 @@ def _check_split_parity(op, tile, code, stride, valid):
 
 
 def _lane_part(tile, code, lane, stride, valid, copy=True):
-    """What a lane owns of a tile: the cells from lane*stride on, along the split axis.
-
-    Shapes: ceil(extent/2) along the axis on both lanes, padded where the tile ends earlier.
-    Valid region: clamp(valid - lane*stride, 0, stride) along the axis, the other dims' unchanged.
-    Without `copy` it may be a view of the tile.
-    """
+    """What a lane owns of a tile: half of it from lane*stride on, with at most `stride` valid cells."""
     axis = _split_axis(code)
     half = (tile.shape[axis] + 1) // 2
     start = lane * stride
@@ -734,10 +650,7 @@ def _lane_part(tile, code, lane, stride, valid, copy=True):
 
 
 def _lane_parts(op, tile, code, lane_stride=None, valid_shape=None, copy=True):
-    """What lanes 0 and 1 own of a tile; see _lane_part.
-
-    Raises: ValueError if code, stride and extents do not fit.
-    """
+    """What lanes 0 and 1 own of a tile; see _lane_part."""
     axis = _split_axis(code)
     is_whole = code <= 2 and lane_stride is None and valid_shape is None
     if is_whole and axis < tile.dim() and tile.shape[axis] % 2 == 0:
@@ -750,11 +663,7 @@ def _lane_parts(op, tile, code, lane_stride=None, valid_shape=None, copy=True):
 
 
 def _merge_lanes(op, parts, code):
-    """Join the parts of lanes 0 and 1 along the split axis.
-
-    Valid region: that of lane 0 if lane 1 is empty; both together if lane 0 is full along the axis.
-    Raises: ValueError if the boxes differ; RuntimeError if the valid cells are not one rectangle.
-    """
+    """Join the parts of lanes 0 and 1 along the split axis; their valid cells must be one rectangle."""
     axis = _split_axis(code)
     if parts[0].shape != parts[1].shape or parts[0].dtype != parts[1].dtype:
         first, second = (f"{[*part.shape]} of {part.dtype}" for part in parts)
@@ -777,35 +686,18 @@ def _merge_lanes(op, parts, code):
     return _with_region(torch.cat(parts, dim=axis), valid)
 
 
-# torch computes little with wide unsigned integers, so callers may bring them in a signed carrier.
-_CARRIERS = {
-    torch.uint16: (torch.int32, torch.int64),
-    torch.uint32: (torch.int32, torch.int64),
-    torch.uint64: (torch.int64,),
-}
-
-
-def _check_dtype(name, value, dtype):
-    """Refuse a value that is not a tensor of the given dtype, or of a carrier of it.
-
-    Raises: TypeError naming the variable, what it is and what was expected.
-    """
-    if not isinstance(value, torch.Tensor):
-        raise TypeError(f"{name}: got {type(value).__name__}, expected a tensor of {dtype}")
-    if value.dtype != dtype and value.dtype not in _CARRIERS.get(dtype, ()):
-        raise TypeError(f"{name}: got a tensor of {value.dtype}, expected {dtype}")
-
-
-def _check_tensor(name, value, shape, dtype):
-    """Refuse a value that is not a tensor of the given dtype and shape; None stands for any extent.
-
-    Raises: TypeError as _check_dtype; ValueError naming the variable and both shapes.
-    """
-    _check_dtype(name, value, dtype)
-    got = [*value.shape]
-    if len(got) != len(shape) or any(want not in (None, have) for have, want in zip(got, shape)):
-        expected = ", ".join("any" if want is None else str(want) for want in shape)
-        raise ValueError(f"{name}: got shape {got}, expected [{expected}]")
+def _compare_shapes(tensors):
+    """Warn of tensors whose extents are not those of their parameters."""
+    found = []
+    for parameter, (shape, declared) in tensors.items():
+        differs = len(shape) != len(declared)
+        for extent, want in zip(shape, declared):
+            differs = differs or isinstance(want, int) and extent != want
+        if differs:
+            wanted = ", ".join("?" if want is None else str(want) for want in declared)
+            found.append(f"tensor {parameter!r} has shape {[*shape]}, the parameter has [{wanted}]")
+    if found:
+        warnings.warn("; ".join(found), UserWarning, stacklevel=3)
 
 
 def _overlap(tensor, block, offsets, valid_shape=None):

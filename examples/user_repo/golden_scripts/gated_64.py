@@ -9,13 +9,13 @@ from pypto_tmpl.preamble import _assemble, _compare_shapes, _round_to_bf16
 
 
 def gated(x, gate, scale, out):
-    """Orchestration function."""
+    """Orchestration function. In: x, gate, scale. Out: out."""
     _compare_shapes(
         {"x": (x.shape, [64, 128]), "gate": (gate.shape, [64, 128]), "out": (out.shape, [64, 128])}
     )
     for r in range(0, 64, 32):
-        g = gate[r : r + 32, 0:128].to(torch.float32) * 0.5
-        sigmoid = torch.reciprocal((torch.exp((-g)) + 1.0))
-        y = x[r : r + 32, 0:128].to(torch.float32) * sigmoid
-        out = _assemble(out, _round_to_bf16(y), [r, 0])
+        g = gate[r : r + 32, 0:128].to(torch.float32) * 0.5  # FP32[32, 128]
+        sigmoid = torch.reciprocal(torch.exp(-g) + 1.0)  # FP32[32, 128]
+        y = x[r : r + 32, 0:128].to(torch.float32) * sigmoid  # FP32[32, 128]
+        out = _assemble(out, _round_to_bf16(y), [r, 0])  # BF16[64, 128]
     return out

@@ -9,12 +9,12 @@ from pypto_tmpl.preamble import _assemble, _compare_shapes, _fillpad, _tensor_sl
 
 
 def softmax(x, out):
-    """Orchestration function."""
+    """Orchestration function. In: x. Out: out."""
     _compare_shapes({"x": (x.shape, [64, 100]), "out": (out.shape, [64, 100])})
     for r in range(0, 64, 32):
-        part = _tensor_slice(x, [32, 128], [r, 0], [32, 100])
-        padded = _fillpad(part, "min", [32, 100])
-        e = torch.exp((padded - torch.amax(padded, dim=-1, keepdim=True)))
-        p = e / torch.sum(e, dim=-1, keepdim=True)
-        out = _assemble(out, p, [r, 0], [32, 100])
+        part = _tensor_slice(x, [32, 128], [r, 0], [32, 100])  # FP32[32, 128] valid [32, 100]
+        padded = _fillpad(part, "min", [32, 100])  # FP32[32, 128]
+        e = torch.exp(padded - torch.amax(padded, dim=-1, keepdim=True))  # FP32[32, 128]
+        p = e / torch.sum(e, dim=-1, keepdim=True)  # FP32[32, 128]
+        out = _assemble(out, p, [r, 0], [32, 100])  # FP32[64, 100]
     return out
