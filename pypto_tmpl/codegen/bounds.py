@@ -1,8 +1,8 @@
-"""Between which numbers an integer of a function lies, whatever it is called with, where the body tells."""
+"""Between which numbers an integer of a function lies, where the body and the calls of it tell."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 from pypto_tmpl import ir
@@ -11,13 +11,22 @@ from pypto_tmpl.ops import facts as op_facts
 
 Range = tuple[float, float]  # least and greatest number; infinite where nothing is known
 
-_ANY: Range = (-inf, inf)
+UNKNOWN: Range = (-inf, inf)
 
 
 class IntegerBounds:
-    """Ranges of the integer expressions of one function."""
+    """Ranges of the integer expressions of one function.
 
-    def __init__(self, function: ir.Function, facts: BodyFacts) -> None:
+    ``arguments`` gives the ranges of what a program passes as a parameter, by its position: none if nothing
+    in it calls the function.
+    """
+
+    def __init__(
+        self,
+        function: ir.Function,
+        facts: BodyFacts,
+        arguments: Callable[[int], Iterator[Range]] = lambda position: iter(()),
+    ) -> None:
         self._loops: dict[int, list[ir.ForStmt]] = {}
         for loop in facts.loops:
             self._loops.setdefault(id(loop.loop_var), []).append(loop)
@@ -28,7 +37,9 @@ class IntegerBounds:
             if isinstance(param.type, ir.ShapedType)
             for extent in param.type.shape
         }
-        self._known: dict[int, Range] = {id(param): _ANY for param in function.params}
+        self._known: dict[int, Range] = {}
+        self._arguments = arguments
+        self._positions = {id(param): at for at, param in enumerate(function.params)}
 
     def of(self, value: ir.Expr) -> Range:
         """The range of an expression."""
@@ -37,12 +48,12 @@ class IntegerBounds:
         if isinstance(value, ir.Var):
             return self._of_variable(value)
         if isinstance(value, ir.Call):
-            return (0, inf) if op_facts.of_value(value).has("counts") else _ANY
+            return (0, inf) if op_facts.of_value(value).has("counts") else UNKNOWN
         if isinstance(value, ir.BinaryExpr):
             return _within(value.type, _combined(value, self.of(value.left), self.of(value.right)))
         if isinstance(value, ir.Cast):
-            return _within(value.type, self.of(value.operand)) if _is_integer(value.operand.type) else _ANY
-        return _ANY
+            return _within(value.type, self.of(value.operand)) if _is_integer(value.operand.type) else UNKNOWN
+        return UNKNOWN
 
     def are_inside(
         self, offsets: Sequence[ir.Expr], shape: Sequence[ir.Expr], extents: Sequence[ir.Expr]
@@ -61,12 +72,15 @@ class IntegerBounds:
     def _of_variable(self, var: ir.Var) -> Range:
         found = self._known.get(id(var))
         if found is None:
-            self._known[id(var)] = _ANY  # what depends on itself is not known
+            self._known[id(var)] = UNKNOWN  # what depends on itself is not known
             found = self._known[id(var)] = _joined(self._ranges(var))
         return found
 
     def _ranges(self, var: ir.Var) -> Iterator[Range]:
-        if id(var) in self._extents:
+        if id(var) in self._positions:
+            given = list(self._arguments(self._positions[id(var)])) if _is_integer(var.type) else []
+            yield from given or [UNKNOWN]
+        elif id(var) in self._extents:
             yield 0, inf
         for loop in self._loops.get(id(var), ()):
             yield self._of_loop(loop)
@@ -76,7 +90,7 @@ class IntegerBounds:
     def _of_loop(self, loop: ir.ForStmt) -> Range:
         start, stop, step = (self.of(bound) for bound in (loop.start, loop.stop, loop.step))
         if step[0] <= 0:
-            return _ANY
+            return UNKNOWN
         last = stop[1] - 1
         if start[0] == start[1] and step[0] == step[1] and last < inf:
             last = start[0] + max(last - start[0], 0) // step[0] * step[0]
@@ -90,17 +104,17 @@ def _is_integer(type_: ir.Type) -> bool:
 def _within(type_: ir.Type, found: Range) -> Range:
     """A range that the dtype holds; 64 bits hold whatever a kernel counts."""
     if not isinstance(type_, ir.ScalarType) or not _is_integer(type_):
-        return _ANY
+        return UNKNOWN
     if type_.dtype in (ir.DataType.INDEX, ir.DataType.INT64):
         return found
     bits = type_.dtype.get_bit()
     lowest = -(2 ** (bits - 1)) if type_.dtype.is_signed_int() else 0
-    return found if lowest <= found[0] and found[1] < lowest + 2**bits else _ANY
+    return found if lowest <= found[0] and found[1] < lowest + 2**bits else UNKNOWN
 
 
 def _joined(ranges: Iterator[Range]) -> Range:
     found = list(ranges)
-    return (min(low for low, _ in found), max(high for _, high in found)) if found else _ANY
+    return (min(low for low, _ in found), max(high for _, high in found)) if found else UNKNOWN
 
 
 def _combined(node: ir.BinaryExpr, left: Range, right: Range) -> Range:
@@ -120,7 +134,7 @@ def _combined(node: ir.BinaryExpr, left: Range, right: Range) -> Range:
             return _quotient(left[0], right[0]), _quotient(left[1], right[0])
         case ir.FloorMod() if right[0] > 0:
             return 0, right[1] - 1
-    return _ANY
+    return UNKNOWN
 
 
 def _product(left: float, right: float) -> float:

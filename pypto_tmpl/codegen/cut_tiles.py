@@ -32,10 +32,7 @@ class CutTiles:
         if not any(self._loads_cut(name, call) for name, body in bodies for call in body.calls):
             return False  # what comes out of a pipe is not cut either
         pending: list[_Place] = [
-            (name, arg)
-            for name, body in bodies
-            for call in body.calls
-            for arg in self._written_sources(call)
+            (name, arg) for name, body in bodies for call in body.calls for arg in self._written_sources(call)
         ]
         seen: set[int] = set()
         while pending:

@@ -44,13 +44,9 @@ class Origins:
     ) -> None:
         self._kernels, self._table = kernels, table
         self._places: dict[str, _Place] = {}
-        self._callers: dict[str, list[tuple[str, ir.Call | ir.Submit]]] = {}
         for name, function in kernels.functions.items():
             params = {id(param): at for at, param in enumerate(function.params)}
             self._places[name] = _Place(function, params, name in kernels.loading_functions)
-            for launch in kernels.facts[name].launches:
-                if isinstance(launch.op, ir.GlobalVar):
-                    self._callers.setdefault(launch.op.name, []).append((name, launch))
         self._known: dict[tuple[str, int], Origin] = {}
 
     def of(self, function: str, value: ir.Expr) -> Origin:
@@ -103,7 +99,7 @@ class Origins:
         return Origin(False, False)
 
     def _arguments(self, place: _Place, position: int) -> Origin | list[tuple[str, ir.Expr]]:
-        callers = self._callers.get(place.function.name)
+        callers = self._kernels.callers.get(place.function.name)
         if callers is None:
             return Origin(place.function.func_type in _ENTRIES, True)
         found: list[tuple[str, ir.Expr]] = []

@@ -16,6 +16,7 @@ from codegen.builders import (
     op,
     program,
     ret,
+    run,
     scalar,
     store,
     tensor,
@@ -188,3 +189,42 @@ def test_a_window_beside_a_store_within_an_expression_is_a_copy():
     value = binary("tile.add", load(inner, [0, 0], [4, 8]), t)
     body = [assign(t, load(x, [0, 0], [4, 8])), assign(written, store(value, [0, 0], inner)), ret(written)]
     assert "t = x[0:4, 0:8].clone()" in body_text(*body, params=[x])
+
+
+def called_with(*offsets, stop=3):
+    """A script of a kernel that reads rows at 32 times an offset, of 96, and of its calls in a loop."""
+    x, out, r, i = tensor("x", [96, 8]), tensor("out", [32, 8]), scalar("r"), scalar("i")
+    t, u = tile("t", [32, 8]), tile("u", [32, 8])
+    kernel = function(
+        "kernel",
+        [x, r, out],
+        assign(t, load(x, [r, 0], [32, 8])),
+        assign(u, binary("tile.add", t, t)),
+        ret(store(u, [0, 0], out)),
+        type=InCore,
+        returns=[out.type],
+    )
+    calls = [
+        assign(tensor(f"y{at}", [32, 8]), call("kernel", [x, of(i), out], out.type))
+        for at, of in enumerate(offsets)
+    ]
+    main = function(
+        "main", [x, out], for_loop(i, stop, *calls), ret(out), type=Orchestration, returns=[out.type]
+    )
+    return torch_codegen(program(main, kernel))
+
+
+def test_a_window_is_inside_if_all_calls_say_so():
+    text = called_with(lambda i: i * 32, lambda i: 64 - i * 32)
+    assert "t = x[r : r + 32, 0:8]\n" in text
+    out = torch.zeros(32, 8)
+    run(text)["main"](numbers(96, 8), out)
+    assert torch.equal(out, numbers(96, 8)[:32] * 2)
+
+
+def test_a_window_of_which_one_call_says_nothing_is_looked_at_in_a_run():
+    for text in (called_with(lambda i: i * 32, lambda i: i * 33), called_with(lambda i: i * 32, stop=4)):
+        assert "t = _tile_slice(x, [32, 8], [r, 0])\n" in text
+    out = torch.zeros(32, 8)
+    run(called_with(lambda i: i * 33))["main"](numbers(96, 8), out)
+    assert torch.equal(out[:30], numbers(96, 8)[66:] * 2) and not out[30:].any()
