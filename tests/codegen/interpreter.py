@@ -11,9 +11,11 @@ BINARY = {
     ir.Sub: lambda a, b: a - b,
     ir.Mul: lambda a, b: a * b,
     ir.FloorMod: lambda a, b: a - b * math.floor(Fraction(a, b)),
+    ir.FloorDiv: lambda a, b: math.floor(Fraction(a, b)),
     ir.Min: lambda a, b: a if a < b else b,
     ir.Max: lambda a, b: b if a < b else a,
     ir.Lt: lambda a, b: a < b,
+    ir.Le: lambda a, b: a <= b,
     ir.Eq: lambda a, b: a == b,
     ir.Gt: lambda a, b: a > b,
     ir.And: lambda a, b: a and b,
@@ -46,7 +48,7 @@ class Interpreter:
     def call(self, name: str, args: list[Any]) -> Any:
         function = self.program[name]
         assert function is not None
-        run = Interpreter(self.program)
+        run = type(self)(self.program)
         run.values = {id(param): arg for param, arg in zip(function.params, args, strict=True)}
         try:
             run.execute(function.body)

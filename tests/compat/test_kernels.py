@@ -26,7 +26,7 @@ class Shapes:
 SHAPES = Shapes()
 EPS = 1e-6
 '''
-NORM = '''\
+NORM = """\
 import pypto.language as pl
 
 from config import EPS, SHAPES
@@ -44,7 +44,7 @@ def rms_norm(x: pl.Tensor[[B, H], pl.BF16], gamma: pl.Tensor[[1, H], pl.FP32]):
         y = pl.col_expand_mul(pl.row_expand_mul(x, scale), gamma)
         out = pl.assemble(out, pl.cast(y, pl.BF16, mode="rint"), [0, 0])
     return out
-'''
+"""
 LAYER = '''\
 """Norm and projection of a batch, one file of a model."""
 import pypto.language as pl
@@ -166,7 +166,7 @@ if __name__ == "__main__":
         print(res.error or "")
         raise SystemExit(1)
 '''
-HOST = '''\
+HOST = """\
 import pypto.language as pl
 import pypto.language.distributed as pld
 import torch
@@ -199,7 +199,7 @@ result = run_jit(
 )
 print(result.error)
 raise SystemExit(0 if result.passed else 1)
-'''
+"""
 
 
 @pytest.fixture(autouse=True)

@@ -51,11 +51,17 @@ class Writer:
             return self.pick("n", "m", "3", "ROWS", "2 * COLS", "pl.cast(k, pl.INDEX)")
         left, right = self.index(depth - 1), self.index(depth - 1)
         return self.pick(
-            f"{left} + {right}", f"({left}) * 2", f"({left}) // 4", f"pl.min({left}, {right})", f"({left}) % COLS"
+            f"{left} + {right}",
+            f"({left}) * 2",
+            f"({left}) // 4",
+            f"pl.min({left}, {right})",
+            f"({left}) % COLS",
         )
 
     def condition(self) -> str:
-        return self.pick(f"{self.index(1)} < {self.index(1)}", "p", "not p", f"p and {self.index(1)} == 0", "k > 1")
+        return self.pick(
+            f"{self.index(1)} < {self.index(1)}", "p", "not p", f"p and {self.index(1)} == 0", "k > 1"
+        )
 
     def tensor(self, depth: int = 2) -> str:
         if depth == 0:
@@ -132,7 +138,10 @@ class Writer:
         if header == "carry":
             index, carried, result = self.fresh(), self.fresh(), self.fresh()
             body = [*self.simple(), f"{result} = pl.yield_(pl.add({carried}, {self.tensor(1)}))"]
-            return [f"for {index}, ({carried},) in pl.range({self.index(1)}, init_values=(x,)):", *indented(body)]
+            return [
+                f"for {index}, ({carried},) in pl.range({self.index(1)}, init_values=(x,)):",
+                *indented(body),
+            ]
         lines = [header, *indented(self.block(depth - 1))]
         if header.startswith("if ") and self.draw(st.booleans()):
             lines += ["else:", *indented(self.block(depth - 1))]
@@ -149,7 +158,9 @@ def kernels(draw: Any) -> str:
     return HEAD + "".join(f"        {line}\n" for line in [*lines, "return z"])
 
 
-@settings(max_examples=examples(120), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=examples(120), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(kernels())
 def test_the_text_of_a_kernel_reads_to_its_ir(text: str) -> None:
     program = pl.parse(text)

@@ -327,7 +327,12 @@ def test_external_kernels(tmp_path: Path) -> None:
 def test_declared_buffers_are_named_by_their_python_variables() -> None:
     text = "y: pl.Tile[[64, 64], pl.FP32, PING[1], pl.Mem.Vec] = pl.tile.add(t, t)"
     memref = read(text, head="PING = pl.MemRef(slots=2)")["f"].body.var.type.memref
-    assert (memref.base_.name_hint, memref.slot_count_, memref.slot_index_.value, memref.is_pinned_) == ("PING", 2, 1, True)
+    assert (memref.base_.name_hint, memref.slot_count_, memref.slot_index_.value, memref.is_pinned_) == (
+        "PING",
+        2,
+        1,
+        True,
+    )
 
 
 def test_nothing_is_warned_of_without_cause() -> None:
@@ -379,7 +384,12 @@ def test_functions_that_functions_from_outside_call_join_the_program_too() -> No
 def test_a_path_without_a_file_is_one_clear_error(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.py"
     os.mkfifo(pipe)
-    paths = {"": "'' is a folder", tmp_path: "is a folder", pipe: "no ordinary", tmp_path / "no.py": "does not exist"}
+    paths = {
+        "": "'' is a folder",
+        tmp_path: "is a folder",
+        pipe: "no ordinary",
+        tmp_path / "no.py": "does not exist",
+    }
     for path, what in paths.items():
         with pytest.raises(FileNotFoundError, match=what):
             pl.loads(path)
@@ -387,7 +397,10 @@ def test_a_path_without_a_file_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_inline_functions_of_a_text() -> None:
     head = "K = 3.0\n@pl.inline\ndef tripled(a):\n    return pl.mul(a, K)\n"
-    assert printed(read("return tripled(tripled(v))", head=head)) == "return pl.tensor.muls(pl.tensor.muls(v, 3.0), 3.0)"
+    assert (
+        printed(read("return tripled(tripled(v))", head=head))
+        == "return pl.tensor.muls(pl.tensor.muls(v, 3.0), 3.0)"
+    )
     for call, kind, message in [
         ("tripled(v, v)", pl.ParserTypeError, "'tripled' takes 1 argument\\(s\\), and 2 are given"),
         ("tripled(a=v)", pl.ParserTypeError, "'tripled' is inline and takes no keywords"),

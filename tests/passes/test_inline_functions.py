@@ -62,6 +62,22 @@ def test_a_variable_that_the_call_assigns_is_assigned_by_the_helper():
     ]
 
 
+def test_a_variable_that_the_call_assigns_and_passes_twice_is_copied():
+    scaled = f"""
+    @pl.function(type=pl.FunctionType.Inline)
+    def scaled(self, a: {TENSOR}, b: {TENSOR}):
+        a = pl.mul(a, 0.5)
+        return pl.add(a, b)
+"""
+    lines = ("a = pl.add(x, 1.0)", "a = self.scaled(a, a)", "out = pl.add(a, a)")
+    assert after("InlineFunctions", program(scaled + main(*lines)), "main")[1:] == [
+        "a_inline0 = a",
+        "a_inline0 = pl.tensor.muls(a_inline0, 0.5)",
+        "a = pl.tensor.add(a_inline0, a)",
+        "out = pl.tensor.add(a, a)",
+    ]
+
+
 def test_functions_that_nothing_calls_go_too():
     got = passes.inline_functions()(program(PAIR + DOUBLED + main("out = pl.neg(x)")))
     assert [function.name for function in got.functions.values()] == ["main"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.bodies import parts, statements
+from pypto_tmpl.ir.bodies import parts, statements, trailing_yield
 from pypto_tmpl.ir.verifier.walking import definitions, evaluated, own_expressions, used_variables
 from pypto_tmpl.rewrite import flat
 
@@ -94,6 +94,7 @@ class Origins:
     def __init__(self, body: ir.Stmt, callees: Callees) -> None:
         self._before: dict[int, ir.Var] = {}
         calls: dict[int, ir.Expr] = {}
+        loops: list[ir.ForStmt | ir.WhileStmt] = []
         for stmt in statements(body):
             if isinstance(stmt, ir.AssignStmt):
                 calls[id(stmt.var)] = stmt.value
@@ -101,25 +102,34 @@ class Origins:
                 if before is not None:
                     self._before[id(stmt.var)] = before
             elif isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+                loops.append(stmt)
                 for arg, result in zip(stmt.iter_args, stmt.return_vars, strict=True):
                     if isinstance(arg.initValue, ir.Var):
                         self._before[id(arg)] = self._before[id(result)] = arg.initValue
+        for loop in reversed(loops):  # those inside of others first
+            last = trailing_yield(loop.body)
+            values = last.value if last is not None else ()
+            for arg, result, value in zip(loop.iter_args, loop.return_vars, values, strict=False):
+                start = _before(value, calls, callees)
+                if start is None or all(var is not arg for var in self._versions(start)):
+                    self._before.pop(id(result), None)  # it yields another variable in each round
+
+    def _versions(self, var: ir.Var) -> Iterator[ir.Var]:
+        """What a variable is a version of, itself first; in a circle, each once."""
+        seen: set[int] = set()
+        while id(var) not in seen:
+            seen.add(id(var))
+            yield var
+            var = self._before.get(id(var), var)
 
     def of(self, var: ir.Var) -> ir.Var:
         """The first version; where variables are assigned from each other in a circle, one of these."""
-        seen: set[int] = set()
-        while id(var) in self._before and id(var) not in seen:
-            seen.add(id(var))
-            var = self._before[id(var)]
-        return var
+        *_, first = self._versions(var)
+        return first
 
     def is_carried(self, var: ir.Var) -> bool:
         """Whether one of the versions up to ``var`` is the carry of a loop."""
-        seen: set[int] = set()
-        while id(var) in self._before and id(var) not in seen and not isinstance(var, ir.IterArg):
-            seen.add(id(var))
-            var = self._before[id(var)]
-        return isinstance(var, ir.IterArg)
+        return any(isinstance(version, ir.IterArg) for version in self._versions(var))
 
 
 def _before(value: ir.Expr, calls: dict[int, ir.Expr], callees: Callees) -> ir.Var | None:

@@ -144,7 +144,7 @@ class _Copy(Rewriter):
             is_rebound, is_in_place = _assignments_of(param, helper.body)
             if not is_rebound:
                 self.bind(param, arg)
-            elif isinstance(arg, ir.Var) and (is_in_place or arg is target):
+            elif isinstance(arg, ir.Var) and (is_in_place or arg is target and _occurrences(arg, args) == 1):
                 self._variables[id(param)] = arg
                 self.bind(param, arg)
             else:
@@ -183,6 +183,11 @@ def _unpacked(statements: list[ir.Stmt], values: tuple[ir.Expr, ...]) -> _Expans
             if isinstance(stmt, ir.AssignStmt) and stmt.var is value and isinstance(stmt.value, ir.MakeTuple):
                 return _Expansion([s for s in statements if s is not stmt], stmt.value.elements)
     return _Expansion(statements, value.elements if isinstance(value, ir.MakeTuple) else values)
+
+
+def _occurrences(var: ir.Var, args: Sequence[ir.Expr]) -> int:
+    """In how many arguments a variable is read."""
+    return sum(any(node is var for node in ir.walk(arg)) for arg in args)
 
 
 def _value_of(stmt: ir.Stmt) -> ir.Expr | None:

@@ -53,10 +53,7 @@ def test_wrong_operands_of_an_op_in_a_callee(kernel):
     found = message(kernel, text, empty(16, 4))
     assert found.startswith("error[E300]: ")
     assert (
-        "  --> kernel.py:8:12\n"
-        "   |\n"
-        " 8 |     return pl.slice(x, [BLOCK, 4], 1.5)\n"
-        "   |            ^"
+        "  --> kernel.py:8:12\n   |\n 8 |     return pl.slice(x, [BLOCK, 4], 1.5)\n   |            ^"
     ) in found
 
 

@@ -1,0 +1,31 @@
+"""Programs of tensors at random compute the same before and after every pass, by an interpreter of the IR."""
+
+import numpy as np
+import pytest
+from passes.random_tensors import output_of, random_program
+
+from pypto_tmpl import ir, passes
+from pypto_tmpl.passes.properties import with_checks
+
+P = ir.IRProperty
+# What does not hold behind a pass, as in recorded programs: the rounds of a loop are sequences in a sequence
+# until variables are assigned once; the function of a level returns a parameter that a kernel wrote.
+EXPECTED = {"UnrollLoops": {P.NoRedundantBlocks}, "OutlineIncoreScopes": {P.InOutUseValid}}
+MENDS = {"ConvertToSSA": {P.NoRedundantBlocks}}
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_every_pass_keeps_what_a_program_computes(seed):
+    node = random_program(seed)
+    wanted = [output_of(node, n) for n in (0, 3)]
+    known = set(ir.STRUCTURAL_PROPERTIES)
+    for name in passes.PASSES:
+        pass_ = passes.make_pass(name)
+        after = pass_(node)
+        known -= EXPECTED.get(name, set())
+        known |= MENDS.get(name, set()) | set(with_checks(pass_.get_produced_properties()))
+        ir.verify_or_throw(after, known)
+        if after is not node:
+            for n, expected in zip((0, 3), wanted, strict=True):
+                np.testing.assert_array_equal(output_of(after, n), expected, err_msg=name)
+        node = after
