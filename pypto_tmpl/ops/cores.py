@@ -53,7 +53,9 @@ def core_side(call: ir.Call, bound_to: Callable[[ir.Expr], ir.Expr] = lambda val
             side = _BY_CORE_TYPE.get(str(call.kwargs.get("core_type", "")), CoreSide.SHARED)
         case "spaces":
             side = _side_by_spaces(call, known)
-    is_free = side is CoreSide.SHARED and known.core in ("spaces", "move")
+        case None:
+            side = CoreSide.SHARED
+    is_free = side is CoreSide.SHARED and known.core in ("spaces", "move", None)
     return CoreSide.VECTOR if is_free and call.attrs.get("core_placement") == "aiv" else side
 
 

@@ -21,7 +21,7 @@ class OpFacts:
     """What an op does to memory, on which core, and what else it is; the keys of the op table by position."""
 
     traits: frozenset[Trait] = frozenset()
-    core: CoreRule = "spaces"
+    core: CoreRule | None = None  # None: of a name that the table does not have
     pipe_end: PipeEnd | None = None
     pipe_to: PipeTarget | None = None
     written: tuple[int, ...] = ()

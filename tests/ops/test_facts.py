@@ -167,6 +167,15 @@ def test_placed_calls_run_where_they_are_placed() -> None:
     assert (core_side(free), core_side(placed)) == (CoreSide.SHARED, CoreSide.VECTOR)
 
 
+@pytest.mark.parametrize("op", [ir.GlobalVar("helper"), ir.Op("tile.no_such")], ids=repr)
+@pytest.mark.parametrize("space", [ir.MemorySpace.Vec, ir.MemorySpace.Mat])
+def test_functions_and_unknown_ops_run_on_either_core(op: ir.Op, space: ir.MemorySpace) -> None:
+    operand = tile(space)
+    free = ir.Call(op, [operand], operand.type, SPAN)
+    placed = ir.Call(op, [operand], {}, {"core_placement": "aiv"}, operand.type, SPAN)
+    assert (core_side(free), core_side(placed)) == (CoreSide.SHARED, CoreSide.VECTOR)
+
+
 @pytest.mark.parametrize(
     ("sides", "together"),
     [
