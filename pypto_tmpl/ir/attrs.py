@@ -73,11 +73,10 @@ class AttrMap(dict[str, AttrValue]):
     __slots__ = ("kinds",)
 
     def __init__(self, source: AttrSource = None, of_op: bool = False) -> None:
-        pairs = source.items() if isinstance(source, Mapping) else (source or ())
         super().__init__()
         kinds: dict[str, AttrKind] = getattr(source, "kinds", {})
         self.kinds: dict[str, AttrKind] = {}
-        for key, value in pairs:
+        for key, value in _pairs(source):
             if key in self.kinds:
                 raise ValueError(f"attribute {key!r} is given twice")
             self.kinds[key], stored = (kinds[key], value) if key in kinds else _convert(key, value, of_op)
@@ -145,6 +144,29 @@ class AttrMap(dict[str, AttrValue]):
 
     def __reduce__(self) -> tuple[Callable[..., AttrMap], tuple[list[tuple[str, AttrKind, AttrValue]]]]:
         return AttrMap.of_stored, ([(k, self.kinds[k], v) for k, v in self.items()],)
+
+
+def attrs_of(source: AttrSource, field: str, owner: object, of_op: bool = False) -> AttrMap:
+    """What a node that is being constructed stores in ``field``; errors name its class and the field."""
+    if isinstance(source, AttrMap):
+        return source
+    try:
+        return AttrMap(source, of_op)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise type(error)(f"{type(owner).__name__}.{field}: {error}") from None
+
+
+def _pairs(source: AttrSource) -> Iterable[tuple[str, AttrValue]]:
+    """The entries of a mapping or a list of pairs; a TypeError for what is neither, or for another key."""
+    entries = source.items() if isinstance(source, Mapping) else source
+    if not isinstance(entries, Iterable | None) or isinstance(entries, str):
+        raise TypeError(f"attributes are a mapping or (key, value) pairs, got {type(source).__name__}")
+    for entry in entries or ():
+        if not isinstance(entry, tuple | list) or len(entry) != 2:
+            raise TypeError(f"an attribute is a (key, value) pair, got {type(entry).__name__}")
+        if not isinstance(entry[0], str):
+            raise TypeError(f"the key of an attribute is a str, got {type(entry[0]).__name__}")
+        yield entry[0], entry[1]
 
 
 def _check_variables(key: str, value: AttrValue) -> None:

@@ -80,14 +80,17 @@ def node_tuple(values: Any, kind: type[T] | tuple[type[T], ...], field: str, own
         raise TypeError(f"{what} must be a list of {_kind_name(kind)}, got {type(values).__name__}")
     found = tuple(values)
     for i, value in enumerate(found):
-        if not isinstance(value, kind):
+        if not isinstance(value, kind) or type(value) is bool:
             check_kind(value, kind, f"{field}[{i}]", owner)
     return found
 
 
 def check_kind(value: object, kind: type | tuple[type, ...], field: str, owner: object) -> None:
-    """Raise TypeError naming the class of ``owner`` and ``field`` unless ``value`` is a ``kind``."""
-    if not isinstance(value, kind):
+    """Raise TypeError naming the class of ``owner`` and ``field`` unless ``value`` is a ``kind``.
+
+    A bool is none of the integers.
+    """
+    if not isinstance(value, kind) or (type(value) is bool and kind is not bool):
         what = f"{type(owner).__name__}.{field}"
         raise TypeError(f"{what} must be {_kind_name(kind)}, got {type(value).__name__}")
 
@@ -173,6 +176,19 @@ class Stmt(IRNode):
     """Base of statements; ``leading_comments`` holds comment lines without their ``#``."""
 
     leading_comments: Annotated[tuple[str, ...], IGNORED]
+
+
+def set_expr_fields(expr: Expr, span: Span | None, type: Type, **values: object) -> None:
+    """Set the fields of an expression that is being constructed, with span and type checked."""
+    check_kind(span, Span, "span", expr)
+    check_kind(type, Type, "type", expr)
+    set_fields(expr, span=span, type=type, **values)
+
+
+def set_stmt_fields(stmt: Stmt, span: Span | None, **values: object) -> None:
+    """Set the fields of a statement that is being constructed, with the span checked; it has no comments."""
+    check_kind(span, Span, "span", stmt)
+    set_fields(stmt, span=span, leading_comments=(), **values)
 
 
 def attach_leading_comments(stmt: Stmt, comments: Iterable[str]) -> None:

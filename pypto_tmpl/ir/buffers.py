@@ -8,7 +8,7 @@ from typing import Any
 from pypto_tmpl.ir.base import Expr, check_kind, check_uint64, set_fields
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import MemorySpace
-from pypto_tmpl.ir.extents import as_extent, constant_extent
+from pypto_tmpl.ir.extents import as_extent, constant_extent, extent_of
 from pypto_tmpl.ir.leaves import ConstInt, Var, set_var_fields
 from pypto_tmpl.ir.scalar_types import MemRefType, PtrType, WindowBufferType
 from pypto_tmpl.ir.span import Span
@@ -39,12 +39,15 @@ class MemRef(Var):
         slots: int = 1,
         slot: Expr | None = None,
     ) -> None:
+        check_kind(slots, int, "slots", self)
+        check_kind(is_pinned, bool, "is_pinned", self)
         if slots < 1:
             raise ValueError(f"a MemRef has at least one slot, got {slots}")
         check_uint64(slots, "the number of slots of a MemRef is")
         if where and isinstance(where[-1], Span):
             where, span = where[:-1], where[-1]
-        at = span or Span.unknown()
+        at = Span.unknown() if span is None else span
+        check_kind(at, Span, "span", self)
         if len(where) < 2:
             is_pinned = True
         base, offset, size = _memref_place(where, at)
@@ -138,7 +141,13 @@ class WindowBuffer(Var):
         span: Span | None = None,
     ) -> None:
         check_kind(base, Var, "base", self)
-        set_var_fields(self, base.name_hint, WindowBufferType(), span or Span.unknown())
+        check_kind(load_from_host, bool, "load_from_host", self)
+        check_kind(store_to_host, bool, "store_to_host", self)
+        set_var_fields(self, base.name_hint, WindowBufferType(), Span.unknown() if span is None else span)
         set_fields(
-            self, base=base, size=as_extent(size), load_from_host=load_from_host, store_to_host=store_to_host
+            self,
+            base=base,
+            size=extent_of(size, "size", self),
+            load_from_host=load_from_host,
+            store_to_host=store_to_host,
         )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from pypto_tmpl.faces import find_face
-from pypto_tmpl.ir.attrs import AttrKind, AttrMap, AttrSource
-from pypto_tmpl.ir.base import Expr, Type, check_kind, node_tuple, set_fields
+from pypto_tmpl.ir.attrs import AttrKind, AttrMap, AttrSource, attrs_of
+from pypto_tmpl.ir.base import Expr, Type, check_kind, node_tuple, set_expr_fields
 from pypto_tmpl.ir.enums import ArgDirection
-from pypto_tmpl.ir.extents import as_extent
+from pypto_tmpl.ir.extents import extent_of
 from pypto_tmpl.ir.scalar_types import ScalarType, TupleType, UnknownType
 from pypto_tmpl.ir.span import Span
 
@@ -20,6 +20,9 @@ class Op:
     """A registered operator, compared by name."""
 
     name: str
+
+    def __post_init__(self) -> None:
+        check_kind(self.name, str, "name", self)
 
     def has_attr(self, key: str) -> bool:
         """Whether the registry declares that keyword of the op."""
@@ -68,23 +71,23 @@ class Call(Expr):
         attrs: AttrSource = None
         type_: Type = UnknownType()
         match rest:
-            case (Span() as span,):
+            case (span,):
                 pass
-            case (Type() as type_, Span() as span):
+            case (Type() as type_, span):
                 pass
-            case (kwargs, Span() as span):
+            case (kwargs, span):
                 pass
-            case (kwargs, Type() as type_, Span() as span):
+            case (kwargs, type_, span):
                 pass
-            case (kwargs, attrs, Type() as type_, Span() as span):
+            case (kwargs, attrs, type_, span):
                 pass
             case _:
                 raise TypeError("Call takes (op, args[, kwargs[, attrs]][, type], span)")
         operands = node_tuple(args, Expr, "args", self)
-        stored = AttrMap(attrs)
-        check_arg_directions(stored, len(operands))
-        keywords = AttrMap(kwargs, of_op=True)
-        set_fields(self, span=span, type=type_, op=op, args=operands, attrs=stored, kwargs=keywords)
+        stored = attrs_of(attrs, "attrs", self)
+        _check_arg_directions(stored, len(operands), self)
+        keywords = attrs_of(kwargs, "kwargs", self, of_op=True)
+        set_expr_fields(self, span, type_, op=op, args=operands, attrs=stored, kwargs=keywords)
 
     @property
     def arg_directions(self) -> tuple[ArgDirection, ...]:
@@ -94,15 +97,16 @@ class Call(Expr):
         return self.op.name, self.args
 
 
-def check_arg_directions(attrs: AttrMap, arg_count: int) -> None:
+def _check_arg_directions(attrs: AttrMap, arg_count: int, owner: Call | Submit) -> None:
     """Raise TypeError unless ``arg_directions``, where given, is empty or has one entry per argument."""
     if "arg_directions" not in attrs:
         return
+    what = f"{type(owner).__name__}.attrs"
     if attrs.kinds["arg_directions"] is not AttrKind.ARG_DIRECTIONS:
-        raise TypeError("arg_directions is a list of ArgDirection")
+        raise TypeError(f"{what}: arg_directions must be a list of ArgDirection")
     count = len(attrs["arg_directions"])
     if count not in (0, arg_count):
-        raise TypeError(f"{count} arg_directions for {arg_count} arguments")
+        raise TypeError(f"{what} has {count} arg_directions for {arg_count} arguments")
 
 
 def set_call_attrs(call: Call, attrs: AttrSource) -> Call:
@@ -140,28 +144,30 @@ class Submit(Expr):
         predicate: Expr | None = None,
     ) -> None:
         match rest:
-            case (Type() as type_, Span() as span):
+            case (type_, span):
                 kwargs: AttrSource = None
                 attrs: AttrSource = None
-            case (kwargs, attrs, Type() as type_, Span() as span, *launch) if len(launch) <= 4:
+            case (kwargs, attrs, type_, span, *launch) if len(launch) <= 4:
                 given: list[Any] = [core_num, sync_start, allow_early_resolve, predicate]
                 core_num, sync_start, allow_early_resolve, predicate = launch + given[len(launch) :]
             case _:
                 raise TypeError("Submit takes (op, args, deps[, kwargs, attrs], type, span, ...)")
         check_kind(op, Op, "op", self)
         operands = node_tuple(args, Expr, "args", self)
-        blocks = None if core_num is None else as_extent(core_num)
+        blocks = None if core_num is None else extent_of(core_num, "core_num", self)
+        check_kind(sync_start, bool, "sync_start", self)
+        check_kind(allow_early_resolve, bool, "allow_early_resolve", self)
         if sync_start and blocks is None:
-            raise ValueError("sync_start needs a core_num")
+            raise ValueError("Submit.sync_start needs a core_num")
         if blocks is not None and isinstance(blocks.type, ScalarType) and not blocks.type.dtype.is_int():
-            raise TypeError(f"core_num is an integer scalar, got {blocks.type.dtype.name}")
+            raise TypeError(f"Submit.core_num must be an integer scalar, got {blocks.type.dtype.name}")
         check_kind(predicate, (Expr, type(None)), "predicate", self)
-        stored = AttrMap(attrs)
-        check_arg_directions(stored, len(operands))
-        set_fields(
+        stored = attrs_of(attrs, "attrs", self)
+        _check_arg_directions(stored, len(operands), self)
+        set_expr_fields(
             self,
-            span=span,
-            type=type_,
+            span,
+            type_,
             op=op,
             args=operands,
             deps=node_tuple(deps, Expr, "deps", self),
@@ -170,7 +176,7 @@ class Submit(Expr):
             allow_early_resolve=allow_early_resolve,
             predicate=predicate,
             attrs=stored,
-            kwargs=AttrMap(kwargs, of_op=True),
+            kwargs=attrs_of(kwargs, "kwargs", self, of_op=True),
         )
 
     @property
@@ -184,7 +190,7 @@ class MakeTuple(Expr):
 
     def __init__(self, elements: Iterable[Expr], span: Span) -> None:
         found = node_tuple(elements, Expr, "elements", self)
-        set_fields(self, span=span, type=TupleType([e.type for e in found]), elements=found)
+        set_expr_fields(self, span, TupleType([e.type for e in found]), elements=found)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -198,7 +204,7 @@ class TupleGetItemExpr(Expr):
         check_kind(tuple, Expr, "tuple", self)
         check_kind(index, int, "index", self)
         if not isinstance(tuple.type, TupleType):
-            raise ValueError(f"the operand has type {type(tuple.type).__name__}, not TupleType")
+            raise ValueError(f"TupleGetItemExpr.tuple must have a TupleType, got {type(tuple.type).__name__}")
         if not 0 <= index < len(tuple.type.types):
-            raise ValueError(f"index {index} is outside a tuple of {len(tuple.type.types)}")
-        set_fields(self, span=span, type=tuple.type.types[index], tuple=tuple, index=index)
+            raise ValueError(f"TupleGetItemExpr.index: {index} is outside a tuple of {len(tuple.type.types)}")
+        set_expr_fields(self, span, tuple.type.types[index], tuple=tuple, index=index)

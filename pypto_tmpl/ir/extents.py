@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pypto_tmpl.ir.base import Expr
+from pypto_tmpl.ir.base import Expr, check_kind, node_tuple
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.leaves import ConstInt
 from pypto_tmpl.ir.span import Span
@@ -17,6 +17,20 @@ def as_extent(value: int | Expr) -> Expr:
     if not isinstance(value, Expr):
         raise TypeError(f"an extent must be int or Expr, got {type(value).__name__}")
     return value
+
+
+_EXTENT_KINDS: tuple[type[int | Expr], ...] = (int, Expr)
+
+
+def extent_of(value: int | Expr, field: str, owner: object) -> Expr:
+    """``as_extent`` for a node or type that is being constructed; errors name its class and field."""
+    check_kind(value, _EXTENT_KINDS, field, owner)
+    return as_extent(value)
+
+
+def extents_of(values: Sequence[int | Expr], field: str, owner: object) -> tuple[Expr, ...]:
+    """All extents of a type or view that is being constructed; errors name its class and field."""
+    return tuple(as_extent(value) for value in node_tuple(values, _EXTENT_KINDS, field, owner))
 
 
 def as_extents(values: Sequence[int | Expr]) -> tuple[Expr, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pypto_tmpl.ir.base import IGNORED, Expr, Type, check_int64, check_kind, set_fields
+from pypto_tmpl.ir.base import IGNORED, Expr, Type, check_int64, check_kind, set_expr_fields, set_fields
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.scalar_types import ScalarType
 from pypto_tmpl.ir.span import Span
@@ -42,8 +42,7 @@ class Var(Expr):
 def set_var_fields(var: Var, name_hint: str, type_: Type, span: Span) -> None:
     """Set the fields of a variable that is being constructed."""
     check_kind(name_hint, str, "name_hint", var)
-    check_kind(type_, Type, "type", var)
-    set_fields(var, span=span, type=type_, name_hint=name_hint, _unique_id=next_unique_id())
+    set_expr_fields(var, span, type_, name_hint=name_hint, _unique_id=next_unique_id())
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -67,7 +66,7 @@ class ConstInt(Expr):
     def __init__(self, value: int, dtype: DataType, span: Span) -> None:
         check_kind(value, int, "value", self)
         check_int64(value, "a ConstInt holds")
-        set_fields(self, span=span, type=ScalarType(dtype), value=value)
+        set_expr_fields(self, span, ScalarType(dtype), value=value)
 
     @property
     def dtype(self) -> DataType:
@@ -85,7 +84,7 @@ class ConstFloat(Expr):
 
     def __init__(self, value: float, dtype: DataType, span: Span) -> None:
         check_kind(value, (float, int), "value", self)
-        set_fields(self, span=span, type=ScalarType(dtype), value=float(value))
+        set_expr_fields(self, span, ScalarType(dtype), value=float(value))
 
     @property
     def dtype(self) -> DataType:
@@ -98,7 +97,7 @@ class ConstBool(Expr):
 
     def __init__(self, value: bool, span: Span) -> None:
         check_kind(value, bool, "value", self)
-        set_fields(self, span=span, type=ScalarType(DataType.BOOL), value=value)
+        set_expr_fields(self, span, ScalarType(DataType.BOOL), value=value)
 
     @property
     def dtype(self) -> DataType:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Annotated
 
-from pypto_tmpl.ir.attrs import AttrMap, AttrSource
+from pypto_tmpl.ir.attrs import AttrMap, AttrSource, attrs_of
 from pypto_tmpl.ir.base import (
     DEFINITION,
     IGNORED,
@@ -69,6 +70,10 @@ class Function(IRNode):
         check_kind(params, list, "params", self)
         check_kind(body, Stmt, "body", self)
         check_kind(type, FunctionType, "type", self)
+        check_kind(span, Span, "span", self)
+        check_kind(level, (Level, NoneType), "level", self)
+        check_kind(role, (Role, NoneType), "role", self)
+        check_kind(requires_runtime_binding, bool, "requires_runtime_binding", self)
         pairs = [_param(self, i, param) for i, param in enumerate(params)]
         found_level, found_role = _place(name, type, level, role)
         set_fields(
@@ -79,7 +84,7 @@ class Function(IRNode):
             func_type=type,
             level=found_level,
             role=found_role,
-            attrs=AttrMap(attrs),
+            attrs=attrs_of(attrs, "attrs", self),
             requires_runtime_binding=requires_runtime_binding,
             return_types=node_tuple(return_types, Type, "return_types", self),
             body=body,
@@ -130,14 +135,16 @@ class Program(IRNode):
     functions: dict[GlobalVar, Function]
 
     def __init__(self, functions: Iterable[Function], name: str, span: Span) -> None:
+        check_kind(name, str, "name", self)
+        check_kind(span, Span, "span", self)
         by_name: dict[str, Function] = {}
-        for function in functions:
-            if not isinstance(function, Function):
-                raise InternalError(f"a Program holds Functions, got {function.__class__.__name__}")
+        for index, function in enumerate(node_tuple(functions, (Function, NoneType), "functions", self)):
+            if function is None:
+                raise InternalError(f"Program.functions[{index}] must be Function, got NoneType")
             if not function.name:
-                raise InternalError("a function of a Program has a name")
+                raise InternalError(f"Program.functions[{index}] must have a name")
             if function.name in by_name:
-                raise ValueError(f"two functions are named {function.name!r}")
+                raise ValueError(f"Program.functions[{index}]: two functions are named {function.name!r}")
             by_name[function.name] = function
         ordered = sorted(by_name, key=lambda key: key.encode("utf-8", "surrogatepass"))
         set_fields(self, span=span, name=name, functions={GlobalVar(key): by_name[key] for key in ordered})

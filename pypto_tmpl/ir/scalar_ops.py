@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from pypto_tmpl.ir.base import Expr, check_kind, set_fields
+from pypto_tmpl.ir.base import Expr, check_kind, set_expr_fields
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.scalar_types import ScalarType
 from pypto_tmpl.ir.span import Span
@@ -21,7 +21,7 @@ class BinaryExpr(Expr):
     def __init__(self, left: Expr, right: Expr, dtype: DataType, span: Span) -> None:
         check_kind(left, Expr, "left", self)
         check_kind(right, Expr, "right", self)
-        set_fields(self, span=span, type=ScalarType(dtype), left=left, right=right)
+        set_expr_fields(self, span, ScalarType(dtype), left=left, right=right)
 
     def extent_parts(self) -> tuple[Hashable, tuple[Expr, ...]]:
         return (), (self.left, self.right)
@@ -35,7 +35,7 @@ class UnaryExpr(Expr):
 
     def __init__(self, operand: Expr, dtype: DataType, span: Span) -> None:
         check_kind(operand, Expr, "operand", self)
-        set_fields(self, span=span, type=ScalarType(dtype), operand=operand)
+        set_expr_fields(self, span, ScalarType(dtype), operand=operand)
 
 
 class Add(BinaryExpr):

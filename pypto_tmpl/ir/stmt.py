@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from pypto_tmpl.ir.attrs import AttrMap, AttrSource
+from pypto_tmpl.ir.attrs import AttrMap, AttrSource, attrs_of
 from pypto_tmpl.ir.base import (
     DEFINITION,
     Expr,
@@ -15,10 +15,11 @@ from pypto_tmpl.ir.base import (
     check_kind,
     node_tuple,
     set_fields,
+    set_stmt_fields,
 )
 from pypto_tmpl.ir.buffers import WindowBuffer
 from pypto_tmpl.ir.enums import ForKind, InlineLanguage, Level, Role, ScopeKind, SplitMode
-from pypto_tmpl.ir.extents import as_extent
+from pypto_tmpl.ir.extents import extent_of
 from pypto_tmpl.ir.leaves import IterArg, Var
 from pypto_tmpl.ir.span import Span
 
@@ -31,7 +32,7 @@ class AssignStmt(Stmt):
     def __init__(self, var: Var, value: Expr, span: Span) -> None:
         check_kind(var, Var, "var", self)
         check_kind(value, Expr, "value", self)
-        set_fields(self, span=span, leading_comments=(), var=var, value=value)
+        set_stmt_fields(self, span, var=var, value=value)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -42,7 +43,7 @@ class EvalStmt(Stmt):
 
     def __init__(self, expr: Expr, span: Span) -> None:
         check_kind(expr, Expr, "expr", self)
-        set_fields(self, span=span, leading_comments=(), expr=expr)
+        set_stmt_fields(self, span, expr=expr)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -52,7 +53,7 @@ class SeqStmts(Stmt):
     stmts: tuple[Stmt, ...]
 
     def __init__(self, stmts: Iterable[Stmt], span: Span) -> None:
-        set_fields(self, span=span, leading_comments=(), stmts=node_tuple(stmts, Stmt, "stmts", self))
+        set_stmt_fields(self, span, stmts=node_tuple(stmts, Stmt, "stmts", self))
 
     def __getitem__(self, index: int) -> Stmt:
         return self.stmts[index]
@@ -76,10 +77,9 @@ class IfStmt(Stmt):
         check_kind(condition, Expr, "condition", self)
         check_kind(then_body, Stmt, "then_body", self)
         check_kind(else_body, (Stmt, type(None)), "else_body", self)
-        set_fields(
+        set_stmt_fields(
             self,
-            span=span,
-            leading_comments=(),
+            span,
             condition=condition,
             then_body=then_body,
             else_body=else_body,
@@ -123,10 +123,9 @@ class ForStmt(Stmt):
             check_kind(value, Expr, what, self)
         check_kind(body, Stmt, "body", self)
         check_kind(kind, ForKind, "kind", self)
-        set_fields(
+        set_stmt_fields(
             self,
-            span=span,
-            leading_comments=(),
+            span,
             loop_var=loop_var,
             start=start,
             stop=stop,
@@ -135,7 +134,7 @@ class ForStmt(Stmt):
             body=body,
             return_vars=node_tuple(return_vars, Var, "return_vars", self),
             kind=kind,
-            attrs=AttrMap(attrs),
+            attrs=attrs_of(attrs, "attrs", self),
         )
 
 
@@ -158,10 +157,9 @@ class WhileStmt(Stmt):
     ) -> None:
         check_kind(condition, Expr, "condition", self)
         check_kind(body, Stmt, "body", self)
-        set_fields(
+        set_stmt_fields(
             self,
-            span=span,
-            leading_comments=(),
+            span,
             iter_args=node_tuple(iter_args, IterArg, "iter_args", self),
             condition=condition,
             body=body,
@@ -175,8 +173,7 @@ class _ValuesStmt(Stmt):
 
     def __init__(self, value: Iterable[Expr] | Span, span: Span | None = None) -> None:
         values, at = ((), value) if isinstance(value, Span) else (value, span)
-        check_kind(at, Span, "span", self)
-        set_fields(self, span=at, leading_comments=(), value=node_tuple(values, Expr, "value", self))
+        set_stmt_fields(self, at, value=node_tuple(values, Expr, "value", self))
 
 
 class YieldStmt(_ValuesStmt):
@@ -194,7 +191,7 @@ class ReturnStmt(_ValuesStmt):
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class _JumpStmt(Stmt):
     def __init__(self, span: Span) -> None:
-        set_fields(self, span=span, leading_comments=())
+        set_stmt_fields(self, span)
 
 
 class BreakStmt(_JumpStmt):
@@ -215,7 +212,7 @@ class InlineStmt(Stmt):
     def __init__(self, body: str, language: InlineLanguage, span: Span) -> None:
         check_kind(body, str, "body", self)
         check_kind(language, InlineLanguage, "language", self)
-        set_fields(self, span=span, leading_comments=(), body=body, language=language)
+        set_stmt_fields(self, span, body=body, language=language)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -236,8 +233,7 @@ def _set_scope_fields(
 ) -> None:
     check_kind(name_hint, str, "name_hint", scope)
     check_kind(body, Stmt, "body", scope)
-    check_kind(span, Span, "span", scope)
-    set_fields(scope, span=span, leading_comments=(), name_hint=name_hint, body=body, attrs=AttrMap(attrs))
+    set_stmt_fields(scope, span, name_hint=name_hint, body=body, attrs=attrs_of(attrs, "attrs", scope))
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -329,8 +325,9 @@ class SpmdScopeStmt(ScopeStmt):
     ) -> None:
         if core_num is None:
             raise InternalError("an SpmdScopeStmt needs a core_num")
+        check_kind(sync_start, bool, "sync_start", self)
         _set_scope_fields(self, name_hint, body, attrs, span)
-        set_fields(self, core_num=as_extent(core_num), sync_start=sync_start)
+        set_fields(self, core_num=extent_of(core_num, "core_num", self), sync_start=sync_start)
 
     @property
     def scope_kind(self) -> ScopeKind:

@@ -10,7 +10,7 @@ from pypto_tmpl.ir.base import Expr, Type, check_kind, check_uint64, equal, hash
 from pypto_tmpl.ir.buffers import MemRef, WindowBuffer
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import CompactMode, MemorySpace, PadValue, TensorLayout, TileLayout
-from pypto_tmpl.ir.extents import as_extent, as_extents, constant_extent, same_extents
+from pypto_tmpl.ir.extents import as_extents, constant_extent, extent_of, extents_of, same_extents
 
 Extent: TypeAlias = "int | Expr"
 
@@ -38,7 +38,11 @@ class TensorView:
         check_kind(layout, TensorLayout, "layout", self)
         check_kind(pad, PadValue, "pad", self)
         set_fields(
-            self, stride=as_extents(stride), layout=layout, valid_shape=as_extents(valid_shape), pad=pad
+            self,
+            stride=extents_of(stride, "stride", self),
+            layout=layout,
+            valid_shape=extents_of(valid_shape, "valid_shape", self),
+            pad=pad,
         )
 
 
@@ -77,9 +81,9 @@ class TileView:
         check_uint64(fractal, "the fractal of a TileView is")
         set_fields(
             self,
-            valid_shape=as_extents(valid_shape),
-            stride=as_extents(stride),
-            start_offset=None if start_offset is None else as_extent(start_offset),
+            valid_shape=extents_of(valid_shape, "valid_shape", self),
+            stride=extents_of(stride, "stride", self),
+            start_offset=None if start_offset is None else extent_of(start_offset, "start_offset", self),
             blayout=blayout,
             slayout=slayout,
             fractal=fractal,
@@ -292,7 +296,7 @@ class ArrayType(ShapedType):
         check_kind(dtype, DataType, "dtype", self)
         if not (dtype.is_int() or dtype in (DataType.BOOL, DataType.TASK_ID)):
             raise ValueError(f"an ArrayType holds integers, BOOL or TASK_ID, not {dtype.name}")
-        dim = as_extent(extent)
+        dim = extent_of(extent, "extent", self)
         value = constant_extent(dim)
         if value is None or value <= 0:
             raise ValueError("the extent of an ArrayType is a positive constant")
@@ -309,11 +313,12 @@ class ArrayType(ShapedType):
 
 def _checked_shape(node: Type, shape: Sequence[Extent], dtype: DataType) -> tuple[Expr, ...]:
     check_kind(dtype, DataType, "dtype", node)
-    extents = as_extents(shape)
+    extents = extents_of(shape, "shape", node)
     if dtype == DataType.FP4:
+        what = f"{type(node).__name__}.shape: packed FP4 needs"
         if not extents:
-            raise ValueError("packed FP4 needs at least one axis")
+            raise ValueError(f"{what} at least one axis")
         last = constant_extent(extents[-1])
         if last is not None and (last <= 0 or last % 2):
-            raise ValueError(f"packed FP4 needs a positive even last extent, got {last}")
+            raise ValueError(f"{what} a positive even last extent, got {last}")
     return extents

@@ -32,15 +32,13 @@ class Axis:
 def _subscript(reader: Reader, node: ast.Subscript) -> Operand:
     base = operand(reader, node.value)
     if isinstance(base, tuple):
-        index = integer(reader, node.slice, "the index of a tuple")
-        if -len(base) <= index < len(base):
-            return base[index]
-        raise reader.error(ParserTypeError, node, f"index {index} is outside a tuple of {len(base)}")
+        return base[_tuple_index(reader, node, -len(base), len(base))]
     if not isinstance(base, ir.Expr):
         raise reader.error(ParserTypeError, node, f"{shown(node.value)} has no elements")
     match base.type:
         case ir.TupleType():
-            return _item(reader, node, base)
+            index = _tuple_index(reader, node, 0, len(base.type.types))
+            return ir.TupleGetItemExpr(base, index, reader.span(node))
         case ir.ArrayType():
             index_ = _array_index(reader, node, base.type)
             return _op(reader, node, "array.get_element", [base, index_])
@@ -51,12 +49,12 @@ def _subscript(reader: Reader, node: ast.Subscript) -> Operand:
     raise unsupported(reader, node, f"a subscript of a {type(base.type).__name__}")
 
 
-def _item(reader: Reader, node: ast.Subscript, base: ir.Expr) -> ir.Expr:
+def _tuple_index(reader: Reader, node: ast.Subscript, first: int, count: int) -> int:
+    """The index of an element of a tuple of ``count``, which is ``first`` at least."""
     index = integer(reader, node.slice, "the index of a tuple")
-    try:
-        return ir.TupleGetItemExpr(base, index, reader.span(node))
-    except ValueError as error:
-        raise reader.error(ParserTypeError, node, str(error)) from None
+    if not first <= index < count:
+        raise reader.error(ParserTypeError, node, f"index {index} is outside a tuple of {count}")
+    return index
 
 
 def _array_index(reader: Reader, node: ast.Subscript, type_: ir.ArrayType) -> ir.Expr:

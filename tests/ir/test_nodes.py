@@ -189,12 +189,12 @@ def test_tuple_item():
 @pytest.mark.parametrize("index", [-1, 2])
 def test_tuple_items_are_in_range(index):
     pair = ir.MakeTuple([const(), const()], SPAN)
-    with raises(ValueError, f"index {index} is outside a tuple of 2"):
+    with raises(ValueError, f"TupleGetItemExpr.index: {index} is outside a tuple of 2"):
         ir.TupleGetItemExpr(pair, index, SPAN)
 
 
 def test_tuple_items_come_from_tuples():
-    with raises(ValueError, "the operand has type ScalarType, not TupleType"):
+    with raises(ValueError, "TupleGetItemExpr.tuple must have a TupleType, got ScalarType"):
         ir.TupleGetItemExpr(const(), 0, SPAN)
 
 
@@ -341,9 +341,10 @@ def test_arg_directions(make):
     assert make(with_directions(given)).arg_directions == tuple(given)
     assert make(with_directions([])).arg_directions == ()
     assert make({}).arg_directions == ()
-    with raises(TypeError, "1 arg_directions for 2 arguments"):
+    owner = type(make({})).__name__
+    with raises(TypeError, f"{owner}.attrs has 1 arg_directions for 2 arguments"):
         make(with_directions(given[:1]))
-    with raises(TypeError, "arg_directions is a list of ArgDirection"):
+    with raises(TypeError, f"{owner}.attrs: arg_directions must be a list of ArgDirection"):
         make(with_directions(1))
 
 
@@ -388,9 +389,9 @@ def test_submit_refuses():
         ir.Submit(OP, [], [], SPAN)
     with raises(TypeError, "Submit.deps[0] must be Expr, got str"):
         ir.Submit(OP, [], ["t"], SCALAR, SPAN)
-    with raises(ValueError, "sync_start needs a core_num"):
+    with raises(ValueError, "Submit.sync_start needs a core_num"):
         ir.Submit(OP, [], [], SCALAR, SPAN, sync_start=True)
-    with raises(TypeError, "core_num is an integer scalar, got FP32"):
+    with raises(TypeError, "Submit.core_num must be an integer scalar, got FP32"):
         ir.Submit(OP, [], [], SCALAR, SPAN, core_num=ir.ConstFloat(1.0, FP32, SPAN))
 
 

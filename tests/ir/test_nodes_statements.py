@@ -330,9 +330,9 @@ def test_functions_stand_in_byte_order():
 
 
 def test_programs_refuse():
-    with raises(ValueError, "two functions are named 'f'"):
+    with raises(ValueError, "Program.functions[1]: two functions are named 'f'"):
         ir.Program([function("f"), function("f")], "p", SPAN)
-    with raises(ir.InternalError, "a function of a Program has a name"):
+    with raises(ir.InternalError, "Program.functions[0] must have a name"):
         ir.Program([function("")], "p", SPAN)
-    with raises(ir.InternalError, "a Program holds Functions, got NoneType"):
+    with raises(ir.InternalError, "Program.functions[0] must be Function, got NoneType"):
         ir.Program([None], "p", SPAN)

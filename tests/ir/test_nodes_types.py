@@ -83,7 +83,7 @@ def test_extents_given_as_integers_become_index_constants():
     assert (shape[0].value, shape[0].dtype, shape[0].span) == (8, INDEX, SPAN)
     assert shape[1] is n
     for wrong in (True, 0.5, None):
-        with raises(TypeError, f"an extent must be int or Expr, got {type(wrong).__name__}"):
+        with raises(TypeError, f"TensorType.shape[0] must be int or Expr, got {type(wrong).__name__}"):
             ir.TensorType([wrong], FP32)
 
 
@@ -153,16 +153,17 @@ def test_extents_of_arrays_are_positive_constants(extent):
 
 
 def test_arrays_have_an_extent():
-    with raises(TypeError, "an extent must be int or Expr, got NoneType"):
+    with raises(TypeError, "ArrayType.extent must be int or Expr, got NoneType"):
         ir.ArrayType(DataType.INT32, None)
 
 
 @pytest.mark.parametrize("cls", [ir.TensorType, ir.DistributedTensorType, ir.TileType])
 def test_packed_fp4_has_a_positive_even_last_extent(cls):
-    with raises(ValueError, "packed FP4 needs at least one axis"):
+    with raises(ValueError, f"{cls.__name__}.shape: packed FP4 needs at least one axis"):
         cls([], FP4)
     for last in (0, -2, 3):
-        with raises(ValueError, f"packed FP4 needs a positive even last extent, got {last}"):
+        message = f"{cls.__name__}.shape: packed FP4 needs a positive even last extent, got {last}"
+        with raises(ValueError, message):
             cls([2, last], FP4)
     assert values(cls([3, 2], FP4).shape) == [3, 2]
     assert len(cls([var()], FP4).shape) == 1

@@ -462,7 +462,7 @@ def test_unknown_directions():
         (
             {"type_kind": "TensorType", "dtype": 48, "shape": [blobs.const(3, 3)]},
             "invalid",
-            "packed FP4 needs a positive even last extent, got 3",
+            "TensorType.shape: packed FP4 needs a positive even last extent, got 3",
             "",
             [],
         ),
@@ -693,12 +693,12 @@ def test_scalar_nodes_have_scalar_types(blob, what, where):
     [
         (
             blobs.with_value(ITEM, 1, "fields", "index"),
-            "index 1 is outside a tuple of 1",
+            "TupleGetItemExpr.index: 1 is outside a tuple of 1",
             "root",
         ),
         (
             blobs.node(0, "TupleGetItemExpr", tuple=blobs.const(1), index=0),
-            "the operand has type ScalarType, not TupleType",
+            "TupleGetItemExpr.tuple must have a TupleType, got ScalarType",
             "root",
         ),
         (
@@ -722,15 +722,15 @@ def test_scalar_nodes_have_scalar_types(blob, what, where):
             "a SeqStmts carries no leading comments; attach them to its first statement",
             "root",
         ),
-        (blobs.submit(0, sync_start=True), "sync_start needs a core_num", "root"),
+        (blobs.submit(0, sync_start=True), "Submit.sync_start needs a core_num", "root"),
         (
             blobs.submit(0, core_num=blobs.const(1, 1, blobs.BOOL)),
-            "core_num is an integer scalar, got BOOL",
+            "Submit.core_num must be an integer scalar, got BOOL",
             "root",
         ),
         (
             blobs.call(0, blobs.const(1), blobs.const(2), arg_directions=[0]),
-            "1 arg_directions for 2 arguments",
+            "Call.attrs has 1 arg_directions for 2 arguments",
             "root",
         ),
         (blobs.memref_node(0, slot_count=0), "a MemRef has at least one slot, got 0", "root"),
@@ -742,7 +742,7 @@ def test_scalar_nodes_have_scalar_types(blob, what, where):
         ),
         (
             blobs.program(0, blobs.entry(blobs.function(1)), blobs.entry(blobs.function(11))),
-            "two functions are named 'bump'",
+            "Program.functions[1]: two functions are named 'bump'",
             "root",
         ),
         (
@@ -757,7 +757,7 @@ def test_scalar_nodes_have_scalar_types(blob, what, where):
         ),
         (
             blobs.program(0, blobs.entry(blobs.function(1, name=""), "")),
-            "a function of a Program has a name",
+            "Program.functions[0] must have a name",
             "root",
         ),
     ],

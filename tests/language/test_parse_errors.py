@@ -154,7 +154,7 @@ CALLS = [
     ('y = self.k(x, x)', pl.ParserTypeError, (1, 5), "'k' takes 1 argument(s), and 2 are given"),
     ('y = self.k(x, deps=[])', pl.ParserTypeError, (1, 20), "a call takes no keyword 'deps'", 'launch the kernel with pl.submit'),
     ('y = self.k(x)(n)', pl.UnsupportedFeatureError, (1, 5), "a call of 'self.k(x)' is not supported"),
-    ('y = self.k(x, attrs={"arg_directions": [pl.adir.input, pl.adir.input]})', pl.InvalidOperationError, (1, 5), "operation 'k': 2 arg_directions for 1 arguments"),
+    ('y = self.k(x, attrs={"arg_directions": [pl.adir.input, pl.adir.input]})', pl.InvalidOperationError, (1, 5), "operation 'k': Call.attrs has 2 arg_directions for 1 arguments"),
     ('y = self.k(x, attrs=[1])', pl.ParserSyntaxError, (1, 21), "attrs is a dict literal, not '[1]'"),
     ('y = self.k(x, attrs={n: 1})', pl.ParserSyntaxError, (1, 22), 'the keys of attrs are string literals'),
     ('y = self.k(x, attrs={"a": 1, "a": 2})', pl.ParserSyntaxError, (1, 30), "attrs has the key 'a' twice"),
