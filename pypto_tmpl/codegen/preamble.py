@@ -21,6 +21,11 @@ from pypto_tmpl.overlays import State, all_folders, state_of
 from pypto_tmpl.resources import template_root
 
 _PRIVATE = re.compile(r"(?<![\w.])_\w*")  # names as all helpers of the project have them: few in a script
+_SAID = re.compile(  # comments and strings
+    r"""\#[^\n]* | "{3}(?:\\.|[^\\])*?"{3} | '{3}(?:\\.|[^\\])*?'{3}
+    | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'""",
+    re.VERBOSE | re.DOTALL,
+)
 _KEY = re.compile(r"(\w+):")
 _MODULE = re.compile(r"[A-Za-z_][\w.]*(?: as \w+)?")
 _CUT = "\0"  # stands around the number of a marker in the text of a topic
@@ -86,8 +91,9 @@ class Preamble:
         self._closures: dict[frozenset[str], PreambleSelection] = {}
 
     def names_in(self, text: str) -> set[str]:
-        """The helpers that ``text`` names."""
-        found = _PRIVATE.findall(text) if self._are_private else identifiers(text)
+        """The helpers that the code in ``text`` names; what comments and strings say is no use of one."""
+        code = _SAID.sub(_without_saying, text)
+        found = _PRIVATE.findall(code) if self._are_private else identifiers(code)
         return set(self.names.intersection(found))
 
     def needs(self, name: str) -> frozenset[str]:
@@ -139,6 +145,13 @@ class Preamble:
         imports = sorted({module for helper in chosen for module in self.imports(helper.name)})
         segments = tuple(helper.text for helper in chosen)
         return PreambleSelection(tuple(imports), segments, tuple(helper.name for helper in chosen))
+
+
+def _without_saying(found: re.Match[str]) -> str:
+    """Nothing in the place of a comment or string, but a string with code in it stays."""
+    start = found.start()
+    has_code = found[0][0] != "#" and "f" in found.string[max(start - 2, 0) : start].lower()
+    return found[0] if has_code else "''"
 
 
 def bound_name(module: str) -> str:

@@ -144,3 +144,16 @@ def test_a_script_with_comments_computes_the_same():
     text = torch_codegen(f, comments=True, source_comments=True)
     got = run(text)["f"](numbers(32, 64), torch.zeros(32, 64), 7)
     assert torch.equal(got[:, :7], numbers(32, 64)[:, :7]) and not got[:, 7:].any()
+
+
+def test_a_comment_of_a_user_brings_no_helper():
+    """All others say what helpers there are, and whether cores run at the same time."""
+    for form in ("script", "import"):
+        texts = []
+        for comment in ("see this", "see _run_lanes and _TRACE"):
+            stored = ret(store(t, [0, 0], out))
+            ir.attach_leading_comments(stored, [comment])
+            texts.append(
+                torch_codegen(program(function("f", [x, out, width], BODY[0], stored)), preamble=form)
+            )
+        assert texts[1] == texts[0].replace("see this", "see _run_lanes and _TRACE")

@@ -122,8 +122,31 @@ def test_closure_does_not_depend_on_the_hash_seed(
 
 
 def test_names_in_a_text(preamble: Preamble) -> None:
-    text = "x = _clip(_window_1, tensor._window, my_lane)\n_lane_index + torch._clip  # _LIMIT"
+    text = "x = _clip(_window_1, tensor._window, my_lane)\n_lane_index + torch._clip - _LIMIT"
     assert preamble.names_in(text) == {"_clip", "_lane_index", "_LIMIT"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "x = 1  # see _clip, it's there",
+        "# _clip",
+        "x = f # _clip",
+        'x = "_clip"',
+        "x = f('a', '_clip')",
+        "x = r'_clip' + b\"_clip\"",
+        "x = 'it\\'s _clip'",
+        'def f(x):\n    """Say "_clip".\n\n    _clip\n    """',
+    ],
+)
+def test_comments_and_strings_name_no_helper(preamble: Preamble, said: str) -> None:
+    assert preamble.names_in(said) == set()
+    assert preamble.names_in(f"{said}\ny = _LIMIT") == {"_LIMIT"}
+
+
+@pytest.mark.parametrize("code", ["x['#'] = _clip", 'x = f"{_clip(y)}"', "x = ''; _clip('')"])
+def test_a_helper_beside_strings_is_found(preamble: Preamble, code: str) -> None:
+    assert preamble.names_in(code) == {"_clip"}
 
 
 def test_line_ends_do_not_reach_the_text(preamble: Preamble, preamble_dir: Callable[..., Path]) -> None:
