@@ -1,6 +1,7 @@
 """Names that users find in one package though another, built on it, makes them; loaded when asked for.
 
-Nothing in the project takes them from there; these are the only references that point upwards.
+Nothing in the project takes them from there; these are the only references that point upwards, and only the
+``__getattr__`` of a package follows them.
 """
 
 from __future__ import annotations
@@ -37,20 +38,19 @@ FACES: dict[str, dict[str, str]] = {
         "get_op_arg_effect": "pypto_tmpl.ops.registry",
         "get_op_memory_spec": "pypto_tmpl.ops.registry",
         "is_op_registered": "pypto_tmpl.ops.registry",
+        "keyword_names": "pypto_tmpl.ops.registry",  # by which ops tell their keywords
         "make_roundtrip_instrument": "pypto_tmpl.passes.round_trip",
         "op": "pypto_tmpl.ir",
         "op_has_declared_arg_effect": "pypto_tmpl.ops.registry",
         "op_has_declared_arg_effects": "pypto_tmpl.ops.registry",
         "pass_manager": "pypto_tmpl.ir",
     },
-    # What an op takes, the table of ops says.
-    "pypto_tmpl.ir.expr": {"keyword_names": "pypto_tmpl.ops.registry"},
     "pypto_tmpl.runtime": {
         "TensorSpec": "pypto_tmpl.golden.spec",
         "run": "pypto_tmpl.compile.api",
     },
     # A kernel is an object of the language, and calling it runs it.
-    "pypto_tmpl.language.jit.function": {
+    "pypto_tmpl.language.jit": {
         "compile_kernel": "pypto_tmpl.compile.kernels",
         "lower": "pypto_tmpl.compile.lower",
         "run_kernel": "pypto_tmpl.compile.kernels",

@@ -1,5 +1,6 @@
 """The intermediate representation, under upstream's names."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pypto_tmpl.faces import find_face
@@ -351,3 +352,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     return find_face(__name__, name)
+
+
+def _declared_keywords(op_name: str) -> Sequence[str]:
+    names: Sequence[str] = __getattr__("keyword_names")(op_name)
+    return names
+
+
+Op.declared_keywords = _declared_keywords

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
-from pypto_tmpl.faces import find_face
 from pypto_tmpl.ir.attrs import AttrKind, AttrMap, AttrSource, attrs_of
 from pypto_tmpl.ir.base import Expr, Type, check_kind, node_tuple, set_expr_fields
 from pypto_tmpl.ir.enums import ArgDirection
@@ -20,6 +19,8 @@ class Op:
     """A registered operator, compared by name."""
 
     name: str
+    declared_keywords: ClassVar[Callable[[str], Sequence[str]]]
+    """The keywords of an op by its name. Nodes do not know what an op takes; the package says who does."""
 
     def __post_init__(self) -> None:
         check_kind(self.name, str, "name", self)
@@ -30,7 +31,7 @@ class Op:
 
     def get_attr_keys(self) -> list[str]:
         """The keywords that the registry declares of the op, none for a name that it does not have."""
-        return list(find_face(__name__, "keyword_names")(self.name))
+        return list(Op.declared_keywords(self.name))
 
 
 @dataclass(frozen=True)

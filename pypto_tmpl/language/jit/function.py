@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from pypto_tmpl import ir
-from pypto_tmpl.faces import find_face
 from pypto_tmpl.language.jit.cache import Specialisation, specialised
 from pypto_tmpl.language.jit.declared import Declared
 from pypto_tmpl.language.tracebacks import without_frames
-
-if TYPE_CHECKING:
-    from pypto_tmpl.compile.compiled_program import CompiledProgram
 
 
 class JITFunction(Declared):
@@ -21,6 +18,9 @@ class JITFunction(Declared):
     data. Scalars are Python numbers, which are baked in, or ``pl.RUNTIME``. Without any tensor the
     annotations say it all ("signature mode").
     """
+
+    maker: ClassVar[Callable[[str], Any]]
+    """What lowers, compiles and runs kernels, by name. It is built on the language: the package says it."""
 
     def specialisation(self, *args: Any, **kwargs: Any) -> Specialisation:
         """The program for these arguments, with its text; made once for arguments that are alike."""
@@ -37,19 +37,16 @@ class JITFunction(Declared):
 
     def lower(self, *args: Any, **kwargs: Any) -> ir.Program:
         """The program for these arguments, after the passes; nothing is written."""
-        program: ir.Program = find_face(__name__, "lower")(self.specialize(*args, **kwargs))
+        program: ir.Program = JITFunction.maker("lower")(self.specialize(*args, **kwargs))
         return program
 
-    def compile(self, *args: Any, config: Any = None, **kwargs: Any) -> CompiledProgram:
-        """Compile the program for these arguments into a build directory.
+    def compile(self, *args: Any, config: Any = None, **kwargs: Any) -> Any:
+        """Compile the program for these arguments into a build directory: an ``ir.CompiledProgram``.
 
         ``config`` is a ``RunConfig``: its platform, ``save_kernels_dir`` (the directory), ``dump_passes`` and
         ``compile_profiling`` count.
         """
-        compiled: CompiledProgram = find_face(__name__, "compile_kernel")(
-            self.specialize(*args, **kwargs), config
-        )
-        return compiled
+        return JITFunction.maker("compile_kernel")(self.specialize(*args, **kwargs), config)
 
     def __call__(self, *args: Any, config: Any = None, **kwargs: Any) -> Any:
         """Run the kernel: outputs are written into the given tensors.
@@ -58,7 +55,7 @@ class JITFunction(Declared):
         Raises what ``specialize`` raises, and HardwareNeededError for a platform that is a device.
         """
         self._must_be_entry()
-        return find_face(__name__, "run_kernel")(self, args, kwargs, config)
+        return JITFunction.maker("run_kernel")(self, args, kwargs, config)
 
     def _must_be_entry(self) -> None:
         if not self.kind.is_entry:
