@@ -39,6 +39,7 @@ class Requires(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 class Supports(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     bf16_atomic_add: bool
+    flat_tile_gather: bool  # tile.gather takes positions in all of a tile, not in its one row only
 
 
 class GlobalMemory(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -79,6 +79,7 @@ LOWERING_RULES: Mapping[str, str] = MappingProxyType(
         "divide": "operands of another dtype are cast to the promoted one; a column divides row by row",
         "element": "stays on a tensor in global memory; on a tile it is the tile op",
         "expand_clone": "a loop of loads, expansions and stores into the target",
+        "filled": "a tile full of the initial value",
         "gather": "a gather along the last axis, of flat positions or row by row; another axis is transposed",
         "matches": "the tile op with a workspace of bytes",
         "merge": "the tile op with a workspace as wide as its sources together",
@@ -87,6 +88,7 @@ LOWERING_RULES: Mapping[str, str] = MappingProxyType(
         "scatter": "into zeros, and of ones into zeros, which select between the result and the operand",
         "select_ones": "a comparison that selects between a tile of ones and one of zeros",
         "staged": "the tile op with the tiles that the data passes through",
+        "subtract_turned": "the other way round, row by row, with the sign changed",
         "window": "a load where the source is a tensor in global memory, else the tile op",
         "write_window": "a store where the target is a tensor in global memory, else the tile op",
     }

@@ -60,6 +60,9 @@ from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops as unroll_loops
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import (
     FuseCreateAssembleToSlice as fuse_create_assemble_to_slice,
 )
+from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import (
+    ConvertTensorToTileOps as convert_tensor_to_tile_ops,
+)
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
 __all__ = [
@@ -91,6 +94,7 @@ __all__ = [
     "VerificationInstrument",
     "VerificationLevel",
     "VerificationMode",
+    "convert_tensor_to_tile_ops",
     "convert_to_ssa",
     "create_function_pass",
     "create_program_pass",

@@ -1,0 +1,1 @@
+"""From ops on tensors to ops on tiles, inside of kernels."""

@@ -1,0 +1,136 @@
+"""ConvertTensorToTileOps: what no recorded program shows, above all where values would change."""
+
+import pytest
+import torch
+from passes.kernels import after, program
+
+from pypto_tmpl import ir, passes
+from pypto_tmpl.debug import torch_codegen
+
+KERNEL = """
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[16, 64], pl.FP32], c: pl.Tensor[[16, 1], pl.FP32],
+               out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]) -> pl.Tensor[[16, 64], pl.FP32]:
+"""
+
+
+def kernel(*lines: str) -> ir.Program:
+    return program(KERNEL + "".join(f"        {line}\n" for line in (*lines, "return out")))
+
+
+def converted(*lines: str) -> ir.Program:
+    result = passes.make_pass("ConvertTensorToTileOps")(kernel(*lines))
+    assert isinstance(result, ir.Program)
+    return result
+
+
+def values(node: ir.Program) -> torch.Tensor:
+    """What a kernel leaves in ``out``."""
+    namespace: dict = {}
+    exec(torch_codegen(node), namespace)
+    out = torch.full((16, 64), 9.0)
+    namespace["kernel"](*inputs(), out)
+    return out
+
+
+def inputs() -> tuple[torch.Tensor, torch.Tensor]:
+    numbers = torch.Generator().manual_seed(0)
+    return torch.randn(16, 64, generator=numbers), torch.randn(16, 1, generator=numbers)
+
+
+STORE = "done = pl.assemble(out, t, [0, 0])"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["t = pl.sub(c, x)", STORE], lambda x, c: c - x),
+        (["t = pl.sub(x, c)", STORE], lambda x, c: x - c),
+        (["a = pl.create_tensor([16, 64], dtype=pl.FP32, init_value=3.0)", "t = pl.add(a, x)", STORE],
+         lambda x, c: x + 3),
+        (["o = pl.assemble(out, x, [0, 0])", "t = pl.mul(o, 2.0)", "done = pl.assemble(o, t, [0, 0])"],
+         lambda x, c: 2 * x),
+        (["o = pl.assemble(out, x, [0, 0])", "t = pl.mul(out, 2.0)", "done = pl.assemble(o, t, [0, 0])"],
+         lambda x, c: 2 * x),
+        (["for i in pl.range(3):", "    t = pl.add(out, x)", "    done = pl.assemble(out, t, [0, 0])"],
+         lambda x, c: 9 + x + x + x),
+        (["for i, (v,) in pl.range(3, init_values=(x,)):", "    w = pl.mul(v, 2.0)", "    t = pl.yield_(w)",
+          STORE], lambda x, c: 8 * x),
+        (["for i, (v,) in pl.range(3, init_values=(out,)):", "    w = pl.mul(v, 2.0)",
+          "    o = pl.assemble(v, w, [0, 0])", "    t = pl.yield_(o)"], lambda x, c: 72 + 0 * x),
+        (["t = pl.div(x, c)", STORE], lambda x, c: x / c),
+    ],
+    ids=["column less matrix", "matrix less column", "initial value", "stored then read",
+         "read after a write", "read and written in a loop", "carry of a parameter", "carry that is written",
+         "row by row"],
+)  # fmt: skip
+def test_values_stay(lines, expected):
+    node = converted(*lines)
+    torch.testing.assert_close(values(node), expected(*inputs()), rtol=1e-6, atol=1e-6)
+    assert not [
+        call for call in ir.walk(node) if isinstance(call, ir.Call) and call.op.name.startswith("tensor.")
+    ]
+
+
+def test_a_tensor_that_was_written_is_loaded_where_it_is_read():
+    lines = ("o = pl.assemble(out, x, [0, 0])", "t = pl.mul(o, 2.0)", "done = pl.assemble(o, t, [0, 0])")
+    assert after("ConvertTensorToTileOps", kernel(*lines)) == [
+        "assemble_src = pl.tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)",
+        "o__tile = pl.tile.store(assemble_src, [0, 0], out)",
+        "bridged_0 = pl.tile.load(o__tile, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)",
+        "t__tile = pl.tile.muls(bridged_0, 2.0)",
+        "done__tile = pl.tile.store(t__tile, [0, 0], o__tile)",
+        "return out",
+    ]
+
+
+REFUSED = [
+    (["t = pl.tensor.div(c, x)", STORE], "the left side is \\[M, 1\\]"),
+    (["pl.tensor.write(out, [0, 0], 1.0)", STORE.replace(" t,", " x,")], "by elements and by parts"),
+    (["a = pl.exp(x)", "for i, (v,) in pl.range(3, init_values=(a,)):", "    w = pl.mul(v, 2.0)",
+      "    o = pl.assemble(out, w, [0, 0])", "    t = pl.yield_(o)"], "'v' is a tile here"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "message"), REFUSED, ids=["column", "mixed writes", "tile and tensor"])
+def test_what_cannot_be_done_is_refused(lines, message):
+    with pytest.raises(passes.PassError, match=message) as caught:
+        converted(*lines)
+    assert "in function 'kernel'" in str(caught.value)
+
+
+RETURNING = """
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[16, 64], pl.FP32]) -> pl.Tensor[[16, 64], pl.FP32]:
+        t = pl.exp(x)
+        return t
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[16, 64], pl.FP32]):
+        a = self.kernel(x)
+        b = self.kernel(a)
+        return b
+"""
+
+
+def test_results_are_stored_into_buffers_of_the_caller():
+    lines = after("ConvertTensorToTileOps", program(RETURNING), "main")
+    create = "pl.tensor.create([16, 64], dtype=pl.FP32, layout=pl.TensorLayout.ND)"
+    assert lines == [
+        f"ret0__out = {create}",
+        "a = self.kernel(x, ret0__out)",
+        f"ret0__out_1 = {create}",
+        "b = self.kernel(a, ret0__out_1)",
+        "return b",
+    ]
+
+
+def test_a_result_with_a_view_is_refused():
+    node = program(
+        RETURNING.replace("t = pl.exp(x)", "t = pl.tensor.slice(x, [16, 64], [0, 0], [16, 40])").replace(
+            "pl.FP32]) -> pl.Tensor[[16, 64], pl.FP32]:",
+            "pl.FP32]) -> pl.Tensor[[16, 64], pl.FP32, pl.TensorView(valid_shape=[16, 40], stride=[], "
+            "layout=pl.TensorLayout.ND)]:",
+        )
+    )
+    with pytest.raises(passes.PassError, match="result 0 has a view"):
+        passes.make_pass("ConvertTensorToTileOps")(node)
