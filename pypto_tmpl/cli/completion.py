@@ -1,4 +1,4 @@
-"""What shells complete beyond commands, options and files: names of ops and of snapshot cases."""
+"""What shells complete beyond commands, options and files: names of ops, passes and snapshot cases."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ def op_names(context: click.Context, parameter: click.Parameter, typed: str) -> 
     ops = [entry for entry in table.values() if entry.name.startswith(typed)]
     ops = ops or [entry for entry in table.values() if entry.name.partition(".")[2].startswith(typed)]
     return [CompletionItem(entry.name, help=entry.summary) for entry in ops]
+
+
+def pass_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """The passes that exist whose names begin like that."""
+    from pypto_tmpl.passes import PASSES
+
+    return [CompletionItem(name) for name in PASSES if name.startswith(typed)]
 
 
 def case_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:

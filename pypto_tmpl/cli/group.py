@@ -22,6 +22,8 @@ SUBCOMMANDS = {
     "gen": ("pypto_tmpl.cli.gen", "gen", "Emit the PyTorch script of a dump."),
     "print": ("pypto_tmpl.cli.printing", "print_dump", "Print a dump as text, or convert between its forms."),
     "diff": ("pypto_tmpl.cli.printing", "diff", "Say where two dumps differ."),
+    "passes": ("pypto_tmpl.cli.passes", "passes", "List the passes with what they require and produce."),
+    "lower": ("pypto_tmpl.cli.passes", "lower", "Run passes on a program, up to one of them."),
     "args": ("pypto_tmpl.cli.args", "args", "List or show the arguments of tasks that a run dumped."),
     "snapshot": ("pypto_tmpl.cli.snapshot", "snapshot", "Compare or update the committed golden scripts."),
     "exec": ("pypto_tmpl.cli.scripts", "execute", "Run a script written for PyPTO, unmodified."),
@@ -124,7 +126,7 @@ class LazyGroup(SuggestingGroup):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Example: pypto-tmpl ops show tile.matmul_acc
-Completion of commands, options, ops and cases: eval "$(_PYPTO_TMPL_COMPLETE=bash_source pypto-tmpl)"
+Completion of commands, options, ops, passes and cases: eval "$(_PYPTO_TMPL_COMPLETE=bash_source pypto-tmpl)"
 Colours are for terminals only; NO_COLOR=1 turns them off.
 """,
 )

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
+from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.language import parse
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.instruments import CallbackInstrument
 
 
+class RoundTripError(PyptoTmplError, RuntimeError):
+    """The text of a program cannot be read, or reads back as another program."""
+
+    slug = "round-trip"
+
+
 def make_roundtrip_instrument() -> CallbackInstrument:
-    """An instrument that raises RuntimeError, naming the pass, where text reads back as another program."""
+    """An instrument that raises RoundTripError, naming the pass, where text reads back as another program."""
     return CallbackInstrument(after_pass=_read_again, name="RoundTrip")
 
 
@@ -18,6 +25,6 @@ def _read_again(pass_: Pass, program: ir.Program) -> None:
     try:
         again = parse(ir.python_print(program, format=False))
     except Exception as error:
-        raise RuntimeError(f"{where} has no text that can be read: {error}") from error
+        raise RoundTripError(f"{where} has no text that can be read: {error}") from error
     if difference := ir.structural_diff(program, again):
-        raise RuntimeError(f"{where} reads back as another one: {difference}")
+        raise RoundTripError(f"{where} reads back as another one: {difference}")

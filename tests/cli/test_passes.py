@@ -1,0 +1,120 @@
+"""``passes`` and ``lower``: the list, the stages, the options, and one message for what goes wrong."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pypto_tmpl import backend, ir
+from pypto_tmpl.cli import main
+
+RECORDED = Path(__file__).resolve().parents[1] / "passes/recorded/ConvertToSSA/while_escapes_Ascend950"
+KERNEL = """
+import pypto.language as pl
+
+@pl.program
+class Doubled:
+    @pl.function
+    def main(self, x: pl.Tensor[[16, 16], pl.FP32], out: pl.Out[pl.Tensor[[16, 16], pl.FP32]]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            out = pl.assemble(out, pl.add(x, x), [0, 0])
+        return out
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_backend():
+    backend.reset_for_testing()
+    yield
+    backend.reset_for_testing()
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    path = tmp_path / "kernel.py"
+    path.write_text(KERNEL)
+    return path
+
+
+def run(*args):
+    return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def test_passes_lists_properties_and_what_is_missing():
+    lines = run("passes").stdout.splitlines()
+    at = lines.index(" 7  FlattenCallExpr")
+    assert lines[at + 1 : at + 3] == [
+        "      requires SSAForm, NormalizedStmtStructure",
+        "      produces SSAForm, NoNestedCalls, NormalizedStmtStructure",
+    ]
+    assert "34  MemoryReuse  (does not exist yet)" in lines
+    assert lines[-1].startswith("49  MaterializeValidShapeSymbols")
+
+
+def test_a_planner_and_a_strategy_leave_passes_out():
+    listed = run("passes", "--planner", "ptoas", "--strategy", "DebugTileOptimization").stdout
+    assert "MemoryReuse" not in listed and "OutlineIncoreScopes" not in listed
+    assert " 8  LowerCompositeOps" in listed
+
+
+def test_lower_prints_what_was_recorded(tmp_path):
+    result = run("lower", RECORDED / "before.msgpack", "--until", "ConvertToSSA")
+    assert result.exit_code == 0, result.output
+    (tmp_path / "got.py").write_text(result.stdout)
+    assert run("diff", tmp_path / "got.py", RECORDED / "after.msgpack").stdout == "structurally equal\n"
+
+
+def test_lower_dumps_every_stage_of_a_source_text(kernel, tmp_path):
+    options = ("--until", 9, "--dump", tmp_path / "dump", "--backend", "Ascend950", "--verify", "roundtrip")
+    result = run("lower", kernel, *options)
+    assert (result.exit_code, result.stdout) == (0, "")
+    stages = sorted(path.name for path in (tmp_path / "dump").iterdir())
+    assert len(stages) == 20 and stages[:2] == ["00_frontend.msgpack", "00_frontend.py"]
+    assert stages[-1] == "09_after_OutlineIncoreScopes.py"
+    assert "def main_incore_0(" in (tmp_path / "dump" / stages[-1]).read_text()
+
+
+@pytest.mark.parametrize("name", ["out.py", "out.msgpack"])
+def test_lower_writes_the_last_stage(name, kernel, tmp_path):
+    assert run("lower", kernel, "--until", "OutlineIncoreScopes", "-o", tmp_path / name).exit_code == 0
+    assert run("print", tmp_path / name).stdout.count("pl.FunctionType.InCore") == 1
+
+
+def test_a_pass_that_does_not_exist_yet_is_named(kernel):
+    result = run("lower", kernel, "--until", "MemoryReuse")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error[missing-pass]: these passes do not exist yet: ")
+
+
+def test_a_name_that_is_no_pass(kernel):
+    result = run("lower", kernel, "--until", "ConvertToSSa")
+    assert result.exit_code == 2
+    assert "--until ConvertToSSa: no such pass" in result.stderr
+    assert "did you mean 'ConvertToSSA'?" in result.stderr
+    assert run("lower", kernel, "--until", "0").exit_code == 2
+
+
+def test_what_a_pass_refuses_names_function_line_and_pass(tmp_path):
+    path = tmp_path / "kernel.py"
+    loop = ["        for i in pl.unroll(2000):", "            x = pl.neg(x)"]
+    path.write_text(KERNEL.replace("        with", "\n".join([*loop, "        with"]), 1))
+    result = run("lower", path, "--until", "UnrollLoops")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error[pass]: ")
+    assert f"{path}:8" in result.stderr and "in function 'main'" in result.stderr
+    assert result.stderr.endswith("in the pass UnrollLoops\n")
+
+
+def test_a_function_is_no_program(tmp_path):
+    node = ir.deserialize_from_file(str(RECORDED / "before.msgpack"))
+    path = tmp_path / "function.msgpack"
+    ir.serialize_to_file(next(iter(node.functions.values())), str(path))
+    result = run("lower", path, "--until", "ConvertToSSA")
+    assert result.exit_code == 2
+    assert "'function.msgpack' holds a function, and passes run on programs" in result.stderr
+
+
+def test_passes_are_completed():
+    from cli.test_group import completed
+
+    assert completed("lower", "kernel.py", "--until", typed="Flatten") == ["FlattenCallExpr"]
