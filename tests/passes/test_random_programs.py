@@ -1,21 +1,24 @@
 """Programs at random compute the same before and after passes, by an interpreter of the IR."""
 
-from codegen.builders import U, assign, carry, function, program, ret, scalar
+from codegen.builders import Inline, U, as_expr, assign, call, carry, function, program, ret, scalar
 from codegen.interpreter import Interpreter
-from codegen.test_random_programs import HINTS, Maker
-from hypothesis import HealthCheck, given, settings
+from codegen.test_random_programs import HINTS, PAIR, Maker
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pypto_tmpl import ir, passes
 
 SETTINGS = settings(
     max_examples=40,
+    phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
 
 
 class KernelMaker(Maker):
     """Draws kernels: jumps out of loops with carries too, no scope that is left out or runs twice."""
+
+    is_helper = False
 
     def _loop_parts(self, names, mutable, depth, *more):
         carries = [carry(self.pick(HINTS), self.expr(names, 1)) for _ in range(self.pick([1, 2, 3]))]
@@ -24,6 +27,34 @@ class KernelMaker(Maker):
         values = [self.expr(self.pick([inner, carries]), 1) for _ in carries]
         body = ir.SeqStmts([*stmts, ir.YieldStmt(values, U)], U)
         return carries, body, [self.var() for _ in carries]
+
+    def _for(self, names, mutable, in_loop, depth):
+        """Some loops are unrolled; those have no jumps of their own."""
+        if self.pick([True, False]):
+            return super()._for(names, mutable, in_loop, depth)
+        var = self.var()
+        body = ir.SeqStmts(self.body([*names, var], mutable, depth), U)
+        bounds = as_expr(0), as_expr(self.pick([0, 1, 3])), as_expr(1)
+        return [ir.ForStmt(var, *bounds, [], body, [], U, ir.ForKind.Unroll)]
+
+    def _call(self, names, mutable, in_loop, depth):
+        """Some calls are of the Inline function; a variable changes before the results of these are read."""
+        if self.is_helper or self.pick([True, False]):
+            return super()._call(names, mutable, in_loop, depth)
+        pair, results = ir.Var("pair", PAIR, U), [self.var(), self.pick(mutable)]
+        args = [self.pick(mutable), self.expr(names, 1)]
+        reads = [assign(var, ir.TupleGetItemExpr(pair, k, U)) for k, var in enumerate(results)]
+        names.append(results[0])
+        changed = self._rebind(names[:-1], mutable, in_loop, depth)
+        return [assign(pair, call("helper", args, PAIR)), *changed, *reads]
+
+    def helper(self):
+        """An Inline function that may assign its parameters."""
+        params = [self.var(), self.var()]
+        own = [*params]
+        self.is_helper, self.budget = True, 4
+        body = self.block(own, params, depth=2)
+        return function("helper", params, *body, ret(self.pick(own), self.pick(own)), type=Inline)
 
     def _while(self, names, mutable, in_loop, depth):
         """A continue would leave the count as it was, so that the loop went on for ever."""
@@ -50,6 +81,7 @@ class KernelMaker(Maker):
 def random_kernel(data: st.DataObject) -> ir.Program:
     maker = KernelMaker(data)
     params = [maker.var(), maker.var()]
+    helpers = KernelMaker(data).helper()
     mutable = [maker.var() for _ in range(3)]
     names = [*params, *mutable]
     starts = [assign(var, k) for k, var in enumerate(mutable)]
@@ -59,7 +91,8 @@ def random_kernel(data: st.DataObject) -> ir.Program:
     a, b = scalar("x"), scalar("x")
     two = function("two", [a, b], ret(a - b, a + b * 2))
     kind = ir.FunctionType.InCore
-    return program(function("main", params, *starts, *body, ret(*names), type=kind), two)
+    main = function("main", params, *starts, *body, ret(*names), type=kind)
+    return program(main, two, helpers)
 
 
 @SETTINGS
@@ -67,7 +100,11 @@ def random_kernel(data: st.DataObject) -> ir.Program:
 def test_loops_without_jumps_and_variables_assigned_once(data, x, y):
     node = random_kernel(data)
     expected = Interpreter(node).call("main", [x, y])
-    normalized = passes.normalize_stmt_structure()(node)
+    inlined = passes.inline_functions()(node)
+    assert Interpreter(inlined).call("main", [x, y]) == expected
+    unrolled = passes.unroll_loops()(inlined)
+    assert Interpreter(unrolled).call("main", [x, y]) == expected
+    normalized = passes.normalize_stmt_structure()(unrolled)
     assert Interpreter(normalized).call("main", [x, y]) == expected
     after = passes.PassPipeline([passes.ctrl_flow_transform(), passes.convert_to_ssa()]).run(normalized)
     assert Interpreter(after).call("main", [x, y]) == expected
