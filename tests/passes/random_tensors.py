@@ -38,7 +38,7 @@ class _Drawing:
     def __init__(self, seed: int) -> None:
         self._draw = random.Random(seed)
         self._count = 0
-        self._budget = self._draw.randint(4, 25)
+        self._budget = self._draw.randint(4, 16)
 
     def main(self) -> str:
         names = ["x", "y", *MUTABLE]

@@ -85,3 +85,16 @@ def test_ssa_form_is_verified_in_a_pipeline():
     pipeline = passes.PassPipeline([passes.unroll_loops(), passes.convert_to_ssa()])
     got = pipeline.run(kernel(*lines))
     ir.verify_or_throw(got, [ir.IRProperty.SSAForm, ir.IRProperty.UseAfterDef])
+
+
+def test_results_of_a_loop_that_each_round_of_another_defines_anew_do_not_escape():
+    lines = (
+        "for k in pl.unroll(2):",
+        "    for i in pl.range(4):",
+        "        for j, (c,) in pl.range(2, init_values=(n,)):",
+        "            r = pl.yield_(c + 1)",
+        "        t = pl.load(x, [r, 0], [1, 16])",
+    )
+    found = after("ConvertToSSA", passes.unroll_loops()(kernel(*lines)))
+    loops = [line for line in found if "for i" in line]
+    assert loops == ["for i__idx_v0 in pl.range(4):", "for i__idx_v1 in pl.range(4):"]

@@ -7,7 +7,18 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pypto_tmpl import ir, passes
+from pypto_tmpl.passes.properties import with_checks
 
+P = ir.IRProperty
+ON_SCALARS = (
+    "InlineFunctions",
+    "UnrollLoops",
+    "CtrlFlowTransform",
+    "ConvertToSSA",
+    "Simplify",
+    "NormalizeStmtStructure",
+    "FlattenCallExpr",
+)
 SETTINGS = settings(
     max_examples=40,
     phases=[Phase.generate],
@@ -95,21 +106,21 @@ def random_kernel(data: st.DataObject) -> ir.Program:
     return program(main, two, helpers)
 
 
+def check_passes(node: ir.Program, x: int, y: int) -> None:
+    """Every pass on the result of the one before it keeps what the program computes and the IR's rules."""
+    expected = Interpreter(node).call("main", [x, y])
+    known = {P.UseAfterDef, P.TypeChecked, P.BreakContinueValid, P.ArrayNotEscaped, P.PipelineLoopValid}
+    for name in ON_SCALARS:
+        pass_ = passes.make_pass(name)
+        after = pass_(node)
+        known |= set(with_checks(pass_.get_produced_properties()))
+        if after is not node:
+            ir.verify_or_throw(after, known)
+            assert Interpreter(after).call("main", [x, y]) == expected, name
+        node = after
+
+
 @SETTINGS
 @given(st.data(), st.integers(-9, 9), st.integers(-9, 9))
-def test_loops_without_jumps_and_variables_assigned_once(data, x, y):
-    node = random_kernel(data)
-    expected = Interpreter(node).call("main", [x, y])
-    inlined = passes.inline_functions()(node)
-    assert Interpreter(inlined).call("main", [x, y]) == expected
-    unrolled = passes.unroll_loops()(inlined)
-    assert Interpreter(unrolled).call("main", [x, y]) == expected
-    normalized = passes.normalize_stmt_structure()(unrolled)
-    assert Interpreter(normalized).call("main", [x, y]) == expected
-    after = passes.PassPipeline([passes.ctrl_flow_transform(), passes.convert_to_ssa()]).run(normalized)
-    assert Interpreter(after).call("main", [x, y]) == expected
-    ir.verify_or_throw(after, [ir.IRProperty.SSAForm, ir.IRProperty.UseAfterDef])
-    simple = passes.simplify()(after)
-    assert Interpreter(simple).call("main", [x, y]) == expected
-    again = passes.PassPipeline([passes.normalize_stmt_structure(), passes.flatten_call_expr()]).run(simple)
-    assert Interpreter(again).call("main", [x, y]) == expected
+def test_every_pass_keeps_what_a_program_computes(data, x, y):
+    check_passes(random_kernel(data), x, y)

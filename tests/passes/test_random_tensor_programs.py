@@ -24,8 +24,8 @@ def test_every_pass_keeps_what_a_program_computes(seed):
         after = pass_(node)
         known -= EXPECTED.get(name, set())
         known |= MENDS.get(name, set()) | set(with_checks(pass_.get_produced_properties()))
-        ir.verify_or_throw(after, known)
         if after is not node:
+            ir.verify_or_throw(after, known)
             for n, expected in zip((0, 3), wanted, strict=True):
                 np.testing.assert_array_equal(output_of(after, n), expected, err_msg=name)
         node = after

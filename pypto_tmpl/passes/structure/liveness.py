@@ -31,13 +31,14 @@ class _Liveness:
 
     def visit(self, stmt: ir.Stmt) -> Steps:
         """Go on from what is live after a statement to what is live before it."""
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            self.after_loops[id(stmt)] = frozenset(self._live)
+        self._forget(getattr(stmt, "return_vars", ()))
         if isinstance(stmt, ir.AssignStmt):
-            self._live.discard(id(stmt.var))
-            self._live_behind.discard(id(stmt.var))
+            self._forget((stmt.var,))
         elif isinstance(stmt, ir.IfStmt):
             yield self._branches(stmt)
         elif isinstance(stmt, ir.ForStmt | ir.WhileStmt):
-            self.after_loops[id(stmt)] = frozenset(self._live)
             yield self._branches(stmt)
             if isinstance(stmt, ir.WhileStmt):
                 self._read(stmt.condition)
@@ -47,6 +48,10 @@ class _Liveness:
             for part in reversed(parts(stmt)):
                 yield self.visit(part)
         self._read(*own_expressions(stmt))
+
+    def _forget(self, assigned: tuple[ir.Var, ...]) -> None:
+        self._live.difference_update(map(id, assigned))
+        self._live_behind.difference_update(map(id, assigned))
 
     def _read(self, *values: ir.Expr) -> None:
         self._live |= {id(var) for var in used_variables(*values)}
