@@ -11,6 +11,8 @@ P = ir.IRProperty
 # What does not hold behind a pass, as in recorded programs: the rounds of a loop are sequences in a sequence
 # until variables are assigned once; the function of a level returns a parameter that a kernel wrote.
 EXPECTED = {"UnrollLoops": {P.NoRedundantBlocks}, "OutlineIncoreScopes": {P.InOutUseValid}}
+# The interpreter computes with tensors; what a pass makes of tiles is run as a script in the tests of that pass.
+ON_TENSORS = [name for name in passes.PASSES if name != "ConvertTensorToTileOps"]
 MENDS = {"ConvertToSSA": {P.NoRedundantBlocks}}
 
 
@@ -19,7 +21,7 @@ def test_every_pass_keeps_what_a_program_computes(seed):
     node = random_program(seed)
     wanted = [output_of(node, n) for n in (0, 3)]
     known = set(ir.STRUCTURAL_PROPERTIES)
-    for name in passes.PASSES:
+    for name in ON_TENSORS:
         pass_ = passes.make_pass(name)
         after = pass_(node)
         known -= EXPECTED.get(name, set())
