@@ -53,8 +53,8 @@ class ParameterChecks:
             for var in self._context.function.params
             if isinstance(var.type, ir.ScalarType) and var.name_hint in shared
         ]
-        self._context.script.names_dimensions |= bool(numbers) or any(
-            isinstance(extent, str) for _, _, declared in tensors for extent in declared
+        self._context.script.has_free_extents |= bool(numbers) or any(
+            not isinstance(extent, int) for _, _, declared in tensors for extent in declared
         )
         return [self._forms.compare_shapes(tensors, numbers)] if tensors else []
 

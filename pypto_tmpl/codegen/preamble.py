@@ -15,17 +15,14 @@ import jinja2
 
 from pypto_tmpl.codegen.environment import create_environment, render
 from pypto_tmpl.codegen.options import EVERYTHING_OFF, ScriptOptions
+from pypto_tmpl.codegen.pipe_use import EVERY_USE, PipeUse
+from pypto_tmpl.codegen.script_code import code_in
 from pypto_tmpl.errors import Diagnostic, Location, PyptoTmplError, allowed_note
 from pypto_tmpl.ops.sources import HELPER_MARKER, identifiers, read_text, template_files
 from pypto_tmpl.overlays import State, all_folders, state_of
 from pypto_tmpl.resources import template_root
 
 _PRIVATE = re.compile(r"(?<![\w.])_\w*")  # names as all helpers of the project have them: few in a script
-_SAID = re.compile(  # comments and strings
-    r"""\#[^\n]* | "{3}(?:\\.|[^\\])*?"{3} | '{3}(?:\\.|[^\\])*?'{3}
-    | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'""",
-    re.VERBOSE | re.DOTALL,
-)
 _KEY = re.compile(r"(\w+):")
 _MODULE = re.compile(r"[A-Za-z_][\w.]*(?: as \w+)?")
 _CUT = "\0"  # stands around the number of a marker in the text of a topic
@@ -48,13 +45,14 @@ class PreambleError(PyptoTmplError, ValueError):
 @dataclass(frozen=True, slots=True)
 class Variant:
     """What the text of helpers depends on: the options of the script, whether tiles that a load has cut at an
-    edge of their tensor may be stored, whether parameters name dimensions, and whether helpers stand in a
-    module of their own."""
+    edge of their tensor may be stored, whether parameters have extents that are no numbers, whether helpers
+    stand in a module of their own, and what the program does with pipes."""
 
     options: ScriptOptions = EVERYTHING_OFF
     has_edges: bool = True
-    names_dimensions: bool = True
+    has_free_extents: bool = True
     is_module: bool = False
+    pipes: PipeUse = EVERY_USE
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class Preamble:
 
     def names_in(self, text: str) -> set[str]:
         """The helpers that the code in ``text`` names; what comments and strings say is no use of one."""
-        code = _SAID.sub(_without_saying, text)
+        code = code_in(text)
         found = _PRIVATE.findall(code) if self._are_private else identifiers(code)
         return set(self.names.intersection(found))
 
@@ -145,13 +143,6 @@ class Preamble:
         imports = sorted({module for helper in chosen for module in self.imports(helper.name)})
         segments = tuple(helper.text for helper in chosen)
         return PreambleSelection(tuple(imports), segments, tuple(helper.name for helper in chosen))
-
-
-def _without_saying(found: re.Match[str]) -> str:
-    """Nothing in the place of a comment or string, but a string with code in it stays."""
-    start = found.start()
-    has_code = found[0][0] != "#" and "f" in found.string[max(start - 2, 0) : start].lower()
-    return found[0] if has_code else "''"
 
 
 def bound_name(module: str) -> str:

@@ -30,6 +30,7 @@ from pypto_tmpl.codegen.options import (
     read_options,
 )
 from pypto_tmpl.codegen.origins import Origins
+from pypto_tmpl.codegen.pipe_use import EVERY_USE, pipe_use
 from pypto_tmpl.codegen.preamble import (
     Preamble,
     PreambleError,
@@ -143,7 +144,7 @@ class ScriptBuilder:
         self.carriers = TORCH_NAMES
         self.kernels = KernelMap(self.functions)
         self.unsupported: list[Unsupported] = []
-        self.names_dimensions = False  # whether functions emitted so far compare extents by name
+        self.has_free_extents = False  # whether functions emitted so far compare extents that are no numbers
         self.groups = dict(self._group_metas())
         self._scheduled = {name for name in self.groups if self._is_scheduled_by_name(name)}
         names = NameTable(generator.module_names)
@@ -168,7 +169,7 @@ class ScriptBuilder:
             raise UnsupportedProgramError(self.unsupported)
         functions = [text for name in self._reading_order() for text in texts[name]]
         used = set().union(*map(self.generator.preamble.names_in, functions))
-        carried = None if mode == "import" else self._carried(used, mode)
+        carried = None if mode == "import" else self._carried(texts, used, mode)
         marked = render(
             self.generator.environment,
             "script/module.py.jinja",
@@ -209,22 +210,28 @@ class ScriptBuilder:
                 pending += reversed([*callees])
         return list(ordered)
 
-    def _carried(self, used: set[str], mode: PreambleMode) -> PreambleSelection:
+    def _carried(
+        self, texts: Mapping[str, Sequence[str]], used: set[str], mode: PreambleMode
+    ) -> PreambleSelection:
         """The helpers that the script brings along, with a constant for each of its options."""
-        table, inside = self.generator.table, self.origins.is_inside
-        has_edges = mode == "full" or "_past_edge" in used
-        has_edges = has_edges or CutTiles(self.kernels, table, inside).any_stored()
-        names_dimensions = mode == "full" or self.names_dimensions
-        preamble = self.generator.preamble_of(Variant(self.options, has_edges, names_dimensions))
-        used = used & preamble.names
         if mode == "full":
-            return preamble.full()
+            return self.generator.preamble_of(Variant(self.options)).full()
+        preamble = self.generator.preamble_of(self._variant(texts, used))
+        used = used & preamble.names
         if self.groups:
             used = {*used, "_GROUP_META"}
         if self.trace is not None:
             used = {*used, "_TRACE"}
         constants = {constant_of(name) for name in self.options.changed()}
         return preamble.closure({*used, *constants})
+
+    def _variant(self, texts: Mapping[str, Sequence[str]], used: set[str]) -> Variant:
+        """What the helpers of this script need to be."""
+        table, inside = self.generator.table, self.origins.is_inside
+        has_edges = "_past_edge" in used or CutTiles(self.kernels, table, inside).any_stored()
+        is_plain = self.trace is None and not self.options.changed()
+        pipes = pipe_use(texts, self.kernels, self.groups) if is_plain else EVERY_USE
+        return Variant(self.options, has_edges, self.has_free_extents, pipes=pipes)
 
     def _imported(self, used: set[str]) -> list[str]:
         """The helpers that the script takes from ``pypto_tmpl.preamble``, which has the project's own.

@@ -11,7 +11,7 @@ from pypto_tmpl.codegen.preamble import Preamble, Variant, load_preamble
 FOLDER = Path(__file__).resolve().parents[2] / "templates" / "preamble"
 
 
-def preamble(options: ScriptOptions = EVERYTHING_OFF, **variant: bool) -> Preamble:
+def preamble(options: ScriptOptions = EVERYTHING_OFF, **variant: Any) -> Preamble:
     """The helpers of a script with these options."""
     return load_preamble([FOLDER.parent], Variant(options, **variant))
 

@@ -2,15 +2,22 @@
 
 import ast
 import builtins
+from dataclasses import replace
 
 import black
 import pytest
 from preamble.rendered import preamble, render
 
 from pypto_tmpl.codegen.options import EVERYTHING_OFF, EVERYTHING_ON
+from pypto_tmpl.codegen.pipe_use import EVERY_USE, PipeUse
 
+ONE_WAY = frozenset({"initialize_pipe", "push_to_aiv", "pop_from_aic", "tfree_to_aic"})
+NO_USE = PipeUse(frozenset(), cuts=False, mixes_splits=False, regions=False, nests=False)
 VARIANTS = {
-    "lean": preamble(has_edges=False, names_dimensions=False),
+    "lean": preamble(has_edges=False, has_free_extents=False, pipes=NO_USE),
+    "one way": preamble(pipes=replace(NO_USE, methods=ONE_WAY)),
+    "even splits": preamble(pipes=replace(EVERY_USE, regions=False, nests=False)),
+    "one split": preamble(pipes=replace(EVERY_USE, regions=False, mixes_splits=False)),
     "plain": preamble(EVERYTHING_OFF),
     "all": preamble(EVERYTHING_ON),
     "module": preamble(is_module=True),

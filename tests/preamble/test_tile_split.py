@@ -1,8 +1,12 @@
 """Where a split cuts a tile, and how the parts of two lanes are joined."""
 
+from dataclasses import replace
+
 import pytest
 import torch
-from preamble.rendered import Script
+from preamble.rendered import Script, load, preamble
+
+from pypto_tmpl.codegen.pipe_use import EVERY_USE
 
 
 @pytest.fixture(scope="module")
@@ -171,3 +175,49 @@ def test_valid_extents(script):
     with pytest.raises(ValueError) as caught:
         valid_extents("push_to_aic", tile, [3])
     assert str(caught.value) == "push_to_aic: valid_shape [3] for a tile of shape [4, 6]"
+
+
+# ---- scripts whose tiles are whole, and cut by even splits
+
+
+ODD = "split {} needs an even extent, {} is the odd one"
+
+
+@pytest.fixture(scope="module")
+def plain():
+    chosen = preamble(pipes=replace(EVERY_USE, regions=False)).closure(["_lane_parts", "_merge_lanes"])
+    assert chosen.names == ("_lane_parts", "_merge_lanes")
+    return load("\n\n".join(["import torch", *chosen.segments]), "<plain>")
+
+
+@pytest.mark.parametrize("copy", [False, True])
+@pytest.mark.parametrize(("code", "shapes"), [(1, [2, 6]), (2, [4, 3])])
+def test_whole_tiles_are_halved_and_joined(plain, code, shapes, copy):
+    tile = numbered(4, 6)
+    parts = plain["_lane_parts"]("op", tile, code, copy)
+    assert [[*part.shape] for part in parts] == [shapes, shapes]
+    assert torch.equal(plain["_merge_lanes"]("op", parts, code), tile)
+    parts[0].zero_()
+    assert (tile[0, 0:3].sum().item() == 3) == copy
+
+
+@pytest.mark.parametrize(
+    ("code", "tile", "problem"),
+    [
+        (1, torch.zeros(3, 4), f"dim 0 of a tile of shape [3, 4] is odd; {ODD.format(1, 3)}"),
+        (2, torch.zeros(4, 3), f"dim 1 of a tile of shape [4, 3] is odd; {ODD.format(2, 4)}"),
+        (2, torch.zeros(4), "a tile of shape [4] has no dim 1"),
+    ],
+)
+def test_the_halves_of_a_tile_that_has_none(plain, script, code, tile, problem):
+    for lane_parts in (lambda *args: plain["_lane_parts"](*args, False), script["_lane_parts"]):
+        with pytest.raises(ValueError) as caught:
+            lane_parts("tpush_to_aiv", tile, code)
+        assert str(caught.value) == f"tpush_to_aiv(split={code}): {problem}"
+
+
+def test_whole_parts_that_differ(plain):
+    with pytest.raises(ValueError) as caught:
+        plain["_merge_lanes"]("tpop_from_aiv", [torch.zeros(2, 3), torch.zeros(2, 4)], 1)
+    different = "[2, 3] of torch.float32 and [2, 4] of torch.float32"
+    assert str(caught.value) == f"tpop_from_aiv(split=1): lanes 0 and 1 bring different tiles: {different}"
