@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, get_args
 
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.enums import ArgEffect
 from pypto_tmpl.ops import model
 from pypto_tmpl.ops.effects import EffectRule, parse_effect
-from pypto_tmpl.ops.fact_model import CONDITIONS, LOWERING_RULES, BackendName, LoweringSpec, Trait
+from pypto_tmpl.ops.fact_model import (
+    CONDITIONS,
+    LOWERING_RULES,
+    TRAITS,
+    BackendName,
+    CoreRule,
+    LoweringSpec,
+    PipeSpec,
+    Trait,
+)
 from pypto_tmpl.ops.op_facts import ALL, NARROWER
+from pypto_tmpl.ops.typing.words import resolve_result
 
 Found = Iterator[tuple[str, tuple[str | int, ...], str]]  # what, where in the entry, a note
 _CONDITION = re.compile(r"(?P<word>\w+)\((?P<names>[^()]*)\)")
@@ -30,19 +41,72 @@ _NEEDS_OPERAND: frozenset[Trait] = frozenset(
 )
 _NEEDS_WRITES: frozenset[Trait] = frozenset({"accumulates", "fills_padding", "lays"})
 
+_DEEDS: tuple[Trait, ...] = (
+    "allocates", "casts", "counts", "dummy_task", "fills_padding", "lays", "loads", "moves", "product",
+    "reads_element", "reserves", "shards",
+)  # fmt: skip
+"""What an op does in the main, of which it has one at most."""
+_EXCLUDED: Mapping[Trait, frozenset[Trait]] = {
+    "cellwise": frozenset(_DEEDS) - {"casts", "moves"} | {"extent", "reads_first", "window"},
+    "makes_value": frozenset({"may_return_operand", "no_arithmetic"}),
+    "no_arithmetic": frozenset({"accumulates", "casts", "product"}),
+}
+_CELLWISE_SHAPES = ("broadcast", "packed_mask")
+"""Rules for a result that has a cell, or a bit, for each of the operands'."""
+
 
 def fact_problems(entry: model.OpEntry) -> Found:
     """Everything that is wrong with the facts of one entry."""
+    yield from _repeat_problems(entry)
     yield from _trait_problems(entry)
+    yield from _exclusion_problems(entry)
     yield from _effect_problems(entry)
     yield from _storage_problems(entry)
     yield from _core_problems(entry)
 
 
+def _repeat_problems(entry: model.OpEntry) -> Found:
+    """Members of lists that stand there twice."""
+    disjoint = entry.disjoint_from if isinstance(entry.disjoint_from, dict) else {"": entry.disjoint_from}
+    lists: list[tuple[tuple[str | int, ...], tuple[str, ...]]] = [
+        *(((key,), getattr(entry, key)) for key in ("traits", "writes", "dsl", "aliases", "uses", "dtypes")),
+        *(
+            (("disjoint_from", backend) if backend else ("disjoint_from",), disjoint[backend])
+            for backend in disjoint
+        ),
+        *((("operands", i, "kind"), operand.kinds) for i, operand in enumerate(entry.operands)),
+        *((("operands", i, "memory"), operand.memory) for i, operand in enumerate(entry.operands)),
+    ]
+    for path, members in lists:
+        for name in dict.fromkeys(name for name in members if members.count(name) > 1):
+            note = "a family's traits are those of its ops" if path == ("traits",) else ""
+            yield f"`{path[-1]}` has {name!r} twice", path, note
+
+
+def _exclusion_problems(entry: model.OpEntry) -> Found:
+    """Traits that no op can have together, or not with what else the entry says."""
+    deeds = [trait for trait in _DEEDS if trait in entry.traits]
+    pairs = list(pairwise(deeds))
+    pairs += [(trait, other) for trait in _EXCLUDED for other in sorted(_EXCLUDED[trait])]
+    for trait, other in pairs:
+        if trait in entry.traits and other in entry.traits:
+            note = f"an op is one of: {', '.join(_DEEDS)}" if trait in _DEEDS else f"{trait}: {TRAITS[trait]}"
+            yield f"the traits {trait!r} and {other!r} exclude each other", ("traits",), note
+    if "makes_value" in entry.traits and entry.view_of is not None:
+        yield (
+            "has the trait 'makes_value' and `view_of`",
+            ("traits",),
+            f"makes_value: {TRAITS['makes_value']}",
+        )
+    if "cellwise" in entry.traits:
+        shape = (resolve_result(entry).shape or "none").partition("(")[0]
+        if shape not in (*entry.operand_names, *_CELLWISE_SHAPES):
+            note = allowed_note("shapes", (*entry.operand_names, *_CELLWISE_SHAPES), shape)
+            yield f"the trait 'cellwise' does not go with a result of shape {shape!r}", ("traits",), note
+
+
 def _trait_problems(entry: model.OpEntry) -> Found:
-    for index, trait in enumerate(entry.traits):
-        if trait in entry.traits[:index]:
-            yield f"the trait {trait!r} is given twice", ("traits",), "a family's traits are those of its ops"
+    for trait in entry.traits:
         if trait in _NEEDS_OPERAND and not entry.operands:
             yield f"the trait {trait!r} is about a first operand, and there is none", ("traits",), ""
         if trait in _NEEDS_WRITES and not entry.writes:
@@ -124,17 +188,37 @@ def _core_problems(entry: model.OpEntry) -> Found:
     if entry.pipe is not None and bool(entry.operands) != (entry.pipe.end != "pop"):
         what = "takes no operand" if entry.pipe.end == "pop" else "takes the tile"
         yield f"the {entry.pipe.end} of a pipe {what}", ("pipe",), ""
+    if entry.pipe is not None:
+        core = _core_at(entry.pipe)
+        if entry.core != core:
+            what = f"the {entry.pipe.end} of a pipe to {entry.pipe.to} runs on the {core} core"
+            yield f"{what}, and `core` is {entry.core!r}", ("pipe",), f"core: {core}"
+
+
+def _core_at(pipe: PipeSpec) -> CoreRule:
+    """Who pushes is the core that the pipe does not lead to."""
+    is_cube = (pipe.to == "aic") != (pipe.end == "push")
+    return "cube" if is_cube else "vector"
 
 
 def lowering_problems(entry: model.OpEntry, entries: Mapping[str, model.OpEntry]) -> Found:
     """What is wrong with ``lowers_to``, given the entries of all files."""
+    if entry.lowers_to and not _is_of(entry.name, "tensor"):
+        yield "has `lowers_to` and is no tensor op", ("lowers_to",), "only tensor ops become tile ops"
+    always: LoweringSpec | None = None
     for index, way in enumerate(entry.lowerings):
         path = ("lowers_to", index)
+        if always is not None:
+            note = "say `when` it does, or put it last"
+            yield f"a way to lower is never taken: {always.to or always.rule!r} always counts", path, note
+        always = always if way.when else always or way
         if (way.to is None) == (way.rule is None):
             yield "a way to lower has one of `to` and `rule`", path, ""
         for name in way.names:
             if name not in entries:
                 yield f"`lowers_to` names {name!r}, and there is no such op", path, ""
+            elif not _is_of(name, "tile"):
+                yield f"`lowers_to` names {name!r}, which is no tile op", path, ""
         if way.rule is not None and way.rule not in LOWERING_RULES:
             note = allowed_note("rules", tuple(LOWERING_RULES), way.rule)
             yield f"no way to lower is named {way.rule!r}", path, note
@@ -144,6 +228,11 @@ def lowering_problems(entry: model.OpEntry, entries: Mapping[str, model.OpEntry]
         if target is not None:
             for what, note in _mapping_problems(entry, way, target):
                 yield what, path, note
+
+
+def _is_of(name: str, kind: str) -> bool:
+    """Whether an op is one on tensors or tiles, as the last part of its namespace says."""
+    return name.split(".")[-2] == kind
 
 
 def _condition_problems(entry: model.OpEntry, conditions: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,12 @@ import pytest
 # What a line of facts in the working entry of conftest.py is refused with.
 CASES = {
     "traits: [cellwize]": "traits[0] cannot be 'cellwize'",
-    "traits: [quiet, quiet]": "the trait 'quiet' is given twice",
+    "traits: [quiet, quiet]": "`traits` has 'quiet' twice",
+    "traits: [allocates, moves]": "the traits 'allocates' and 'moves' exclude each other",
+    "traits: [dummy_task, product]": "the traits 'dummy_task' and 'product' exclude each other",
+    "traits: [no_arithmetic, product]": "the traits 'no_arithmetic' and 'product' exclude each other",
+    "traits: [cellwise]": "the trait 'cellwise' does not go with a result of shape 'reduce_last'",
+    "view_of: tile\n    traits: [makes_value]": "has the trait 'makes_value' and `view_of`",
     "traits: [loads]": "what loads reads a window",
     "traits: [accumulates]": "the trait 'accumulates' needs `writes`",
     "core: cub": "core cannot be 'cub'",
@@ -16,6 +21,12 @@ CASES = {
     "pipe: {end: push}": "the key 'to' is missing in pipe",
     "pipe: {end: put, to: aic}": "pipe.end cannot be 'put'",
     "pipe: {end: pop, to: aic}": "the pop of a pipe takes no operand",
+    "core: cube\n    pipe: {end: push, to: aic}": "the push of a pipe to aic runs on the vector core",
+    "core: vector\n    pipe: {end: free, to: aic}": "the free of a pipe to aic runs on the cube core",
+    "pipe: {end: push, to: aiv}": "the push of a pipe to aiv runs on the cube core",
+    "writes: [tile, tile]": "`writes` has 'tile' twice",
+    "disjoint_from: {Ascend950: [all, all]}": "`Ascend950` has 'all' twice",
+    "dtypes: [FP32, FP32]": "`dtypes` has 'FP32' twice",
     "effects: {tle: Write}": "`effects` names 'tle', which is no operand",
     "effects: {tile: Writes}": "'Writes' is no effect",
     "effects: {tile: Write}": "`effects` has 'tile' written, `writes` does not",
@@ -26,7 +37,24 @@ CASES = {
     "view_of: tile\n    disjoint_from: [all]": "the result lies on 'tile', and `disjoint_from` forbids it",
     "disjoint_from: [tle]": "`disjoint_from` names 'tle', which is no operand",
     "disjoint_from: {Ascend9: [tile]}": "no backend is named 'Ascend9'",
+    "lowers_to: [tile.row_sum]": "has `lowers_to` and is no tensor op",
+}
+
+# The same of a tensor op beside it.
+TENSOR_OP = """\
+  - name: tensor.row_sum
+    summary: Sum over the last axis.
+    operands: [{name: tile, kind: tensor}]
+    result: {dtype: tile, shape: reduce_last, valid: reduce_last}
+    %s
+    emit: reduce_last
+    with: {function: torch.sum}
+    uses: [_reduce_valid]
+"""
+LOWERINGS = {
+    "lowers_to: [tile.row_sum, tile.row_sum]": "a way to lower is never taken: 'tile.row_sum' always counts",
     "lowers_to: [tile.none]": "`lowers_to` names 'tile.none', and there is no such op",
+    "lowers_to: [tensor.row_sum]": "`lowers_to` names 'tensor.row_sum', which is no tile op",
     "lowers_to: [{rule: windw}]": "no way to lower is named 'windw'",
     "lowers_to: [{when: []}]": "a way to lower has one of `to` and `rule`",
     "lowers_to: [{to: tile.row_sum, when: [scalar(tle)]}]": "'scalar(tle)' names what the op does not take",
@@ -45,6 +73,18 @@ def test_a_fact_that_cannot_be(load_errors: Callable[..., str], line: str, what:
     first, place = text.splitlines()[:2]
     assert f"tile.row_sum: {what}" in first
     assert place == f"  --> T/ops/reduce.yaml:{9 + line.count(chr(10))}"
+
+
+@pytest.mark.parametrize(("line", "what"), LOWERINGS.items(), ids=range(len(LOWERINGS)))
+def test_a_lowering_that_cannot_be(load_errors: Callable[..., str], line: str, what: str) -> None:
+    first, place = load_errors(new=TENSOR_OP % line).splitlines()[:2]
+    assert f"tensor.row_sum: {what}" in first
+    assert place == "  --> T/ops/reduce.yaml:16"
+
+
+def test_a_space_that_is_named_twice(load_errors: Callable[..., str]) -> None:
+    text = load_errors("memory: [Vec]", "memory: [Vec, Vec]")
+    assert text.startswith("error[fact]: tile.row_sum: `memory` has 'Vec' twice\n  --> T/ops/reduce.yaml:6")
 
 
 def test_traits_of_a_family(load_errors: Callable[..., str]) -> None:
