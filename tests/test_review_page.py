@@ -27,7 +27,7 @@ def test_the_kernel_is_the_one_of_the_corpus():
 
 
 def test_the_script_is_the_one_that_is_emitted():
-    program = program_part(torch_codegen(ir.deserialize_from_file(str(DUMP)), format=True))
+    program = program_part(torch_codegen(ir.deserialize_from_file(str(DUMP)), format=True, comments=True))
     assert is_part_of(blocks()[1], program.splitlines())
 
 
