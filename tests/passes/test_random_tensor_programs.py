@@ -11,7 +11,7 @@ P = ir.IRProperty
 # What does not hold behind a pass, as in recorded programs: the rounds of a loop are sequences in a sequence
 # until variables are assigned once; the function of a level returns a parameter that a kernel wrote.
 EXPECTED = {"UnrollLoops": {P.NoRedundantBlocks}, "OutlineIncoreScopes": {P.InOutUseValid}}
-# The interpreter computes with tensors; what a pass makes of tiles is run as a script in the tests of that pass.
+# The interpreter computes with tensors; what a pass makes of tiles is run as a script, in tests of that pass.
 ON_TENSORS = [name for name in passes.PASSES if name != "ConvertTensorToTileOps"]
 MENDS = {"ConvertToSSA": {P.NoRedundantBlocks}}
 
