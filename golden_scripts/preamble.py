@@ -15,16 +15,13 @@ import torch
 import warnings
 
 
-_FIRST_HELPER_LINE = sys._getframe().f_lineno  # the program stands above
-
-
 def _program_frame(frame):
     """The innermost frame of the program, from a given one outwards: not of a helper, nor of a library."""
+    first_line = _program_frame.__code__.co_firstlineno  # helpers start here
     while frame:
-        code, scope = frame.f_code, frame.f_globals
-        is_helper = scope is globals() and code.co_firstlineno >= _FIRST_HELPER_LINE
-        is_library = scope.get("__name__", "").startswith(("torch", "pypto_tmpl."))
-        if not is_helper and not is_library:
+        scope = frame.f_globals
+        is_helper = scope is globals() and frame.f_code.co_firstlineno >= first_line
+        if not is_helper and not scope.get("__name__", "").startswith(("torch", "pypto_tmpl.")):
             return frame
         frame = frame.f_back
 
@@ -35,8 +32,7 @@ def _generated_line(frame):
     if frame is None:
         return "its end"
     path, number = frame.f_code.co_filename, frame.f_lineno
-    lines = frame.f_globals.get("_SOURCE_MAP")
-    source = (lines or {}).get(str(number))
+    source = frame.f_globals.get("_SOURCE_MAP", {}).get(str(number))
     text = linecache.getline(path, number).partition("  # from ")[0].strip()
     place = f"{path}:{number}: {text}" if text else f"{path}:{number}"
     return f"{place} (from {source})" if source else place
@@ -53,12 +49,8 @@ _MIXED_KERNEL_TIMEOUT_SEC = 30
 class _LaneContext(threading.local):
     """What the calling thread stands for: by default lane 0 of block 0, outside any group."""
 
-    subblock_idx = 0
-    block_idx = 0
-    block_num = 1
-    lane_name = "caller"
-    writes_land = True
-    group = None  # the _LaneGroup whose lane this thread is
+    subblock_idx, block_idx, block_num, writes_land = 0, 0, 1, True
+    lane_name, group = "caller", None  # the _LaneGroup whose lane this thread is
 
 
 _lane_context = _LaneContext()
@@ -74,23 +66,8 @@ def _writes_land():
     return _lane_context.writes_land
 
 
-class _Wait:
-    """What a blocked lane waits for; ready() and missing() are called under the group's lock."""
-
-    def __init__(self, operation, ready, missing):
-        self.operation, self.ready, self.missing = operation, ready, missing
-        self.lane_name = _lane_context.lane_name
-        self.frame = sys._getframe(2)  # stands still while the lane waits
-
-    def __str__(self):
-        return f"{self.operation} at {_generated_line(self.frame)}; missing: {self.missing()}"
-
-
-class _Pipe:
-    """One direction of one pipe id: a FIFO a vector lane."""
-
-    def __init__(self):
-        self.fifos = (collections.deque(), collections.deque())
+# What a blocked lane waits for; ready() and told(), what is missing, are called under the group's lock.
+_Wait = collections.namedtuple("_Wait", "lane_name wakeup ready told")
 
 
 class _LaneCancelled(SystemExit):
@@ -98,20 +75,15 @@ class _LaneCancelled(SystemExit):
 
 
 class _LaneGroup:
-    """The lanes of one concurrent call, their pipes, and one lock over all of it.
-
-    When every live lane waits and no wait is over, the call fails at once instead of by timeout.
-    """
+    """The lanes of one concurrent call, their pipes (by direction and id), and one lock over all of it."""
 
     def __init__(self, name, lane_names=()):
-        self.name = name
-        self.lane_names = lane_names
-        self.lanes = {}  # lane name -> _Lane
+        self.name, self.lane_names = name, lane_names
         self.live = set(lane_names)  # empty outside a group: nobody knows which threads will come
         self.aiv_lanes = 2 if "aiv1" in lane_names else 1
-        self.cuts = self.aiv_lanes == 2 or not lane_names  # whether a split code cuts tiles
         self.no_split_dual_aiv_dispatch = False
-        self.pipes = {}  # (direction, id) -> _Pipe
+        self.lanes = {}  # lane name -> _Lane
+        self.pipes = collections.defaultdict(lambda: (collections.deque(), collections.deque()))
         self.waits = []  # a _Wait for each waiting lane
         self.failure = None  # (lane name or None, the first error)
         self.inner = {}  # lane name -> the group that this lane is running
@@ -119,35 +91,28 @@ class _LaneGroup:
         self.wakeups = {name: threading.Condition(self.lock) for name in lane_names}
         self.ended = threading.Event()
 
-    def pipe(self, direction, pipe_id):
-        """The pipe of a direction and id, made on first use."""
-        pipe = self.pipes.get((direction, pipe_id))
-        if pipe is None:
-            pipe = self.pipes[direction, pipe_id] = _Pipe()
-        return pipe
-
     def snapshot(self):
         """Queue depths: {direction: {id: [lane 0, lane 1]}}, and the dispatch mode."""
         with self.lock:
             state = {"no_split_dual_aiv_dispatch": self.no_split_dual_aiv_dispatch}
-            for (direction, pipe_id), pipe in sorted(self.pipes.items()):
-                state.setdefault(direction, {})[pipe_id] = [len(fifo) for fifo in pipe.fifos]
+            for (direction, pipe_id), fifos in sorted(self.pipes.items()):
+                state.setdefault(direction, {})[pipe_id] = [*map(len, fifos)]
             return state
 
-    def wait_until(self, wait):
-        """Block the calling lane, which holds the lock, until wait.ready(); RuntimeError on timeout."""
-        name, timeout = wait.lane_name, _PIPE_WAIT_TIMEOUT_SEC
-        wait.wakeup = self.wakeups.get(name) or threading.Condition(self.lock)
+    def wait_until(self, operation, ready, missing):
+        """Block the calling lane, which holds the lock, until ready(); RuntimeError on timeout."""
+        name, timeout, frame = _lane_context.lane_name, _PIPE_WAIT_TIMEOUT_SEC, sys._getframe(1)
+        wakeup = self.wakeups.get(name) or threading.Condition(self.lock)
+        told = lambda: f"{operation} at {_generated_line(frame)}; missing: {missing()}"
+        wait = _Wait(name, wakeup, ready, told)
         self.waits.append(wait)
         self._fail_if_stuck()
-        in_time = wait.wakeup.wait_for(lambda: self.failure or wait.ready(), timeout)
+        in_time = wakeup.wait_for(lambda: self.failure or ready(), timeout)
         self.waits.remove(wait)
         self.check_running()
         if not in_time:
-            raise RuntimeError(
-                f"{self.name}: lane {name} timed out (pipe wait timeout {timeout} s) in {wait};"
-                f" queue depths: {self.snapshot()}"
-            )
+            text = f"timed out (pipe wait timeout {timeout} s) in {told()}; queue depths: {self.snapshot()}"
+            raise RuntimeError(f"{self.name}: lane {name} {text}")
 
     def wake(self):
         """Wake the lanes whose wait is over; the caller holds the lock."""
@@ -181,22 +146,16 @@ class _LaneGroup:
     def report(self):
         """Where each lane stands, one a line, and the queue depths."""
         with self.lock:
-            lines = [f"  {name}: {self._state(name)}" for name in self.lane_names]
+            states, frames = dict.fromkeys(self.lane_names, "finished"), sys._current_frames()
+            for name in self.live:
+                states[name] = f"running at {_generated_line(frames.get(self.lanes[name].ident))}"
+            states |= {wait.lane_name: wait.told() for wait in self.waits}
+            lines = [f"  {name}: {state}" for name, state in states.items()]
             return "\n".join([*lines, f"  queue depths: {self.snapshot()}"])
 
-    def _state(self, name):
-        if name not in self.live:
-            return "finished"
-        for wait in self.waits:
-            if wait.lane_name == name:
-                return str(wait)
-        frame = sys._current_frames().get(self.lanes[name].ident)
-        return f"running at {_generated_line(frame)}"
-
     def _fail_if_stuck(self):
-        if self.failure or not self.live or len(self.waits) < len(self.live):
-            return
-        if not any(wait.ready() for wait in self.waits):
+        may_be = self.live and len(self.waits) >= len(self.live) and not self.failure
+        if may_be and not any(wait.ready() for wait in self.waits):
             problem = f"deadlock in {self.name}: every live lane waits and none can be woken"
             self.fail(None, RuntimeError(f"{problem}\n{self.report()}"))
 
@@ -204,66 +163,67 @@ class _LaneGroup:
 class _Lane(threading.Thread):
     """The thread of one core of a group, in the SPMD block and gradient mode of the one that made it."""
 
-    def __init__(self, group, name, function, args, subblock_idx=0, writes_land=True):
+    def __init__(self, group, name, function, args, **context):
         super().__init__(name=f"{group.name} {name}", daemon=True)
         group.lanes[name] = self
         self.group, self.lane_name = group, name
         self.function, self.args, self.value = function, args, None
-        self.inherited = {
-            "group": group,
-            "lane_name": name,
-            "subblock_idx": subblock_idx,
-            "writes_land": writes_land and _lane_context.writes_land,
-            "block_idx": _lane_context.block_idx,
-            "block_num": _lane_context.block_num,
-        }
+        self.context = {**vars(_lane_context), "group": group, "lane_name": name, **context}
         self.grad_modes = (torch.is_inference_mode_enabled(), torch.is_grad_enabled())
 
     def run(self):
-        for field, value in self.inherited.items():
-            setattr(_lane_context, field, value)
+        vars(_lane_context).update(self.context)
         inference, grad = self.grad_modes
         try:
             with torch.inference_mode(inference), torch.set_grad_enabled(grad):
                 self.value = self.function(*self.args)
-        except _LaneCancelled:
-            pass
         except BaseException as error:  # whatever ends a lane ends its group
             self.group.fail(self.lane_name, error)
         finally:
             self.group.finish(self.lane_name)
 
 
-def _join_lanes(lanes, seconds):
-    """Join threads within `seconds` altogether."""
-    deadline = time.monotonic() + seconds
-    for lane in lanes:
-        lane.join(max(0.0, deadline - time.monotonic()))
-
-
 def _end_lanes(group, lanes):
-    """Join the lanes of a group that has ended; return those that would not end.
-
-    After a failure, one that computes on without reaching a pipe is interrupted, except while it ends
-    an inner group.
-    """
-    started = [lane for lane in lanes if lane.ident is not None]
-    if group.failure:
-        _join_lanes(started, 0.2)
-        for lane in started:
-            if lane.is_alive() and lane.lane_name not in group.inner:
+    """Join lanes, interrupting after a failure those that compute on; return those that would not end."""
+    remaining = [lane for lane in lanes if lane.ident is not None]
+    for seconds in (0.2, _MIXED_KERNEL_TIMEOUT_SEC):
+        deadline = time.monotonic() + seconds
+        for lane in remaining:
+            lane.join(max(0.0, deadline - time.monotonic()))
+        remaining = [lane for lane in remaining if lane.is_alive()]
+        for lane in remaining if group.failure else ():
+            if lane.lane_name not in group.inner:  # it ends that first
                 cancel = ctypes.py_object(_LaneCancelled)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(lane.ident), cancel)
-    _join_lanes(started, _MIXED_KERNEL_TIMEOUT_SEC)
-    return [lane for lane in started if lane.is_alive()]
+    return remaining
 
 
-def _group_timeout(group, timeout):
-    """The error for a group call that took too long: live threads, where they are, queue depths."""
-    with group.lock:
-        names = ", ".join(group.lanes[name].name for name in group.lane_names if name in group.live)
-        problem = f"{group.name} timed out (group timeout {timeout} s); alive threads: {names}"
-        return RuntimeError(f"{problem}\n{group.report()}")
+def _run_lanes(group, lanes):
+    """Run the lanes of a group concurrently until all have ended; the first error cancels the others."""
+    timeout = _MIXED_KERNEL_TIMEOUT_SEC
+    outer = _lane_context.group
+    if outer:
+        with outer.lock:
+            outer.check_running()
+            outer.inner[_lane_context.lane_name] = group
+    try:
+        for lane in lanes:
+            lane.start()
+        if not group.ended.wait(timeout):
+            with group.lock:
+                alive = ", ".join(lane.name for lane in lanes if lane.lane_name in group.live)
+                text = f"{group.name} timed out (group timeout {timeout} s); alive threads: {alive}"
+                group.fail(None, RuntimeError(f"{text}\n{group.report()}"))
+    except BaseException:  # an interrupt from the keyboard must not leave lanes behind
+        group.fail(None, _LaneCancelled())
+        raise
+    finally:
+        remaining = _end_lanes(group, lanes)
+        if outer:
+            with outer.lock:
+                del outer.inner[_lane_context.lane_name]
+    if group.failure:
+        _raise_failure(group, remaining)
 
 
 def _raise_failure(group, remaining):
@@ -275,30 +235,6 @@ def _raise_failure(group, remaining):
         raise error
     text = f"{group.name} lane {lane_name} failed: {type(error).__name__}: {error}"
     raise RuntimeError(text) from error
-
-
-def _run_lanes(group, lanes):
-    """Run the lanes of a group concurrently until all have ended; the first error cancels the others."""
-    outer, timeout = _lane_context.group, _MIXED_KERNEL_TIMEOUT_SEC
-    if outer:
-        with outer.lock:
-            outer.check_running()
-            outer.inner[_lane_context.lane_name] = group
-    try:
-        for lane in lanes:
-            lane.start()
-        if not group.ended.wait(timeout):
-            group.fail(None, _group_timeout(group, timeout))
-    except BaseException:  # an interrupt from the keyboard must not leave lanes behind
-        group.fail(None, _LaneCancelled())
-        raise
-    finally:
-        remaining = _end_lanes(group, lanes)
-        if outer:
-            with outer.lock:
-                del outer.inner[_lane_context.lane_name]
-    if group.failure:
-        _raise_failure(group, remaining)
 
 
 def _get_block_idx():
@@ -371,14 +307,10 @@ def _pass_region(value, valid_shape):
 
 def _split_mode_to_int(split):
     """Split code 0..4: 0 none, 1 / 2 halves of dim 0 / dim 1, 3 / 4 the same over an odd extent."""
-    if type(split) is int and 0 <= split <= 4:
-        return split
-    code = 0 if split is None else split
-    if isinstance(code, str) and code.isdecimal():
-        code = int(code)
-    if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code <= 4:
+    code = 0 if split is None else int(split) if str(split).isdecimal() else -1
+    if not 0 <= code <= 4:
         raise ValueError(f"split must be 0 (none), 1 or 3 (dim 0), 2 or 4 (dim 1), not {split!r}")
-    return int(code)
+    return code
 
 
 def _even_split(op, split, tile=None):
@@ -489,12 +421,12 @@ def _lane_parts(op, tile, code, lane_stride=None, valid_shape=None, copy=True):
 
 def _merge_lanes(op, parts, code):
     """Join the parts of lanes 0 and 1 along the split axis; their valid cells must be one rectangle."""
-    axis = _split_axis(code)
     if parts[0].shape != parts[1].shape or parts[0].dtype != parts[1].dtype:
         first, second = (f"{[*part.shape]} of {part.dtype}" for part in parts)
         raise ValueError(
             f"{op}(split={code}): lanes 0 and 1 bring different tiles: {first} and {second}"
         )
+    axis = _split_axis(code)
     if not any(hasattr(part, "_pypto_valid_shape") for part in parts):
         return torch.cat(parts, dim=axis)
     valid, second = (_region(part) for part in parts)
@@ -527,17 +459,16 @@ def _exchange(operation, value):
     group, lane = _two_lanes(), _lane_context.subblock_idx
     with group.lock:
         group.check_running()
-        fifos = group.pipe("exchange", 0).fifos
+        fifos = group.pipes["exchange", 0]
         fifos[1 - lane].append((operation, value))
         group.wake()
         received = fifos[lane]
         if not received:
-            wait = _Wait(
+            group.wait_until(
                 operation,
                 ready=lambda: bool(received),
                 missing=lambda: f"the same call on lane aiv{1 - lane}",
             )
-            group.wait_until(wait)
         other_operation, other_value = received.popleft()
     if other_operation != operation:
         raise RuntimeError(
@@ -606,7 +537,7 @@ def _run_split_lanes(function, *args):
     """
     name = getattr(function, "__name__", function)
     group = _LaneGroup(f"split lanes of {name!r}", ["aiv0", "aiv1"])
-    lanes = [_Lane(group, f"aiv{index}", function, args, index) for index in (0, 1)]
+    lanes = [_Lane(group, f"aiv{index}", function, args, subblock_idx=index) for index in (0, 1)]
     _run_lanes(group, lanes)
     return lanes[0].value
 
@@ -680,18 +611,15 @@ def _compare_shapes(tensors, numbers=None):
 
 def _overlap(tensor, block, offsets, valid_shape=None):
     """Views of the cells that a tensor and the valid part of a block laid on it have in common."""
+    if valid_shape is not None:
+        block = block[tuple(slice(max(extent, 0)) for extent in valid_shape)]
     rank = max(tensor.dim(), block.dim())
-    valid = [1] * (rank - block.dim()) + [*(block.shape if valid_shape is None else valid_shape)]
-    tensor = tensor[(None,) * (rank - tensor.dim())]
-    block = block[(None,) * (rank - block.dim())]
-    for axis, offset in enumerate([0] * (rank - len(offsets)) + [*offsets]):
-        start = max(offset, 0)
-        stop = min(offset + min(valid[axis], block.shape[axis]), tensor.shape[axis])
-        if stop <= start:
-            start = stop = offset = 0
-        tensor = tensor.narrow(axis, start, stop - start)
-        block = block.narrow(axis, start - offset, stop - start)
-    return tensor, block
+    tensor, block = (value[(None,) * (rank - value.dim())] for value in (tensor, block))
+    starts = [0] * (rank - len(offsets)) + [*offsets]
+    ends = map(int.__add__, starts, block.shape)
+    cells = tensor[tuple(slice(max(start, 0), max(end, 0)) for start, end in zip(starts, ends))]
+    firsts = [max(-start, 0) for start in starts]
+    return cells, block[tuple(slice(at, at + size) for at, size in zip(firsts, cells.shape))]
 
 
 def _clip(offset, size, extent):
@@ -844,11 +772,13 @@ def _tensor_window(tensor, shape, offsets):
 
 def _tile_slice(tile, shape, offsets):
     """View of a window of a tile or tensor; over the edge a copy, with zeros beyond."""
-    window = [slice(offset, offset + size) for offset, size in zip(offsets, shape)]
-    is_inside = all(w.start >= 0 and w.stop <= extent for w, extent in zip(window, tile.shape))
-    if is_inside and len(window) == tile.dim():
-        return tile[tuple(window)]
-    return _tile_load(tile, offsets, shape)
+    window = torch.zeros(shape, dtype=tile.dtype, device=tile.device)
+    source, cells = _overlap(tile, window, offsets)
+    if source.shape == window.shape:
+        return source
+    _note_edge(window, cells, offsets, None)
+    cells.copy_(source)
+    return window
 
 
 def _pad_number(dtype, pad):
@@ -1774,12 +1704,11 @@ def _pushers(direction, fifos):
 
 
 class _CrossCoreRuntime:
-    """Pipes between the cube core (AIC) and its vector lanes (AIV).
+    """Pipes between the cube core (AIC) and its vector lanes (AIV): a FIFO a lane, direction and pipe id.
 
-    Every direction of every pipe id has one FIFO a vector lane: push order is pop order. The pipes are
-    those of the group call the calling thread is a lane of; threads outside any group share one set.
-    `valid_shape` are the valid extents of a pushed tile, None for all of it. A push copies, and a pop
-    does not: copy=False and copy=True say where a tile may be shared, or is written later.
+    They are those of the calling thread's group; threads outside any group share one set. A push copies,
+    and a pop does not: `copy` says where a tile may be shared, or is written later.
+    `valid_shape` are the valid extents of a pushed tile, None for all of it.
     """
 
     def __init__(self):
@@ -1788,9 +1717,9 @@ class _CrossCoreRuntime:
     def _group(self):
         return _lane_context.group or self._outside
 
-    def reset(self, no_split_dual_aiv_dispatch=False, *, group=None):
-        """Empty the pipes of a group (by default the calling thread's), set its dispatch mode."""
-        group = group or self._group()
+    def reset(self, no_split_dual_aiv_dispatch=False):
+        """Empty the pipes of the calling thread's group, set its dispatch mode."""
+        group = self._group()
         with group.lock:
             group.pipes.clear()
             group.no_split_dual_aiv_dispatch = no_split_dual_aiv_dispatch
@@ -1811,32 +1740,33 @@ class _CrossCoreRuntime:
         Lane L gets the valid cells among [L*S, L*S + S), with S = lane_stride or half of the box.
         """
         code, group = _split_mode_to_int(split), self._group()
-        if code and group.cuts:
+        lanes = self._lanes(group, code)
+        if code and len(lanes) == 2:
             parts = _lane_parts("tpush_to_aiv", tile, code, lane_stride, valid_shape, copy)
         else:
-            lanes = 2 if group.no_split_dual_aiv_dispatch else group.aiv_lanes
-            parts = [self._part("tpush_to_aiv", tile, valid_shape, copy) for _ in range(lanes)]
-        self._push("tpush_to_aiv", group, "to_aiv", id, code, enumerate(parts))
+            parts = [self._part("tpush_to_aiv", tile, valid_shape, copy) for _ in lanes]
+        self._push("tpush_to_aiv", group, "to_aiv", id, code, lanes, parts)
 
     def push_to_aic(self, tile, split, *, id=0, valid_shape=None, copy=True):
         """Send this lane's tile to the cube core."""
         code = _even_split("tpush_to_aic", split, tile)
         part = self._part("tpush_to_aic", tile, valid_shape, copy)
-        parts = [(_lane_context.subblock_idx, part)]
-        self._push("tpush_to_aic", self._group(), "to_aic", id, code, parts)
+        lanes = [_lane_context.subblock_idx]
+        self._push("tpush_to_aic", self._group(), "to_aic", id, code, lanes, [part])
 
     def pop_from_aic(self, split, *, id=0, copy=False):
         """Take the next tile the cube core pushed to the current lane; wait while there is none."""
         code = _split_mode_to_int(split)
         lanes = [_lane_context.subblock_idx]
-        part = self._pop("tpop_from_aic", self._group(), "to_aiv", id, code, lanes)[0]
+        (part,) = self._pop("tpop_from_aic", self._group(), "to_aiv", id, code, lanes)
         return _with_region(part.clone(), _region(part)) if copy else part
 
     def pop_from_aiv(self, split, *, id=0, copy=False):
         """Take the next tile of the vector lanes, joined by a split code; wait until both have pushed."""
         code = _even_split("tpop_from_aiv", split)
-        lanes = self._popped_lanes(code)
-        parts = self._pop("tpop_from_aiv", self._group(), "to_aic", id, code, lanes)
+        group = self._group()
+        lanes = self._lanes(group, code)
+        parts = self._pop("tpop_from_aiv", group, "to_aic", id, code, lanes)
         if len(parts) == 2 and code:
             return _merge_lanes("tpop_from_aiv", parts, code)
         return _with_region(parts[0].clone(), _region(parts[0])) if copy else parts[0]
@@ -1851,10 +1781,9 @@ class _CrossCoreRuntime:
         """No effect but a check of the split: pipes have no bounds."""
         _even_split("tfree_to_aiv", split)
 
-    def _popped_lanes(self, code):
-        group = self._group()
-        both = (code and group.cuts) or group.no_split_dual_aiv_dispatch or group.aiv_lanes == 2
-        return [0, 1] if both else [0]
+    def _lanes(self, group, code):
+        both = group.aiv_lanes == 2 or group.no_split_dual_aiv_dispatch
+        return [0, 1] if both or (code and not group.lane_names) else [0]
 
     def _part(self, op, tile, valid_shape, copy):
         if valid_shape is None:
@@ -1862,28 +1791,25 @@ class _CrossCoreRuntime:
         valid = _valid_extents(op, tile, valid_shape)
         return _with_region(tile.clone() if copy else tile.view_as(tile), valid)
 
-    def _push(self, op, group, direction, pipe_id, code, parts):
+    def _push(self, op, group, direction, pipe_id, code, lanes, parts):
         with group.lock:
             group.check_running()
-            pipe = group.pipe(direction, pipe_id)
-            for lane, part in parts:
-                pipe.fifos[lane].append((part, code))
-            if group.waits:
-                group.wake()
+            fifos = group.pipes[direction, pipe_id]
+            for lane, part in zip(lanes, parts):
+                fifos[lane].append((part, code))
+            group.wake()
 
     def _pop(self, op, group, direction, pipe_id, code, lanes):
         ending = f"(split={code}, id={pipe_id})"
         with group.lock:
             group.check_running()
-            pipe = group.pipe(direction, pipe_id)
-            fifos = [pipe.fifos[lane] for lane in lanes]
+            fifos = [group.pipes[direction, pipe_id][lane] for lane in lanes]
             if not all(fifos):
-                wait = _Wait(
+                group.wait_until(
                     f"{op}{ending}",
                     ready=lambda: all(fifos),
                     missing=lambda: f"tpush_{direction}{ending} by {_pushers(direction, fifos)}",
                 )
-                group.wait_until(wait)
             entries = [fifo.popleft() for fifo in fifos]
         for _, pushed in entries:
             if pushed != code and _split_axis(pushed) != _split_axis(code):
@@ -1897,65 +1823,48 @@ class _CrossCoreRuntime:
 _cross_core_rt = _CrossCoreRuntime()
 
 
-def _group_member(group_name, function_name):
-    """Function of this script that a group runs on one kind of core."""
-    function = _program_frame(sys._getframe(1)).f_globals.get(function_name)
-    if not callable(function):
-        raise RuntimeError(f"group {group_name!r}: this script has no function {function_name!r}")
-    return function
-
-
-def _group_value(name, values, wanted=None):
-    """Value of a group call: AIV lane 0's, or the AIC member's if the group has no other.
-
-    `wanted` may be "aic" for the AIC member's, and "both" for a pair of that and lane 0's.
-    """
-    if wanted is not None:
-        return values["aic"] if wanted == "aic" else (values["aic"], values["aiv0"])
-    value = values.pop("aiv0" if "aiv0" in values else "aic")
-    others = [lane_name for lane_name, other in values.items() if other is not None]
-    if value is None and others:
-        raise RuntimeError(
-            f"{name}: only AIV lane 0 may return a value;"
-            f" it returned none, {' and '.join(others)} did"
-        )
+def _group_value(name, values, wanted):
+    """Value of a group call: AIV lane 0's, else the AIC member's; `wanted` may ask for "aic" or "both"."""
+    if wanted == "both":
+        return values["aic"], values["aiv0"]
+    value = values["aiv0" if "aiv0" in values and wanted is None else "aic"]
+    others = " and ".join(lane_name for lane_name, other in values.items() if other is not None)
+    if value is None and wanted is None and others:
+        text = f"only AIV lane 0 may return a value; it returned none, {others} did"
+        raise RuntimeError(f"{name}: {text}")
     return value
 
 
-def _check_leftovers(group):
-    """Warn if a group ended with tiles in its pipes that nobody popped."""
-    pipes = group.pipes.values()
-    if any(any(pipe.fifos) for pipe in pipes):
-        text = f"{group.name} ended with tiles left in its pipes: {group.snapshot()}"
-        warnings.warn(text, RuntimeWarning, stacklevel=4)
-
-
 def _run_mixed_kernels(group_name, meta, *args, aiv_args=None, value=None):
-    """Run the cube member and the vector member of a group concurrently, each on *args.
+    """Run the members of a group, an entry `meta` of _GROUP_META, concurrently, each on *args.
 
-    `meta` is an entry of _GROUP_META. There are two vector lanes if the group has a split or
-    dual_aiv_dispatch; with lane1_writes off, the stores of lane 1 do not count. With `aiv_args` the
-    vector member gets these instead of *args. Returns what `value` or the entry asks of _group_value.
+    A split or dual_aiv_dispatch makes two vector lanes. `aiv_args` are the vector member's arguments, if
+    they are others; `value` or the entry may ask for another value, see _group_value.
     """
     split, dual = _split_mode_to_int(meta["split"]), bool(meta["dual_aiv_dispatch"])
-    aiv_names = [] if meta["aiv"] is None else ["aiv0", "aiv1"] if split or dual else ["aiv0"]
-    aic_names = [] if meta["aic"] is None else ["aic"]
-    group = _LaneGroup(f"group {group_name!r}", [*aic_names, *aiv_names])
-    if not group.lane_names:
+    lane_names = ["aic", "aiv0", "aiv1"] if split or dual else ["aic", "aiv0"]
+    lane_names = [name for name in lane_names if meta[name[:3]] is not None]
+    group = _LaneGroup(f"group {group_name!r}", lane_names)
+    if not lane_names:
         raise ValueError(f"{group.name} has neither an AIC nor an AIV member")
-    _cross_core_rt.reset(no_split_dual_aiv_dispatch=(split == 0 and dual), group=group)
-    lanes = [_Lane(group, name, _group_member(group_name, meta["aic"]), args) for name in aic_names]
-    for index, name in enumerate(aiv_names):
-        function = _group_member(group_name, meta["aiv"])
-        writes_land = index == 0 or meta.get("lane1_writes", True)
-        lane_args = args if aiv_args is None else aiv_args
-        lanes.append(_Lane(group, name, function, lane_args, index, writes_land))
+    group.no_split_dual_aiv_dispatch = split == 0 and dual
+    lanes = []
+    for name in lane_names:
+        core, index = name[:3], int(name == "aiv1")
+        function = _program_frame(sys._getframe(1)).f_globals.get(meta[core])
+        if not callable(function):
+            raise RuntimeError(f"{group.name}: this script has no function {meta[core]!r}")
+        lane_args = args if core == "aic" or aiv_args is None else aiv_args
+        lands = _lane_context.writes_land and (index == 0 or meta.get("lane1_writes", True))
+        lanes.append(_Lane(group, name, function, lane_args, subblock_idx=index, writes_land=lands))
     try:
         _run_lanes(group, lanes)
     finally:
         if _lane_context.group is None:
             _cross_core_rt.keep(group)
-    _check_leftovers(group)
+    if any(map(any, group.pipes.values())):
+        text = f"{group.name} ended with tiles left in its pipes: {group.snapshot()}"
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
     values = {lane.lane_name: lane.value for lane in lanes}
     return _group_value(group.name, values, value or meta.get("value"))
 

@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _compare_shapes, _tile_slice, _tile_store
+from pypto_tmpl.preamble import _compare_shapes, _tile_store
 
 
 def main(x__ssa_v0, y__ssa_v0, out__ssa_v0):
@@ -27,8 +27,8 @@ def main(x__ssa_v0, y__ssa_v0, out__ssa_v0):
 
 def main_incore_0(x__ssa_v0, r__idx_v0, y__ssa_v0, out__iter_v1):
     """InCore kernel. In: x__ssa_v0, r__idx_v0, y__ssa_v0. Out: out__iter_v1."""
-    a__tile = _tile_slice(x__ssa_v0, [32, 64], [r__idx_v0, 0])  # FP32[32, 64]
-    b__tile = _tile_slice(y__ssa_v0, [32, 64], [r__idx_v0, 0])  # FP32[32, 64]
+    a__tile = x__ssa_v0[r__idx_v0 : r__idx_v0 + 32, 0:64]  # FP32[32, 64]
+    b__tile = y__ssa_v0[r__idx_v0 : r__idx_v0 + 32, 0:64]  # FP32[32, 64]
     t__tile = a__tile + b__tile  # FP32[32, 64]
     c__tile = t__tile * 0.5  # FP32[32, 64]
     t__tile_1 = torch.abs(b__tile)  # FP32[32, 64]

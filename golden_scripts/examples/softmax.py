@@ -28,30 +28,23 @@ def _compare_shapes(tensors):
     """Warn of tensors whose extents are not those of their parameters."""
     found = []
     for parameter, (shape, declared) in tensors.items():
-        differs = len(shape) != len(declared)
-        for extent, want in zip(shape, declared):
-            differs = differs or isinstance(want, int) and extent != want
-        if differs:
-            wanted = ", ".join("?" if want is None else str(want) for want in declared)
-            found.append(f"tensor {parameter!r} has shape {[*shape]}, the parameter has [{wanted}]")
+        if [*shape] != declared:
+            found.append(f"tensor {parameter!r} has shape {[*shape]}, the parameter has {declared}")
     if found:
         warnings.warn("; ".join(found), UserWarning, stacklevel=3)
 
 
 def _overlap(tensor, block, offsets, valid_shape=None):
     """Views of the cells that a tensor and the valid part of a block laid on it have in common."""
+    if valid_shape is not None:
+        block = block[tuple(slice(max(extent, 0)) for extent in valid_shape)]
     rank = max(tensor.dim(), block.dim())
-    valid = [1] * (rank - block.dim()) + [*(block.shape if valid_shape is None else valid_shape)]
-    tensor = tensor[(None,) * (rank - tensor.dim())]
-    block = block[(None,) * (rank - block.dim())]
-    for axis, offset in enumerate([0] * (rank - len(offsets)) + [*offsets]):
-        start = max(offset, 0)
-        stop = min(offset + min(valid[axis], block.shape[axis]), tensor.shape[axis])
-        if stop <= start:
-            start = stop = offset = 0
-        tensor = tensor.narrow(axis, start, stop - start)
-        block = block.narrow(axis, start - offset, stop - start)
-    return tensor, block
+    tensor, block = (value[(None,) * (rank - value.dim())] for value in (tensor, block))
+    starts = [0] * (rank - len(offsets)) + [*offsets]
+    ends = map(int.__add__, starts, block.shape)
+    cells = tensor[tuple(slice(max(start, 0), max(end, 0)) for start, end in zip(starts, ends))]
+    firsts = [max(-start, 0) for start in starts]
+    return cells, block[tuple(slice(at, at + size) for at, size in zip(firsts, cells.shape))]
 
 
 def _tile_load(tensor, offsets, shape, valid_shape=None):

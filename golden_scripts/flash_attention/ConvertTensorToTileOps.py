@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _compare_shapes, _tile_load, _tile_slice, _tile_store
+from pypto_tmpl.preamble import _compare_shapes, _tile_load, _tile_store
 
 
 def attention(q__ssa_v0, k__ssa_v0, v__ssa_v0, out__ssa_v0):
@@ -51,7 +51,7 @@ def init(m__ssa_v0, denom__ssa_v0, acc__ssa_v0):
 
 def scores(q__ssa_v0, k__ssa_v0, s0__ssa_v0, s__ssa_v0):
     """InCore kernel. In: q__ssa_v0, k__ssa_v0, s0__ssa_v0. Out: s__ssa_v0."""
-    k_blk__tile = _tile_slice(k__ssa_v0, [64, 64], [s0__ssa_v0, 0])  # BF16[64, 64]
+    k_blk__tile = k__ssa_v0[s0__ssa_v0 : s0__ssa_v0 + 64, 0:64]  # BF16[64, 64]
     q__ssa_v0_mat = q__ssa_v0[0:16, 0:64]  # BF16[16, 64]
     k_blk__tile_t = k_blk__tile.mT  # BF16[64, 64]
     t__tile = torch.matmul(q__ssa_v0_mat.float(), k_blk__tile_t.float())  # FP32[16, 64]
@@ -90,7 +90,7 @@ def online(s__ssa_v0, m__ssa_v0, denom__ssa_v0, alpha__ssa_v0, p__ssa_v0):
 def accumulate(p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0, acc__ssa_v0):
     """InCore kernel. In: p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0. InOut: acc__ssa_v0."""
     alpha__tile = _tile_load(alpha__ssa_v0, [0, 0], [16, 1])  # FP32[16, 1]
-    v_blk__tile = _tile_slice(v__ssa_v0, [64, 64], [s0__ssa_v0, 0])  # BF16[64, 64]
+    v_blk__tile = v__ssa_v0[s0__ssa_v0 : s0__ssa_v0 + 64, 0:64]  # BF16[64, 64]
     p__ssa_v0_mat = _tile_load(p__ssa_v0, [0, 0], [16, 64])  # BF16[16, 64]
     pv__tile = torch.matmul(p__ssa_v0_mat.float(), v_blk__tile.float())  # FP32[16, 64]
     old__tile = _tile_load(acc__ssa_v0, [0, 0], [16, 64])  # FP32[16, 64]

@@ -10,7 +10,6 @@ from pypto_tmpl.preamble import (
     _cross_core_rt,
     _run_group_call,
     _tile_load,
-    _tile_slice,
     _tile_store,
     _writes_land,
 )
@@ -61,7 +60,7 @@ def init(m__ssa_v0, denom__ssa_v0, acc__ssa_v0):
 
 def scores(q__ssa_v0, k__ssa_v0, s0__ssa_v0, s__ssa_v0):
     """AIC kernel (cube core). In: q__ssa_v0, k__ssa_v0, s0__ssa_v0. Out: s__ssa_v0."""
-    k_blk__tile = _tile_slice(k__ssa_v0, [64, 64], [s0__ssa_v0, 0])  # BF16[64, 64]
+    k_blk__tile = k__ssa_v0[s0__ssa_v0 : s0__ssa_v0 + 64, 0:64]  # BF16[64, 64]
     q__ssa_v0_mat = q__ssa_v0[0:16, 0:64]  # BF16[16, 64]
     k_blk__tile_t = k_blk__tile.mT  # BF16[64, 64]
     t__tile = torch.matmul(q__ssa_v0_mat.float(), k_blk__tile_t.float())  # FP32[16, 64]
@@ -129,7 +128,7 @@ def accumulate_aic(p__ssa_v0, v__ssa_v0, s0__ssa_v0, alpha__ssa_v0, acc__ssa_v0)
     InOut: acc__ssa_v0.
     """
     _cross_core_rt.initialize_pipe("aic", 1, 2)
-    v_blk__tile = _tile_slice(v__ssa_v0, [64, 64], [s0__ssa_v0, 0])  # BF16[64, 64]
+    v_blk__tile = v__ssa_v0[s0__ssa_v0 : s0__ssa_v0 + 64, 0:64]  # BF16[64, 64]
     p__ssa_v0_mat = _tile_load(p__ssa_v0, [0, 0], [16, 64])  # BF16[16, 64]
     pv__tile = torch.matmul(p__ssa_v0_mat.float(), v_blk__tile.float())  # FP32[16, 64]
     _cross_core_rt.push_to_aiv(pv__tile, 0, copy=False)

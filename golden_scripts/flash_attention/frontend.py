@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _assemble, _compare_shapes, _tile_slice
+from pypto_tmpl.preamble import _assemble, _compare_shapes
 
 
 def attention(q, k, v, out):
@@ -43,7 +43,7 @@ def init(m, denom, acc):
 
 def scores(q, k, s0, s):
     """InCore kernel. In: q, k, s0. Out: s."""
-    k_blk = _tile_slice(k, [64, 64], [s0, 0])  # BF16[64, 64]
+    k_blk = k[s0 : s0 + 64, 0:64]  # BF16[64, 64]
     s = _assemble(s, torch.matmul(q.float(), k_blk.float().mT), [0, 0])  # FP32[16, 64]
     return s
 
@@ -65,7 +65,7 @@ def online(s, m, denom, alpha, p):
 
 def accumulate(p, v, s0, alpha, acc):
     """InCore kernel. In: p, v, s0, alpha. InOut: acc."""
-    v_blk = _tile_slice(v, [64, 64], [s0, 0])  # BF16[64, 64]
+    v_blk = v[s0 : s0 + 64, 0:64]  # BF16[64, 64]
     pv = torch.matmul(p.float(), v_blk.float())  # FP32[16, 64]
     old = acc[0:16, 0:64]  # FP32[16, 64]
     acc = _assemble(acc, old * alpha + pv, [0, 0])  # FP32[16, 64]

@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _compare_shapes, _tile_slice, _tile_store
+from pypto_tmpl.preamble import _compare_shapes, _tile_store
 
 
 def main(x__ssa_v0, w__ssa_v0, b__ssa_v0, out__ssa_v0):
@@ -32,13 +32,13 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     In: x__ssa_v0, r__idx_v0, w__ssa_v0, b__ssa_v0.
     Out: out__iter_v1.
     """
-    head__tile = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, 0])  # FP32[16, 128]
+    head__tile = x__ssa_v0[r__idx_v0 : r__idx_v0 + 16, 0:128]  # FP32[16, 128]
     s1__tile = torch.sum(head__tile, dim=-1, keepdim=True)  # FP32[16, 1]
     t__tile = head__tile * head__tile  # FP32[16, 128]
     s2__tile = torch.sum(t__tile, dim=-1, keepdim=True)  # FP32[16, 1]
     s1__iter_v1, s2__iter_v1 = s1__tile, s2__tile
     for c__idx_v0 in range(128, 640, 128):
-        t__tile_1 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, c__idx_v0])  # FP32[16, 128]
+        t__tile_1 = x__ssa_v0[r__idx_v0 : r__idx_v0 + 16, c__idx_v0 : c__idx_v0 + 128]
         t__tile_2 = torch.sum(t__tile_1, dim=-1, keepdim=True)  # FP32[16, 1]
         s1__rm_a0_tmp_v0 = s1__iter_v1.reshape([1, 16])  # FP32[1, 16]
         s1__rm_a1_tmp_v1 = t__tile_2.reshape([1, 16])  # FP32[1, 16]
@@ -74,7 +74,7 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     inv__tile = inv__row_major_tmp_v19.reshape([16, 1])  # FP32[16, 1]
     out__iter_v3 = out__iter_v1
     for c__idx_v0_1 in range(0, 640, 128):
-        t__tile_8 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, c__idx_v0_1])  # FP32[16, 128]
+        t__tile_8 = x__ssa_v0[r__idx_v0 : r__idx_v0 + 16, c__idx_v0_1 : c__idx_v0_1 + 128]
         t__tile_9 = t__tile_8 - mean__tile  # FP32[16, 128]
         n__tile = t__tile_9 * inv__tile  # FP32[16, 128]
         t__tile_10 = w__ssa_v0[0:1, c__idx_v0_1 : c__idx_v0_1 + 128]  # FP32[1, 128]

@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _compare_shapes, _tile_load, _tile_slice, _tile_store
+from pypto_tmpl.preamble import _compare_shapes, _tile_store
 
 
 def main(x__ssa_v0, w__ssa_v0, b__ssa_v0, out__ssa_v0):
@@ -32,14 +32,14 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     In: x__ssa_v0, r__idx_v0, w__ssa_v0, b__ssa_v0.
     Out: out__iter_v1.
     """
-    head__tile = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, 0])  # FP32[16, 128]
+    head__tile = x__ssa_v0[r__idx_v0 : r__idx_v0 + 16, 0:128]  # FP32[16, 128]
     s1__tile = torch.sum(head__tile, dim=-1, keepdim=True)  # FP32[16, 1]
     t__tile = head__tile * head__tile  # FP32[16, 128]
     s2__tile = torch.sum(t__tile, dim=-1, keepdim=True)  # FP32[16, 1]
     s1__iter_v1, s2__iter_v1 = s1__tile, s2__tile
     for c__idx_v0 in range(128, 640, 256):
-        t__tile_1 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, c__idx_v0])  # FP32[16, 128]
-        t__tile_2 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, c__idx_v0 + 128])  # FP32[16, 128]
+        t__tile_1 = x__ssa_v0[r__idx_v0 : r__idx_v0 + 16, c__idx_v0 : c__idx_v0 + 128]
+        t__tile_2 = x__ssa_v0[r__idx_v0 : r__idx_v0 + 16, c__idx_v0 + 128 : c__idx_v0 + 128 + 128]
         t__tile_3 = torch.sum(t__tile_1, dim=-1, keepdim=True)  # FP32[16, 1]
         s1__rm_a0_tmp_v0 = s1__iter_v1.reshape([1, 16])  # FP32[1, 16]
         s1__rm_a1_tmp_v1 = t__tile_3.reshape([1, 16])  # FP32[1, 16]
@@ -86,10 +86,12 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     inv__tile = inv__row_major_tmp_v19.reshape([16, 1])  # FP32[16, 1]
     out__iter_v3 = out__iter_v1
     for c__idx_v0_1 in range(0, 512, 256):
-        t__tile_12 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, c__idx_v0_1])  # FP32[16, 128]
+        t__tile_12 = x__ssa_v0[r__idx_v0 : r__idx_v0 + 16, c__idx_v0_1 : c__idx_v0_1 + 128]
         t__tile_13 = w__ssa_v0[0:1, c__idx_v0_1 : c__idx_v0_1 + 128]  # FP32[1, 128]
         t__tile_14 = b__ssa_v0[0:1, c__idx_v0_1 : c__idx_v0_1 + 128]  # FP32[1, 128]
-        t__tile_15 = _tile_load(x__ssa_v0, [r__idx_v0, c__idx_v0_1 + 128], [16, 128])
+        t__tile_15 = x__ssa_v0[
+            r__idx_v0 : r__idx_v0 + 16, c__idx_v0_1 + 128 : c__idx_v0_1 + 128 + 128
+        ].clone()
         t__tile_16 = w__ssa_v0[0:1, c__idx_v0_1 + 128 : c__idx_v0_1 + 128 + 128].clone()
         t__tile_17 = b__ssa_v0[0:1, c__idx_v0_1 + 128 : c__idx_v0_1 + 128 + 128].clone()
         t__tile_18 = t__tile_12 - mean__tile  # FP32[16, 128]
@@ -104,7 +106,7 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
         out__tile_1 = _tile_store(y__tile_1, [r__idx_v0, c__idx_v0_1 + 128], out__tile)
         out__iter_v3 = out__tile_1
     out__rv_v4_main = out__iter_v3
-    t__tile_22 = _tile_slice(x__ssa_v0, [16, 128], [r__idx_v0, 512])  # FP32[16, 128]
+    t__tile_22 = x__ssa_v0[r__idx_v0 : r__idx_v0 + 16, 512:640]  # FP32[16, 128]
     t__tile_23 = t__tile_22 - mean__tile  # FP32[16, 128]
     n__tile_2 = t__tile_23 * inv__tile  # FP32[16, 128]
     t__tile_24 = w__ssa_v0[0:1, 512:640]  # FP32[1, 128]

@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _compare_shapes, _tile_slice, _tile_store
+from pypto_tmpl.preamble import _compare_shapes, _tile_store
 
 
 def main(q__ssa_v0, k__ssa_v0, out__ssa_v0):
@@ -27,7 +27,7 @@ def main(q__ssa_v0, k__ssa_v0, out__ssa_v0):
 
 def main_incore_0(k__ssa_v0, s__idx_v0, q__ssa_v0, out__iter_v1):
     """InCore kernel. In: k__ssa_v0, s__idx_v0, q__ssa_v0. Out: out__iter_v1."""
-    kt__tile = _tile_slice(k__ssa_v0, [64, 64], [s__idx_v0, 0])  # BF16[64, 64]
+    kt__tile = k__ssa_v0[s__idx_v0 : s__idx_v0 + 64, 0:64]  # BF16[64, 64]
     q__ssa_v0_mat = q__ssa_v0[0:32, 0:64]  # BF16[32, 64]
     kt__tile_t = kt__tile.mT  # BF16[64, 64]
     t__tile = torch.matmul(q__ssa_v0_mat.float(), kt__tile_t.float())  # FP32[32, 64]

@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _compare_shapes, _tile_slice, _tile_store
+from pypto_tmpl.preamble import _compare_shapes, _tile_store
 
 
 def main(x__ssa_v0, scale__ssa_v0, out__ssa_v0):
@@ -27,9 +27,9 @@ def main(x__ssa_v0, scale__ssa_v0, out__ssa_v0):
 
 def head(x__ssa_v0, h__idx_v0, scale__ssa_v0, out__iter_v1):
     """AIV kernel (vector core). In: x__ssa_v0, h__idx_v0, scale__ssa_v0. Out: out__iter_v1."""
-    slice_load = _tile_slice(x__ssa_v0, [1, 16, 64], [h__idx_v0, 0, 0]).reshape([16, 64])
+    slice_load = x__ssa_v0[h__idx_v0 : h__idx_v0 + 1, 0:16, 0:64].reshape([16, 64])  # FP32[16, 64]
     t__tile = slice_load  # FP32[16, 64]
-    s__tile = _tile_slice(scale__ssa_v0, [1, 64], [h__idx_v0, 0])  # FP32[1, 64]
+    s__tile = scale__ssa_v0[h__idx_v0 : h__idx_v0 + 1, 0:64]  # FP32[1, 64]
     y__tile = t__tile * s__tile  # FP32[16, 64]
     t__tile_1 = y__tile.reshape([1, 16, 64])  # FP32[1, 16, 64]
     flat_tile = t__tile_1.reshape([16, 64])  # FP32[16, 64]

@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _compare_shapes, _tile_slice, _tile_store
+from pypto_tmpl.preamble import _compare_shapes, _tile_store
 
 
 def main(x__ssa_v0, w__ssa_v0, out__ssa_v0):
@@ -28,7 +28,7 @@ def main(x__ssa_v0, w__ssa_v0, out__ssa_v0):
 def main_incore_0(x__ssa_v0, r__idx_v0, w__ssa_v0, out__iter_v1):
     """AIV kernel (vector core). In: x__ssa_v0, r__idx_v0, w__ssa_v0. Out: out__iter_v1."""
     w__tile = w__ssa_v0[0:1, 0:256]  # FP32[1, 256]
-    t__tile = _tile_slice(x__ssa_v0, [16, 256], [r__idx_v0, 0])  # FP32[16, 256]
+    t__tile = x__ssa_v0[r__idx_v0 : r__idx_v0 + 16, 0:256]  # FP32[16, 256]
     t__tile_1 = t__tile * t__tile  # FP32[16, 256]
     t__tile_2 = torch.sum(t__tile_1, dim=-1, keepdim=True)  # FP32[16, 1]
     ms__rm_a0_tmp_v0 = t__tile_2.reshape([1, 16])  # FP32[1, 16]

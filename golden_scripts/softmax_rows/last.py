@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _compare_shapes, _tile_slice, _tile_store
+from pypto_tmpl.preamble import _compare_shapes, _tile_store
 
 
 def main(x__ssa_v0, out__ssa_v0):
@@ -23,7 +23,7 @@ def main(x__ssa_v0, out__ssa_v0):
 
 def main_incore_0(x__ssa_v0, r__idx_v0, out__iter_v1):
     """AIV kernel (vector core). In: x__ssa_v0, r__idx_v0. Out: out__iter_v1."""
-    t__tile = _tile_slice(x__ssa_v0, [32, 96], [r__idx_v0, 0])  # FP32[32, 96]
+    t__tile = x__ssa_v0[r__idx_v0 : r__idx_v0 + 32, 0:96]  # FP32[32, 96]
     t__tile_1 = torch.amax(t__tile, dim=-1, keepdim=True)  # FP32[32, 1]
     t__tile_2 = t__tile - t__tile_1  # FP32[32, 96]
     e__tile = torch.exp(t__tile_2)  # FP32[32, 96]

@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _compare_shapes, _tile_slice, _tile_store_add
+from pypto_tmpl.preamble import _compare_shapes, _tile_store_add
 
 
 def main(a__ssa_v0, b__ssa_v0, out__ssa_v0):
@@ -27,8 +27,8 @@ def main(a__ssa_v0, b__ssa_v0, out__ssa_v0):
 
 def split_k(a__ssa_v0, k__idx_v0, b__ssa_v0, out__iter_v1):
     """InCore kernel. In: a__ssa_v0, k__idx_v0, b__ssa_v0. Out: out__iter_v1."""
-    t__tile = _tile_slice(a__ssa_v0, [32, 64], [0, k__idx_v0])  # BF16[32, 64]
-    t__tile_1 = _tile_slice(b__ssa_v0, [64, 64], [k__idx_v0, 0])  # BF16[64, 64]
+    t__tile = a__ssa_v0[0:32, k__idx_v0 : k__idx_v0 + 64]  # BF16[32, 64]
+    t__tile_1 = b__ssa_v0[k__idx_v0 : k__idx_v0 + 64, 0:64]  # BF16[64, 64]
     part__tile = torch.matmul(t__tile.float(), t__tile_1.float())  # FP32[32, 64]
     out__tile = _tile_store_add(part__tile, [0, 0], out__iter_v1)  # FP32[32, 64]
     return out__iter_v1

@@ -5,7 +5,7 @@ Emitted by pypto_tmpl: change the IR or a template, not this text.
 
 import torch
 
-from pypto_tmpl.preamble import _compare_shapes, _tile_load, _tile_slice, _tile_store
+from pypto_tmpl.preamble import _compare_shapes, _tile_load, _tile_store
 
 
 def scope(
@@ -74,12 +74,12 @@ def scope_incore_0(attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0, resid__i
     acc__iter_v1 = acc__tile
     for k__idx_v0 in range(0, 256, 128):
         a_k__tile = attn__ssa_v0[0:16, k__idx_v0 : k__idx_v0 + 128]  # BF16[16, 128]
-        w_k__tile = _tile_slice(wo__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        w_k__tile = wo__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile = torch.matmul(a_k__tile.float(), w_k__tile.float())  # FP32[16, 64]
         acc__tile_1 = acc__iter_v1 + t__tile  # FP32[16, 64]
         acc__iter_v1 = acc__tile_1
     acc__rv_v2 = acc__iter_v1
-    t__tile_1 = _tile_slice(hidden__ssa_v0, [16, 64], [0, n__idx_v0])  # BF16[16, 64]
+    t__tile_1 = hidden__ssa_v0[0:16, n__idx_v0 : n__idx_v0 + 64]  # BF16[16, 64]
     h_n__tile = t__tile_1.to(torch.float32)  # FP32[16, 64]
     t__tile_2 = acc__rv_v2 + h_n__tile  # FP32[16, 64]
     resid__tile = _tile_store(t__tile_2, [0, n__idx_v0], resid__iter_v1)  # FP32[16, 256]
@@ -113,10 +113,10 @@ def scope_incore_2(normed__ssa_v1, w_gate__ssa_v0, n__idx_v0, w_up__ssa_v0, act_
     gate__iter_v1, up__iter_v1 = gate__tile, up__tile
     for k__idx_v0 in range(0, 256, 128):
         x_k__tile = _tile_load(normed__ssa_v1, [0, k__idx_v0], [16, 128])  # BF16[16, 128]
-        t__tile = _tile_slice(w_gate__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile = w_gate__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile_1 = torch.matmul(x_k__tile.float(), t__tile.float())  # FP32[16, 64]
         gate__tile_1 = gate__iter_v1 + t__tile_1  # FP32[16, 64]
-        t__tile_2 = _tile_slice(w_up__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile_2 = w_up__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile_3 = torch.matmul(x_k__tile.float(), t__tile_2.float())  # FP32[16, 64]
         up__tile_1 = up__iter_v1 + t__tile_3  # FP32[16, 64]
         gate__iter_v1, up__iter_v1 = gate__tile_1, up__tile_1
@@ -138,7 +138,7 @@ def scope_incore_3(act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2, out__ite
     down__iter_v1 = down__tile
     for k__idx_v0 in range(0, 512, 128):
         m_k__tile = _tile_load(act__rv_v2, [0, k__idx_v0], [16, 128])  # BF16[16, 128]
-        t__tile = _tile_slice(w_down__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile = w_down__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile_1 = torch.matmul(m_k__tile.float(), t__tile.float())  # FP32[16, 64]
         down__tile_1 = down__iter_v1 + t__tile_1  # FP32[16, 64]
         down__iter_v1 = down__tile_1

@@ -94,7 +94,7 @@ def scope_incore_0_aic(attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0, resi
     _cross_core_rt.initialize_pipe("aic", 1, 2)
     for k__idx_v0 in range(0, 256, 128):
         a_k__tile = attn__ssa_v0[0:16, k__idx_v0 : k__idx_v0 + 128]  # BF16[16, 128]
-        w_k__tile = _tile_slice(wo__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        w_k__tile = wo__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile = torch.matmul(a_k__tile.float(), w_k__tile.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile, 0, copy=False)
 
@@ -114,7 +114,7 @@ def scope_incore_0_aiv(attn__ssa_v0, wo__ssa_v0, n__idx_v0, hidden__ssa_v0, resi
         _cross_core_rt.tfree_to_aic()
         acc__iter_v1 = acc__tile_1
     acc__rv_v2 = acc__iter_v1
-    t__tile = _tile_slice(hidden__ssa_v0, [16, 64], [0, n__idx_v0])  # BF16[16, 64]
+    t__tile = hidden__ssa_v0[0:16, n__idx_v0 : n__idx_v0 + 64]  # BF16[16, 64]
     h_n__tile = t__tile.to(torch.float32)  # FP32[16, 64]
     t__tile_1 = acc__rv_v2 + h_n__tile  # FP32[16, 64]
     resid__tile = (
@@ -165,10 +165,10 @@ def scope_incore_2_aic(normed__ssa_v1, w_gate__ssa_v0, n__idx_v0, w_up__ssa_v0, 
     _cross_core_rt.initialize_pipe("aic", 1, 2)
     for k__idx_v0 in range(0, 256, 128):
         x_k__tile = _tile_load(normed__ssa_v1, [0, k__idx_v0], [16, 128])  # BF16[16, 128]
-        t__tile = _tile_slice(w_gate__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile = w_gate__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile_1 = torch.matmul(x_k__tile.float(), t__tile.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile_1, 1, copy=False)
-        t__tile_2 = _tile_slice(w_up__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile_2 = w_up__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile_3 = torch.matmul(x_k__tile.float(), t__tile_2.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile_3, 1, copy=False)
 
@@ -224,7 +224,7 @@ def scope_incore_3_aic(act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2, out_
     _cross_core_rt.initialize_pipe("aic", 1, 2)
     for k__idx_v0 in range(0, 512, 128):
         m_k__tile = _tile_load(act__rv_v2, [0, k__idx_v0], [16, 128])  # BF16[16, 128]
-        t__tile = _tile_slice(w_down__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile = w_down__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile_1 = torch.matmul(m_k__tile.float(), t__tile.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile_1, 0, copy=False)
 
@@ -258,16 +258,13 @@ if globals() is not locals():
     raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
 
 
-_FIRST_HELPER_LINE = sys._getframe().f_lineno  # the program stands above
-
-
 def _program_frame(frame):
     """The innermost frame of the program, from a given one outwards: not of a helper, nor of a library."""
+    first_line = _program_frame.__code__.co_firstlineno  # helpers start here
     while frame:
-        code, scope = frame.f_code, frame.f_globals
-        is_helper = scope is globals() and code.co_firstlineno >= _FIRST_HELPER_LINE
-        is_library = scope.get("__name__", "").startswith(("torch", "pypto_tmpl."))
-        if not is_helper and not is_library:
+        scope = frame.f_globals
+        is_helper = scope is globals() and frame.f_code.co_firstlineno >= first_line
+        if not is_helper and not scope.get("__name__", "").startswith(("torch", "pypto_tmpl.")):
             return frame
         frame = frame.f_back
 
@@ -278,8 +275,7 @@ def _generated_line(frame):
     if frame is None:
         return "its end"
     path, number = frame.f_code.co_filename, frame.f_lineno
-    lines = frame.f_globals.get("_SOURCE_MAP")
-    source = (lines or {}).get(str(number))
+    source = frame.f_globals.get("_SOURCE_MAP", {}).get(str(number))
     text = linecache.getline(path, number).partition("  # from ")[0].strip()
     place = f"{path}:{number}: {text}" if text else f"{path}:{number}"
     return f"{place} (from {source})" if source else place
@@ -296,12 +292,8 @@ _MIXED_KERNEL_TIMEOUT_SEC = 30
 class _LaneContext(threading.local):
     """What the calling thread stands for: by default lane 0 of block 0, outside any group."""
 
-    subblock_idx = 0
-    block_idx = 0
-    block_num = 1
-    lane_name = "caller"
-    writes_land = True
-    group = None  # the _LaneGroup whose lane this thread is
+    subblock_idx, block_idx, block_num, writes_land = 0, 0, 1, True
+    lane_name, group = "caller", None  # the _LaneGroup whose lane this thread is
 
 
 _lane_context = _LaneContext()
@@ -317,23 +309,8 @@ def _writes_land():
     return _lane_context.writes_land
 
 
-class _Wait:
-    """What a blocked lane waits for; ready() and missing() are called under the group's lock."""
-
-    def __init__(self, operation, ready, missing):
-        self.operation, self.ready, self.missing = operation, ready, missing
-        self.lane_name = _lane_context.lane_name
-        self.frame = sys._getframe(2)  # stands still while the lane waits
-
-    def __str__(self):
-        return f"{self.operation} at {_generated_line(self.frame)}; missing: {self.missing()}"
-
-
-class _Pipe:
-    """One direction of one pipe id: a FIFO a vector lane."""
-
-    def __init__(self):
-        self.fifos = (collections.deque(), collections.deque())
+# What a blocked lane waits for; ready() and told(), what is missing, are called under the group's lock.
+_Wait = collections.namedtuple("_Wait", "lane_name wakeup ready told")
 
 
 class _LaneCancelled(SystemExit):
@@ -341,56 +318,43 @@ class _LaneCancelled(SystemExit):
 
 
 class _LaneGroup:
-    """The lanes of one concurrent call, their pipes, and one lock over all of it.
-
-    When every live lane waits and no wait is over, the call fails at once instead of by timeout.
-    """
+    """The lanes of one concurrent call, their pipes (by direction and id), and one lock over all of it."""
 
     def __init__(self, name, lane_names=()):
-        self.name = name
-        self.lane_names = lane_names
-        self.lanes = {}  # lane name -> _Lane
+        self.name, self.lane_names = name, lane_names
         self.live = set(lane_names)  # empty outside a group: nobody knows which threads will come
         self.aiv_lanes = 2 if "aiv1" in lane_names else 1
-        self.cuts = self.aiv_lanes == 2 or not lane_names  # whether a split code cuts tiles
         self.no_split_dual_aiv_dispatch = False
-        self.pipes = {}  # (direction, id) -> _Pipe
+        self.lanes = {}  # lane name -> _Lane
+        self.pipes = collections.defaultdict(lambda: (collections.deque(), collections.deque()))
         self.waits = []  # a _Wait for each waiting lane
         self.failure = None  # (lane name or None, the first error)
-        self.inner = {}  # lane name -> the group that this lane is running
         self.lock = threading.RLock()
         self.wakeups = {name: threading.Condition(self.lock) for name in lane_names}
         self.ended = threading.Event()
-
-    def pipe(self, direction, pipe_id):
-        """The pipe of a direction and id, made on first use."""
-        pipe = self.pipes.get((direction, pipe_id))
-        if pipe is None:
-            pipe = self.pipes[direction, pipe_id] = _Pipe()
-        return pipe
 
     def snapshot(self):
         """Queue depths: {direction: {id: [lane 0, lane 1]}}, and the dispatch mode."""
         with self.lock:
             state = {"no_split_dual_aiv_dispatch": self.no_split_dual_aiv_dispatch}
-            for (direction, pipe_id), pipe in sorted(self.pipes.items()):
-                state.setdefault(direction, {})[pipe_id] = [len(fifo) for fifo in pipe.fifos]
+            for (direction, pipe_id), fifos in sorted(self.pipes.items()):
+                state.setdefault(direction, {})[pipe_id] = [*map(len, fifos)]
             return state
 
-    def wait_until(self, wait):
-        """Block the calling lane, which holds the lock, until wait.ready(); RuntimeError on timeout."""
-        name, timeout = wait.lane_name, _PIPE_WAIT_TIMEOUT_SEC
-        wait.wakeup = self.wakeups.get(name) or threading.Condition(self.lock)
+    def wait_until(self, operation, ready, missing):
+        """Block the calling lane, which holds the lock, until ready(); RuntimeError on timeout."""
+        name, timeout, frame = _lane_context.lane_name, _PIPE_WAIT_TIMEOUT_SEC, sys._getframe(1)
+        wakeup = self.wakeups.get(name) or threading.Condition(self.lock)
+        told = lambda: f"{operation} at {_generated_line(frame)}; missing: {missing()}"
+        wait = _Wait(name, wakeup, ready, told)
         self.waits.append(wait)
         self._fail_if_stuck()
-        in_time = wait.wakeup.wait_for(lambda: self.failure or wait.ready(), timeout)
+        in_time = wakeup.wait_for(lambda: self.failure or ready(), timeout)
         self.waits.remove(wait)
         self.check_running()
         if not in_time:
-            raise RuntimeError(
-                f"{self.name}: lane {name} timed out (pipe wait timeout {timeout} s) in {wait};"
-                f" queue depths: {self.snapshot()}"
-            )
+            text = f"timed out (pipe wait timeout {timeout} s) in {told()}; queue depths: {self.snapshot()}"
+            raise RuntimeError(f"{self.name}: lane {name} {text}")
 
     def wake(self):
         """Wake the lanes whose wait is over; the caller holds the lock."""
@@ -404,14 +368,12 @@ class _LaneGroup:
             raise _LaneCancelled
 
     def fail(self, lane_name, error):
-        """Keep the first error and wake every lane, those of inner groups too, to be cancelled."""
+        """Keep the first error and wake every lane to be cancelled."""
         with self.lock:
             self.failure = self.failure or (lane_name, error)
             for wakeup in self.wakeups.values():
                 wakeup.notify_all()
             self.ended.set()
-            for group in self.inner.values():
-                group.fail(None, _LaneCancelled())
 
     def finish(self, lane_name):
         """Count a lane as ended; the rest may now wait in vain."""
@@ -424,22 +386,16 @@ class _LaneGroup:
     def report(self):
         """Where each lane stands, one a line, and the queue depths."""
         with self.lock:
-            lines = [f"  {name}: {self._state(name)}" for name in self.lane_names]
+            states, frames = dict.fromkeys(self.lane_names, "finished"), sys._current_frames()
+            for name in self.live:
+                states[name] = f"running at {_generated_line(frames.get(self.lanes[name].ident))}"
+            states |= {wait.lane_name: wait.told() for wait in self.waits}
+            lines = [f"  {name}: {state}" for name, state in states.items()]
             return "\n".join([*lines, f"  queue depths: {self.snapshot()}"])
 
-    def _state(self, name):
-        if name not in self.live:
-            return "finished"
-        for wait in self.waits:
-            if wait.lane_name == name:
-                return str(wait)
-        frame = sys._current_frames().get(self.lanes[name].ident)
-        return f"running at {_generated_line(frame)}"
-
     def _fail_if_stuck(self):
-        if self.failure or not self.live or len(self.waits) < len(self.live):
-            return
-        if not any(wait.ready() for wait in self.waits):
+        may_be = self.live and len(self.waits) >= len(self.live) and not self.failure
+        if may_be and not any(wait.ready() for wait in self.waits):
             problem = f"deadlock in {self.name}: every live lane waits and none can be woken"
             self.fail(None, RuntimeError(f"{problem}\n{self.report()}"))
 
@@ -447,66 +403,58 @@ class _LaneGroup:
 class _Lane(threading.Thread):
     """The thread of one core of a group, in the SPMD block and gradient mode of the one that made it."""
 
-    def __init__(self, group, name, function, args, subblock_idx=0, writes_land=True):
+    def __init__(self, group, name, function, args, **context):
         super().__init__(name=f"{group.name} {name}", daemon=True)
         group.lanes[name] = self
         self.group, self.lane_name = group, name
         self.function, self.args, self.value = function, args, None
-        self.inherited = {
-            "group": group,
-            "lane_name": name,
-            "subblock_idx": subblock_idx,
-            "writes_land": writes_land and _lane_context.writes_land,
-            "block_idx": _lane_context.block_idx,
-            "block_num": _lane_context.block_num,
-        }
+        self.context = {**vars(_lane_context), "group": group, "lane_name": name, **context}
         self.grad_modes = (torch.is_inference_mode_enabled(), torch.is_grad_enabled())
 
     def run(self):
-        for field, value in self.inherited.items():
-            setattr(_lane_context, field, value)
+        vars(_lane_context).update(self.context)
         inference, grad = self.grad_modes
         try:
             with torch.inference_mode(inference), torch.set_grad_enabled(grad):
                 self.value = self.function(*self.args)
-        except _LaneCancelled:
-            pass
         except BaseException as error:  # whatever ends a lane ends its group
             self.group.fail(self.lane_name, error)
         finally:
             self.group.finish(self.lane_name)
 
 
-def _join_lanes(lanes, seconds):
-    """Join threads within `seconds` altogether."""
-    deadline = time.monotonic() + seconds
-    for lane in lanes:
-        lane.join(max(0.0, deadline - time.monotonic()))
-
-
 def _end_lanes(group, lanes):
-    """Join the lanes of a group that has ended; return those that would not end.
+    """Join lanes, interrupting after a failure those that compute on; return those that would not end."""
+    remaining = [lane for lane in lanes if lane.ident is not None]
+    for seconds in (0.2, _MIXED_KERNEL_TIMEOUT_SEC):
+        deadline = time.monotonic() + seconds
+        for lane in remaining:
+            lane.join(max(0.0, deadline - time.monotonic()))
+        remaining = [lane for lane in remaining if lane.is_alive()]
+        for lane in remaining if group.failure else ():
+            cancel = ctypes.py_object(_LaneCancelled)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(lane.ident), cancel)
+    return remaining
 
-    After a failure, one that computes on without reaching a pipe is interrupted, except while it ends
-    an inner group.
-    """
-    started = [lane for lane in lanes if lane.ident is not None]
+
+def _run_lanes(group, lanes):
+    """Run the lanes of a group concurrently until all have ended; the first error cancels the others."""
+    timeout = _MIXED_KERNEL_TIMEOUT_SEC
+    try:
+        for lane in lanes:
+            lane.start()
+        if not group.ended.wait(timeout):
+            with group.lock:
+                alive = ", ".join(lane.name for lane in lanes if lane.lane_name in group.live)
+                text = f"{group.name} timed out (group timeout {timeout} s); alive threads: {alive}"
+                group.fail(None, RuntimeError(f"{text}\n{group.report()}"))
+    except BaseException:  # an interrupt from the keyboard must not leave lanes behind
+        group.fail(None, _LaneCancelled())
+        raise
+    finally:
+        remaining = _end_lanes(group, lanes)
     if group.failure:
-        _join_lanes(started, 0.2)
-        for lane in started:
-            if lane.is_alive() and lane.lane_name not in group.inner:
-                cancel = ctypes.py_object(_LaneCancelled)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(lane.ident), cancel)
-    _join_lanes(started, _MIXED_KERNEL_TIMEOUT_SEC)
-    return [lane for lane in started if lane.is_alive()]
-
-
-def _group_timeout(group, timeout):
-    """The error for a group call that took too long: live threads, where they are, queue depths."""
-    with group.lock:
-        names = ", ".join(group.lanes[name].name for name in group.lane_names if name in group.live)
-        problem = f"{group.name} timed out (group timeout {timeout} s); alive threads: {names}"
-        return RuntimeError(f"{problem}\n{group.report()}")
+        _raise_failure(group, remaining)
 
 
 def _raise_failure(group, remaining):
@@ -520,50 +468,11 @@ def _raise_failure(group, remaining):
     raise RuntimeError(text) from error
 
 
-def _run_lanes(group, lanes):
-    """Run the lanes of a group concurrently until all have ended; the first error cancels the others."""
-    outer, timeout = _lane_context.group, _MIXED_KERNEL_TIMEOUT_SEC
-    if outer:
-        with outer.lock:
-            outer.check_running()
-            outer.inner[_lane_context.lane_name] = group
-    try:
-        for lane in lanes:
-            lane.start()
-        if not group.ended.wait(timeout):
-            group.fail(None, _group_timeout(group, timeout))
-    except BaseException:  # an interrupt from the keyboard must not leave lanes behind
-        group.fail(None, _LaneCancelled())
-        raise
-    finally:
-        remaining = _end_lanes(group, lanes)
-        if outer:
-            with outer.lock:
-                del outer.inner[_lane_context.lane_name]
-    if group.failure:
-        _raise_failure(group, remaining)
-
-
 def _split_mode_to_int(split):
     """Split code 0..4: 0 none, 1 / 2 halves of dim 0 / dim 1, 3 / 4 the same over an odd extent."""
-    if type(split) is int and 0 <= split <= 4:
-        return split
-    code = 0 if split is None else split
-    if isinstance(code, str) and code.isdecimal():
-        code = int(code)
-    if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code <= 4:
+    code = 0 if split is None else int(split) if str(split).isdecimal() else -1
+    if not 0 <= code <= 4:
         raise ValueError(f"split must be 0 (none), 1 or 3 (dim 0), 2 or 4 (dim 1), not {split!r}")
-    return int(code)
-
-
-def _even_split(op, split, tile=None):
-    """Split code 0, 1 or 2; 3 and 4 (a ValueError) exist only from cube to vector."""
-    code = _split_mode_to_int(split)
-    if code > 2:
-        what = "" if tile is None else f" of a tile of shape {[*tile.shape]}"
-        raise ValueError(
-            f"{op}(split={code}){what}: vector lanes reach the cube core by split 0, 1 or 2"
-        )
     return code
 
 
@@ -572,148 +481,41 @@ def _split_axis(code):
     return (code - 1) % 2 if code else None
 
 
-def _region(tile):
-    """Valid extents of a tile that crossed a pipe or a call: the whole box when it carries none."""
-    return list(getattr(tile, "_pypto_valid_shape", tile.shape))
-
-
-def _with_region(tile, valid):
-    """Hang valid extents on a fresh tile if they are smaller than its box; return the tile."""
-    if valid != [*tile.shape]:
-        tile._pypto_valid_shape = valid
-    return tile
-
-
-def _valid_extents(op, tile, valid_shape):
-    """The valid extents of a tile as a list of ints within its box; None stands for the whole box."""
-    if valid_shape is None:
-        return [*tile.shape]
-    if len(valid_shape) != tile.dim():
-        raise ValueError(f"{op}: valid_shape {valid_shape} for a tile of shape {[*tile.shape]}")
-    return [min(max(int(v), 0), box) for v, box in zip(valid_shape, tile.shape, strict=True)]
-
-
-def _lane_extents(valid, stride):
-    """Valid cells of lanes 0 and 1, where lane L owns the cells [L*stride, L*stride + stride)."""
-    return [min(max(valid - lane * stride, 0), stride) for lane in (0, 1)]
-
-
-def _lane_stride(op, tile, code, lane_stride):
-    """Cells between the starts of the two lanes: lane_stride, or half of the box, rounded up."""
-    axis = _split_axis(code)
+def _lane_parts(op, tile, code, copy):
+    """The halves of a tile that lanes 0 and 1 own, of dim 0 by split code 1, of dim 1 by 2."""
+    axis = code - 1
     if axis >= tile.dim():
         raise ValueError(f"{op}(split={code}): a tile of shape {[*tile.shape]} has no dim {axis}")
-    half = (tile.shape[axis] + 1) // 2
-    if lane_stride is None:
-        return half
-    if not 1 <= lane_stride <= half:
-        raise ValueError(
-            f"{op}(split={code}): lane_stride {lane_stride} is not in 1..{half}"
-            f" for the extent {tile.shape[axis]} of dim {axis}"
-        )
-    return int(lane_stride)
-
-
-def _check_split_parity(op, tile, code, stride, valid):
-    """Refuse a split code that the extents contradict: of the box for 1 and 2, of valid cells for 3 and 4."""
-    axis = _split_axis(code)
-    if code in (1, 2) and tile.shape[axis] % 2:
+    if tile.shape[axis] % 2:
         raise ValueError(
             f"{op}(split={code}): dim {axis} of a tile of shape {[*tile.shape]} is odd;"
             f" split {code} needs an even extent, {code + 2} is the odd one"
         )
-    first, second = _lane_extents(valid[axis], stride)
-    if code in (3, 4) and first != second + 1:
-        raise ValueError(
-            f"{op}(split={code}): lanes 0 and 1 hold {first} and {second} valid cells of dim {axis}"
-            f" (lane stride {stride}); split {code} needs exactly one more on lane 0"
-        )
-
-
-def _lane_part(tile, code, lane, stride, valid, copy=True):
-    """What a lane owns of a tile: half of it from lane*stride on, with at most `stride` valid cells."""
-    axis = _split_axis(code)
-    half = (tile.shape[axis] + 1) // 2
-    start = lane * stride
-    length = min(half, tile.shape[axis] - start)
-    part = tile.narrow(axis, start, length)
-    if length < half:
-        box = [*tile.shape]
-        box[axis] = half
-        padded = tile.new_zeros(box)
-        padded.narrow(axis, 0, length).copy_(part)
-        part = padded
-    elif copy:
-        part = part.clone()
-    extent = _lane_extents(valid[axis], stride)[lane]
-    return _with_region(part, [*valid[:axis], extent, *valid[axis + 1 :]])
-
-
-def _lane_parts(op, tile, code, lane_stride=None, valid_shape=None, copy=True):
-    """What lanes 0 and 1 own of a tile; see _lane_part."""
-    axis = _split_axis(code)
-    is_whole = code <= 2 and lane_stride is None and valid_shape is None
-    if is_whole and axis < tile.dim() and tile.shape[axis] % 2 == 0:
-        parts = tile.chunk(2, axis)
-        return [part.clone() for part in parts] if copy else parts
-    valid = _valid_extents(op, tile, valid_shape)
-    stride = _lane_stride(op, tile, code, lane_stride)
-    _check_split_parity(op, tile, code, stride, valid)
-    return [_lane_part(tile, code, lane, stride, valid, copy) for lane in (0, 1)]
-
-
-def _merge_lanes(op, parts, code):
-    """Join the parts of lanes 0 and 1 along the split axis; their valid cells must be one rectangle."""
-    axis = _split_axis(code)
-    if parts[0].shape != parts[1].shape or parts[0].dtype != parts[1].dtype:
-        first, second = (f"{[*part.shape]} of {part.dtype}" for part in parts)
-        raise ValueError(
-            f"{op}(split={code}): lanes 0 and 1 bring different tiles: {first} and {second}"
-        )
-    if not any(hasattr(part, "_pypto_valid_shape") for part in parts):
-        return torch.cat(parts, dim=axis)
-    valid, second = (_region(part) for part in parts)
-    if 0 not in second:
-        box = [*parts[0].shape]
-        needed = [*second]
-        needed[axis] = box[axis]
-        if valid != needed:
-            raise RuntimeError(
-                f"{op}(split={code}): the valid extents {valid} of lane 0 and {second} of lane 1"
-                f" in boxes of {box} are not one rectangle"
-            )
-        valid[axis] += second[axis]
-    return _with_region(torch.cat(parts, dim=axis), valid)
+    parts = tile.chunk(2, axis)
+    return [part.clone() for part in parts] if copy else parts
 
 
 def _compare_shapes(tensors):
     """Warn of tensors whose extents are not those of their parameters."""
     found = []
     for parameter, (shape, declared) in tensors.items():
-        differs = len(shape) != len(declared)
-        for extent, want in zip(shape, declared):
-            differs = differs or isinstance(want, int) and extent != want
-        if differs:
-            wanted = ", ".join("?" if want is None else str(want) for want in declared)
-            found.append(f"tensor {parameter!r} has shape {[*shape]}, the parameter has [{wanted}]")
+        if [*shape] != declared:
+            found.append(f"tensor {parameter!r} has shape {[*shape]}, the parameter has {declared}")
     if found:
         warnings.warn("; ".join(found), UserWarning, stacklevel=3)
 
 
 def _overlap(tensor, block, offsets, valid_shape=None):
     """Views of the cells that a tensor and the valid part of a block laid on it have in common."""
+    if valid_shape is not None:
+        block = block[tuple(slice(max(extent, 0)) for extent in valid_shape)]
     rank = max(tensor.dim(), block.dim())
-    valid = [1] * (rank - block.dim()) + [*(block.shape if valid_shape is None else valid_shape)]
-    tensor = tensor[(None,) * (rank - tensor.dim())]
-    block = block[(None,) * (rank - block.dim())]
-    for axis, offset in enumerate([0] * (rank - len(offsets)) + [*offsets]):
-        start = max(offset, 0)
-        stop = min(offset + min(valid[axis], block.shape[axis]), tensor.shape[axis])
-        if stop <= start:
-            start = stop = offset = 0
-        tensor = tensor.narrow(axis, start, stop - start)
-        block = block.narrow(axis, start - offset, stop - start)
-    return tensor, block
+    tensor, block = (value[(None,) * (rank - value.dim())] for value in (tensor, block))
+    starts = [0] * (rank - len(offsets)) + [*offsets]
+    ends = map(int.__add__, starts, block.shape)
+    cells = tensor[tuple(slice(max(start, 0), max(end, 0)) for start, end in zip(starts, ends))]
+    firsts = [max(-start, 0) for start in starts]
+    return cells, block[tuple(slice(at, at + size) for at, size in zip(firsts, cells.shape))]
 
 
 def _tile_load(tensor, offsets, shape, valid_shape=None):
@@ -731,29 +533,11 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
     return tensor
 
 
-def _tile_slice(tile, shape, offsets):
-    """View of a window of a tile or tensor; over the edge a copy, with zeros beyond."""
-    window = [slice(offset, offset + size) for offset, size in zip(offsets, shape)]
-    is_inside = all(w.start >= 0 and w.stop <= extent for w, extent in zip(window, tile.shape))
-    if is_inside and len(window) == tile.dim():
-        return tile[tuple(window)]
-    return _tile_load(tile, offsets, shape)
-
-
-def _pushers(direction, fifos):
-    """Who has yet to push before a pop of these FIFOs (one a lane) can go on."""
-    if direction == "to_aiv":
-        return "aic"
-    return " and ".join(f"aiv{lane}" for lane, fifo in enumerate(fifos) if not fifo)
-
-
 class _CrossCoreRuntime:
-    """Pipes between the cube core (AIC) and its vector lanes (AIV).
+    """Pipes between the cube core (AIC) and its vector lanes (AIV): a FIFO a lane, direction and pipe id.
 
-    Every direction of every pipe id has one FIFO a vector lane: push order is pop order. The pipes are
-    those of the group call the calling thread is a lane of; threads outside any group share one set.
-    `valid_shape` are the valid extents of a pushed tile, None for all of it. A push copies, and a pop
-    does not: copy=False and copy=True say where a tile may be shared, or is written later.
+    They are those of the calling thread's group; threads outside any group share one set. A push copies,
+    and a pop does not: `copy` says where a tile may be shared, or is written later.
     """
 
     def __init__(self):
@@ -762,9 +546,9 @@ class _CrossCoreRuntime:
     def _group(self):
         return _lane_context.group or self._outside
 
-    def reset(self, no_split_dual_aiv_dispatch=False, *, group=None):
-        """Empty the pipes of a group (by default the calling thread's), set its dispatch mode."""
-        group = group or self._group()
+    def reset(self, no_split_dual_aiv_dispatch=False):
+        """Empty the pipes of the calling thread's group, set its dispatch mode."""
+        group = self._group()
         with group.lock:
             group.pipes.clear()
             group.no_split_dual_aiv_dispatch = no_split_dual_aiv_dispatch
@@ -779,85 +563,50 @@ class _CrossCoreRuntime:
             self._outside.pipes = group.pipes
             self._outside.no_split_dual_aiv_dispatch = group.no_split_dual_aiv_dispatch
 
-    def push_to_aiv(self, tile, split, lane_stride=None, *, id=0, valid_shape=None, copy=True):
-        """Send a tile of the cube core to the vector lanes: all of it, or by a split code a part to each.
-
-        Lane L gets the valid cells among [L*S, L*S + S), with S = lane_stride or half of the box.
-        """
-        code, group = _split_mode_to_int(split), self._group()
-        if code and group.cuts:
-            parts = _lane_parts("tpush_to_aiv", tile, code, lane_stride, valid_shape, copy)
+    def push_to_aiv(self, tile, split, *, id=0, copy=True):
+        """Send a tile of the cube core to the vector lanes: all of it, or by a split code a part to each."""
+        group = self._group()
+        lanes = self._lanes(group, split)
+        if split and len(lanes) == 2:
+            parts = _lane_parts("tpush_to_aiv", tile, split, copy)
         else:
-            lanes = 2 if group.no_split_dual_aiv_dispatch else group.aiv_lanes
-            parts = [self._part("tpush_to_aiv", tile, valid_shape, copy) for _ in range(lanes)]
-        self._push("tpush_to_aiv", group, "to_aiv", id, code, enumerate(parts))
-
-    def push_to_aic(self, tile, split, *, id=0, valid_shape=None, copy=True):
-        """Send this lane's tile to the cube core."""
-        code = _even_split("tpush_to_aic", split, tile)
-        part = self._part("tpush_to_aic", tile, valid_shape, copy)
-        parts = [(_lane_context.subblock_idx, part)]
-        self._push("tpush_to_aic", self._group(), "to_aic", id, code, parts)
+            parts = [tile.clone() if copy else tile for _ in lanes]
+        self._push("tpush_to_aiv", group, "to_aiv", id, split, lanes, parts)
 
     def pop_from_aic(self, split, *, id=0, copy=False):
         """Take the next tile the cube core pushed to the current lane; wait while there is none."""
-        code = _split_mode_to_int(split)
         lanes = [_lane_context.subblock_idx]
-        part = self._pop("tpop_from_aic", self._group(), "to_aiv", id, code, lanes)[0]
-        return _with_region(part.clone(), _region(part)) if copy else part
+        (part,) = self._pop("tpop_from_aic", self._group(), "to_aiv", id, split, lanes)
+        return part.clone() if copy else part
 
-    def pop_from_aiv(self, split, *, id=0, copy=False):
-        """Take the next tile of the vector lanes, joined by a split code; wait until both have pushed."""
-        code = _even_split("tpop_from_aiv", split)
-        lanes = self._popped_lanes(code)
-        parts = self._pop("tpop_from_aiv", self._group(), "to_aic", id, code, lanes)
-        if len(parts) == 2 and code:
-            return _merge_lanes("tpop_from_aiv", parts, code)
-        return _with_region(parts[0].clone(), _region(parts[0])) if copy else parts[0]
+    def initialize_pipe(self, *_, **__):
+        """No effect, nor has any tfree: pipes have no bounds."""
 
-    def initialize_pipe(self, side, dir_mask, slot_num=None, local_slot_num=None, id=0):
-        """No effect: pipes have no bounds."""
+    tfree_to_aic = tfree_to_aiv = initialize_pipe
 
-    def tfree_to_aic(self, *, split=0, id=0):
-        """No effect: pipes have no bounds."""
+    def _lanes(self, group, code):
+        both = group.aiv_lanes == 2 or group.no_split_dual_aiv_dispatch
+        return [0, 1] if both or (code and not group.lane_names) else [0]
 
-    def tfree_to_aiv(self, *, split=0, id=0):
-        """No effect but a check of the split: pipes have no bounds."""
-        _even_split("tfree_to_aiv", split)
-
-    def _popped_lanes(self, code):
-        group = self._group()
-        both = (code and group.cuts) or group.no_split_dual_aiv_dispatch or group.aiv_lanes == 2
-        return [0, 1] if both else [0]
-
-    def _part(self, op, tile, valid_shape, copy):
-        if valid_shape is None:
-            return tile.clone() if copy else tile
-        valid = _valid_extents(op, tile, valid_shape)
-        return _with_region(tile.clone() if copy else tile.view_as(tile), valid)
-
-    def _push(self, op, group, direction, pipe_id, code, parts):
+    def _push(self, op, group, direction, pipe_id, code, lanes, parts):
         with group.lock:
             group.check_running()
-            pipe = group.pipe(direction, pipe_id)
-            for lane, part in parts:
-                pipe.fifos[lane].append((part, code))
-            if group.waits:
-                group.wake()
+            fifos = group.pipes[direction, pipe_id]
+            for lane, part in zip(lanes, parts):
+                fifos[lane].append((part, code))
+            group.wake()
 
     def _pop(self, op, group, direction, pipe_id, code, lanes):
         ending = f"(split={code}, id={pipe_id})"
         with group.lock:
             group.check_running()
-            pipe = group.pipe(direction, pipe_id)
-            fifos = [pipe.fifos[lane] for lane in lanes]
+            fifos = [group.pipes[direction, pipe_id][lane] for lane in lanes]
             if not all(fifos):
-                wait = _Wait(
+                group.wait_until(
                     f"{op}{ending}",
                     ready=lambda: all(fifos),
-                    missing=lambda: f"tpush_{direction}{ending} by {_pushers(direction, fifos)}",
+                    missing=lambda: f"tpush_{direction}{ending} by aic",
                 )
-                group.wait_until(wait)
             entries = [fifo.popleft() for fifo in fifos]
         for _, pushed in entries:
             if pushed != code and _split_axis(pushed) != _split_axis(code):
@@ -871,70 +620,51 @@ class _CrossCoreRuntime:
 _cross_core_rt = _CrossCoreRuntime()
 
 
-# {group name: {"aic", "aiv" (function names), "split", "dual_aiv_dispatch", "lane1_writes"}}, and
-# "value": "aic" where only the cube member returns a value
-_GROUP_META = {}
+_GROUP_META = {}  # group name -> its members, how they run and whose value it has
 
 
-def _group_member(group_name, function_name):
-    """Function of this script that a group runs on one kind of core."""
-    function = globals().get(function_name)
-    if not callable(function):
-        raise RuntimeError(f"group {group_name!r}: this script has no function {function_name!r}")
-    return function
-
-
-def _group_value(name, values, wanted=None):
-    """Value of a group call: AIV lane 0's, or the AIC member's if the group has no other.
-
-    `wanted` may be "aic" for the AIC member's, and "both" for a pair of that and lane 0's.
-    """
-    if wanted is not None:
-        return values["aic"] if wanted == "aic" else (values["aic"], values["aiv0"])
-    value = values.pop("aiv0" if "aiv0" in values else "aic")
-    others = [lane_name for lane_name, other in values.items() if other is not None]
-    if value is None and others:
-        raise RuntimeError(
-            f"{name}: only AIV lane 0 may return a value;"
-            f" it returned none, {' and '.join(others)} did"
-        )
+def _group_value(name, values, wanted):
+    """Value of a group call: AIV lane 0's, else the AIC member's; `wanted` may ask for "aic" or "both"."""
+    if wanted == "both":
+        return values["aic"], values["aiv0"]
+    value = values["aiv0" if "aiv0" in values and wanted is None else "aic"]
+    others = " and ".join(lane_name for lane_name, other in values.items() if other is not None)
+    if value is None and wanted is None and others:
+        text = f"only AIV lane 0 may return a value; it returned none, {others} did"
+        raise RuntimeError(f"{name}: {text}")
     return value
 
 
-def _check_leftovers(group):
-    """Warn if a group ended with tiles in its pipes that nobody popped."""
-    pipes = group.pipes.values()
-    if any(any(pipe.fifos) for pipe in pipes):
-        text = f"{group.name} ended with tiles left in its pipes: {group.snapshot()}"
-        warnings.warn(text, RuntimeWarning, stacklevel=4)
-
-
 def _run_mixed_kernels(group_name, meta, *args, aiv_args=None, value=None):
-    """Run the cube member and the vector member of a group concurrently, each on *args.
+    """Run the members of a group, an entry `meta` of _GROUP_META, concurrently, each on *args.
 
-    `meta` is an entry of _GROUP_META. There are two vector lanes if the group has a split or
-    dual_aiv_dispatch; with lane1_writes off, the stores of lane 1 do not count. With `aiv_args` the
-    vector member gets these instead of *args. Returns what `value` or the entry asks of _group_value.
+    A split or dual_aiv_dispatch makes two vector lanes. `aiv_args` are the vector member's arguments, if
+    they are others; `value` or the entry may ask for another value, see _group_value.
     """
     split, dual = _split_mode_to_int(meta["split"]), bool(meta["dual_aiv_dispatch"])
-    aiv_names = [] if meta["aiv"] is None else ["aiv0", "aiv1"] if split or dual else ["aiv0"]
-    aic_names = [] if meta["aic"] is None else ["aic"]
-    group = _LaneGroup(f"group {group_name!r}", [*aic_names, *aiv_names])
-    if not group.lane_names:
+    lane_names = ["aic", "aiv0", "aiv1"] if split or dual else ["aic", "aiv0"]
+    lane_names = [name for name in lane_names if meta[name[:3]] is not None]
+    group = _LaneGroup(f"group {group_name!r}", lane_names)
+    if not lane_names:
         raise ValueError(f"{group.name} has neither an AIC nor an AIV member")
-    _cross_core_rt.reset(no_split_dual_aiv_dispatch=(split == 0 and dual), group=group)
-    lanes = [_Lane(group, name, _group_member(group_name, meta["aic"]), args) for name in aic_names]
-    for index, name in enumerate(aiv_names):
-        function = _group_member(group_name, meta["aiv"])
-        writes_land = index == 0 or meta.get("lane1_writes", True)
-        lane_args = args if aiv_args is None else aiv_args
-        lanes.append(_Lane(group, name, function, lane_args, index, writes_land))
+    group.no_split_dual_aiv_dispatch = split == 0 and dual
+    lanes = []
+    for name in lane_names:
+        core, index = name[:3], int(name == "aiv1")
+        function = globals().get(meta[core])
+        if not callable(function):
+            raise RuntimeError(f"{group.name}: this script has no function {meta[core]!r}")
+        lane_args = args if core == "aic" or aiv_args is None else aiv_args
+        lands = _lane_context.writes_land and (index == 0 or meta.get("lane1_writes", True))
+        lanes.append(_Lane(group, name, function, lane_args, subblock_idx=index, writes_land=lands))
     try:
         _run_lanes(group, lanes)
     finally:
         if _lane_context.group is None:
             _cross_core_rt.keep(group)
-    _check_leftovers(group)
+    if any(map(any, group.pipes.values())):
+        text = f"{group.name} ended with tiles left in its pipes: {group.snapshot()}"
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
     values = {lane.lane_name: lane.value for lane in lanes}
     return _group_value(group.name, values, value or meta.get("value"))
 

@@ -11,7 +11,6 @@ from pypto_tmpl.preamble import (
     _get_subblock_idx,
     _run_group_call,
     _tile_load,
-    _tile_slice,
     _tile_store,
 )
 
@@ -123,7 +122,7 @@ def scope_incore_0_aic(
     _cross_core_rt.initialize_pipe("aic", 1, 2)
     for k__idx_v0 in range(0, 256, 128):
         a_k__tile = attn__ssa_v0[0:16, k__idx_v0 : k__idx_v0 + 128]  # BF16[16, 128]
-        w_k__tile = _tile_slice(wo__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        w_k__tile = wo__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile = torch.matmul(a_k__tile.float(), w_k__tile.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile, 0, copy=False)
 
@@ -147,7 +146,7 @@ def scope_incore_0_aiv(
             _cross_core_rt.tfree_to_aic(split=0)
             acc__iter_v1 = acc__tile_1
         acc__rv_v2 = acc__iter_v1
-        t__tile = _tile_slice(hidden__ssa_v0, [16, 64], [0, n__idx_v0])  # BF16[16, 64]
+        t__tile = hidden__ssa_v0[0:16, n__idx_v0 : n__idx_v0 + 64]  # BF16[16, 64]
         h_n__tile = t__tile.to(torch.float32)  # FP32[16, 64]
         t__tile_1 = acc__rv_v2 + h_n__tile  # FP32[16, 64]
         resid__tile = _tile_store(t__tile_1, [0, n__idx_v0], resid__iter_v1)  # FP32[16, 256]
@@ -220,10 +219,10 @@ def scope_incore_2_aic(
     _cross_core_rt.initialize_pipe("aic", 1, 2)
     for k__idx_v0 in range(0, 256, 128):
         x_k__tile = _tile_load(normed__ssa_v1, [0, k__idx_v0], [16, 128])  # BF16[16, 128]
-        t__tile = _tile_slice(w_gate__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile = w_gate__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile_1 = torch.matmul(x_k__tile.float(), t__tile.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile_1, 1, copy=False)
-        t__tile_2 = _tile_slice(w_up__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile_2 = w_up__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile_3 = torch.matmul(x_k__tile.float(), t__tile_2.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile_3, 1, copy=False)
 
@@ -291,7 +290,7 @@ def scope_incore_3_aic(
     _cross_core_rt.initialize_pipe("aic", 1, 2)
     for k__idx_v0 in range(0, 512, 128):
         m_k__tile = _tile_load(act__rv_v2, [0, k__idx_v0], [16, 128])  # BF16[16, 128]
-        t__tile = _tile_slice(w_down__ssa_v0, [128, 64], [k__idx_v0, n__idx_v0])  # BF16[128, 64]
+        t__tile = w_down__ssa_v0[k__idx_v0 : k__idx_v0 + 128, n__idx_v0 : n__idx_v0 + 64]
         t__tile_1 = torch.matmul(m_k__tile.float(), t__tile.float())  # FP32[16, 64]
         _cross_core_rt.push_to_aiv(t__tile_1, 0, copy=False)
 

@@ -34,7 +34,7 @@ def main(scores__ssa_v0, vals__ssa_v0, idx__ssa_v0):
 
 def topk(scores__ssa_v0, r__idx_v0, vals__iter_v1, idx__iter_v1):
     """AIV kernel (vector core). In: scores__ssa_v0, r__idx_v0. Out: vals__iter_v1, idx__iter_v1."""
-    row__tile = _tile_slice(scores__ssa_v0, [1, 128], [r__idx_v0, 0])  # FP32[1, 128]
+    row__tile = scores__ssa_v0[r__idx_v0 : r__idx_v0 + 1, 0:128]  # FP32[1, 128]
     ids__tile = _ci(0, [1, 128], torch.uint32, device=scores__ssa_v0.device)  # UINT32[1, 128]
     runs__tile = _sort32(row__tile, ids__tile)  # FP32[1, 256]
     merged__tile = _mrgsort_format1(runs__tile, 64)  # FP32[1, 256]

@@ -26,7 +26,7 @@ def main(scores__ssa_v0, vals__ssa_v0, idx__ssa_v0):
 
 def topk(scores__ssa_v0, r__idx_v0, vals__iter_v1, idx__iter_v1):
     """AIV kernel (vector core). In: scores__ssa_v0, r__idx_v0. Out: vals__iter_v1, idx__iter_v1."""
-    row__tile = _tile_slice(scores__ssa_v0, [1, 128], [r__idx_v0, 0])  # FP32[1, 128]
+    row__tile = scores__ssa_v0[r__idx_v0 : r__idx_v0 + 1, 0:128]  # FP32[1, 128]
     ids__tile = _ci(0, [1, 128], torch.uint32, device=scores__ssa_v0.device)  # UINT32[1, 128]
     runs__tile = _sort32(row__tile, ids__tile)  # FP32[1, 256]
     merged__tile = _mrgsort_format1(runs__tile, 64)  # FP32[1, 256]
@@ -47,38 +47,23 @@ def _compare_shapes(tensors):
     """Warn of tensors whose extents are not those of their parameters."""
     found = []
     for parameter, (shape, declared) in tensors.items():
-        differs = len(shape) != len(declared)
-        for extent, want in zip(shape, declared):
-            differs = differs or isinstance(want, int) and extent != want
-        if differs:
-            wanted = ", ".join("?" if want is None else str(want) for want in declared)
-            found.append(f"tensor {parameter!r} has shape {[*shape]}, the parameter has [{wanted}]")
+        if [*shape] != declared:
+            found.append(f"tensor {parameter!r} has shape {[*shape]}, the parameter has {declared}")
     if found:
         warnings.warn("; ".join(found), UserWarning, stacklevel=3)
 
 
 def _overlap(tensor, block, offsets, valid_shape=None):
     """Views of the cells that a tensor and the valid part of a block laid on it have in common."""
+    if valid_shape is not None:
+        block = block[tuple(slice(max(extent, 0)) for extent in valid_shape)]
     rank = max(tensor.dim(), block.dim())
-    valid = [1] * (rank - block.dim()) + [*(block.shape if valid_shape is None else valid_shape)]
-    tensor = tensor[(None,) * (rank - tensor.dim())]
-    block = block[(None,) * (rank - block.dim())]
-    for axis, offset in enumerate([0] * (rank - len(offsets)) + [*offsets]):
-        start = max(offset, 0)
-        stop = min(offset + min(valid[axis], block.shape[axis]), tensor.shape[axis])
-        if stop <= start:
-            start = stop = offset = 0
-        tensor = tensor.narrow(axis, start, stop - start)
-        block = block.narrow(axis, start - offset, stop - start)
-    return tensor, block
-
-
-def _tile_load(tensor, offsets, shape, valid_shape=None):
-    """Copy a window of a tensor into a new tile, zero beyond the tensor and outside valid_shape."""
-    tile = torch.zeros(shape, dtype=tensor.dtype, device=tensor.device)
-    source, cells = _overlap(tensor, tile, offsets, valid_shape)
-    cells.copy_(source)
-    return tile
+    tensor, block = (value[(None,) * (rank - value.dim())] for value in (tensor, block))
+    starts = [0] * (rank - len(offsets)) + [*offsets]
+    ends = map(int.__add__, starts, block.shape)
+    cells = tensor[tuple(slice(max(start, 0), max(end, 0)) for start, end in zip(starts, ends))]
+    firsts = [max(-start, 0) for start in starts]
+    return cells, block[tuple(slice(at, at + size) for at, size in zip(firsts, cells.shape))]
 
 
 def _tile_store(tile, offsets, tensor, valid_shape=None):
@@ -90,11 +75,12 @@ def _tile_store(tile, offsets, tensor, valid_shape=None):
 
 def _tile_slice(tile, shape, offsets):
     """View of a window of a tile or tensor; over the edge a copy, with zeros beyond."""
-    window = [slice(offset, offset + size) for offset, size in zip(offsets, shape)]
-    is_inside = all(w.start >= 0 and w.stop <= extent for w, extent in zip(window, tile.shape))
-    if is_inside and len(window) == tile.dim():
-        return tile[tuple(window)]
-    return _tile_load(tile, offsets, shape)
+    window = torch.zeros(shape, dtype=tile.dtype, device=tile.device)
+    source, cells = _overlap(tile, window, offsets)
+    if source.shape == window.shape:
+        return source
+    cells.copy_(source)
+    return window
 
 
 def _ci(start, shape, dtype, descending=False, device=None):
