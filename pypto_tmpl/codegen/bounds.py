@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from math import inf
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import BodyFacts
+from pypto_tmpl.codegen.facts import BodyFacts, Launch, callers_by_name
 from pypto_tmpl.ops import facts as op_facts
 
 Range = tuple[float, float]  # least and greatest number; infinite where nothing is known
@@ -95,6 +96,32 @@ class IntegerBounds:
         if start[0] == start[1] and step[0] == step[1] and last < inf:
             last = start[0] + max(last - start[0], 0) // step[0] * step[0]
         return start[0], max(last, start[0])
+
+
+class ProgramBounds:
+    """Ranges of the integers that the functions of a program compute, given what it calls them with."""
+
+    def __init__(self, functions: Mapping[str, ir.Function], facts: Mapping[str, BodyFacts]) -> None:
+        self._functions, self._facts = functions, facts
+        self._known: dict[str, IntegerBounds] = {}
+
+    def of(self, name: str) -> IntegerBounds:
+        """Those of a function."""
+        found = self._known.get(name)
+        if found is None:
+            arguments = partial(self._arguments, name)
+            found = self._known[name] = IntegerBounds(self._functions[name], self._facts[name], arguments)
+        return found
+
+    def _arguments(self, name: str, position: int) -> Iterator[Range]:
+        """The ranges of what the calls of a function pass as one of its parameters."""
+        for caller, launch in self._callers.get(name, ()):
+            is_given = position < len(launch.args)
+            yield self.of(caller).of(launch.args[position]) if is_given else UNKNOWN
+
+    @cached_property
+    def _callers(self) -> Mapping[str, Sequence[tuple[str, Launch]]]:
+        return callers_by_name(self._facts)
 
 
 def _is_integer(type_: ir.Type) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -119,6 +119,16 @@ class BodyFacts:
     def mentions(self) -> Counter[int]:
         """How often the body names each variable, by its identity; what blocks share counts once."""
         return Counter(self.code.names)
+
+
+def callers_by_name(bodies: Mapping[str, BodyFacts]) -> dict[str, list[tuple[str, Launch]]]:
+    """The launches of each function that a program launches, with the function that each stands in."""
+    found: dict[str, list[tuple[str, Launch]]] = {}
+    for name, facts in bodies.items():
+        for launch in facts.launches:
+            if isinstance(launch.op, ir.GlobalVar):
+                found.setdefault(launch.op.name, []).append((name, launch))
+    return found
 
 
 def assigned_variables(body: ir.Stmt) -> Iterator[ir.Var]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.bounds import UNKNOWN, IntegerBounds, Range
+from pypto_tmpl.codegen.bounds import IntegerBounds, ProgramBounds
 from pypto_tmpl.codegen.facts import BodyFacts, Launch, code_nodes
 from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.regions import is_partial_push, unbound_region_params
@@ -53,7 +53,7 @@ class KernelMap:
         self.facts = {name: BodyFacts(function.body) for name, function in self.functions.items()}
         self._reachable: dict[str, list[ir.Function]] = {}
         self._unbound_regions: dict[str, frozenset[int]] = {}
-        self._bounds: dict[str, IntegerBounds] = {}
+        self._bounds = ProgramBounds(self.functions, self.facts)
 
     def callee(self, call: Launch) -> ir.Function | None:
         """The function of this program that ``call`` names, None for an operator or an unknown name."""
@@ -61,28 +61,7 @@ class KernelMap:
 
     def bounds(self, name: str) -> IntegerBounds:
         """Ranges of the integers that a function computes."""
-        found = self._bounds.get(name)
-        if found is None:
-            found = self._bounds[name] = IntegerBounds(
-                self.functions[name], self.facts[name], partial(self._given, name)
-            )
-        return found
-
-    def _given(self, name: str, position: int) -> Iterator[Range]:
-        """The ranges of the arguments that the calls of a function pass as one of its parameters."""
-        for caller, launch in self.callers.get(name, ()):
-            known = position < len(launch.args)
-            yield self.bounds(caller).of(launch.args[position]) if known else UNKNOWN
-
-    @cached_property
-    def callers(self) -> dict[str, list[tuple[str, Launch]]]:
-        """The launches of each function that the program launches, with the function that each stands in."""
-        found: dict[str, list[tuple[str, Launch]]] = {}
-        for name, facts in self.facts.items():
-            for launch in facts.launches:
-                if isinstance(launch.op, ir.GlobalVar):
-                    found.setdefault(launch.op.name, []).append((name, launch))
-        return found
+        return self._bounds.of(name)
 
     def unbound_regions(self, name: str) -> frozenset[int]:
         """Identities of the parameters of a function whose regions its types cannot state."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.bounds import IntegerBounds
+from pypto_tmpl.codegen.facts import callers_by_name
 from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.ops import OpTable
 
@@ -47,6 +48,7 @@ class Origins:
         for name, function in kernels.functions.items():
             params = {id(param): at for at, param in enumerate(function.params)}
             self._places[name] = _Place(function, params, name in kernels.loading_functions)
+        self._callers = callers_by_name(kernels.facts)
         self._known: dict[tuple[str, int], Origin] = {}
 
     def of(self, function: str, value: ir.Expr) -> Origin:
@@ -99,7 +101,7 @@ class Origins:
         return Origin(False, False)
 
     def _arguments(self, place: _Place, position: int) -> Origin | list[tuple[str, ir.Expr]]:
-        callers = self._kernels.callers.get(place.function.name)
+        callers = self._callers.get(place.function.name)
         if callers is None:
             return Origin(place.function.func_type in _ENTRIES, True)
         found: list[tuple[str, ir.Expr]] = []
