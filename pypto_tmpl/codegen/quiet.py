@@ -101,6 +101,8 @@ class Quiet:
         if type(source) is not ir.Var or len(values.get(id(source), ())) > 1 or len(values[id(var)]) > 1:
             return False
         block, start = self._blocks[id(value)]
+        if isinstance(self._facts.body, ir.SeqStmts) and block is self._facts.body.stmts:
+            return True  # no block of the function goes on outside of its outermost one
         behind = self._views.mentions_in(block).get(id(var), {})
         here = sum(count for at, count in behind.items() if at > start)
         return here + 1 == self._facts.mentions[id(var)]
