@@ -202,7 +202,7 @@ def _generated_line(frame):
         return "its end"
     path, number = frame.f_code.co_filename, frame.f_lineno
     source = frame.f_globals.get("_SOURCE_MAP", {}).get(str(number))
-    text = linecache.getline(path, number).partition("  # from ")[0].strip()
+    text = linecache.getline(path, number).partition("  # ")[0].strip()
     place = f"{path}:{number}: {text}" if text else f"{path}:{number}"
     return f"{place} (from {source})" if source else place
 
