@@ -115,8 +115,6 @@ class Interpreter:
         body = stmt.then_body if self.value(stmt.condition) else stmt.else_body
         if body is None:
             return
-        if not stmt.return_vars:
-            return self.execute(body)
         try:
             self.execute(body)
         except Yielded as yielded:

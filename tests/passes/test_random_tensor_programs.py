@@ -6,8 +6,11 @@ from passes.random_tensors import output_of, random_program
 
 from pypto_tmpl import ir, passes
 from pypto_tmpl.passes.properties import with_checks
+from pypto_tmpl.passes.strategies import PREFIX, TENSOR_ONLY
 
 P = ir.IRProperty
+# Those that leave tensors tensors: the interpreter knows no tiles.
+ON_TENSORS = (*PREFIX, *TENSOR_ONLY[:3], "FuseCreateAssembleToSlice")
 # What does not hold behind a pass, as in recorded programs: the rounds of a loop are sequences in a sequence
 # until variables are assigned once; the function of a level returns a parameter that a kernel wrote.
 EXPECTED = {"UnrollLoops": {P.NoRedundantBlocks}, "OutlineIncoreScopes": {P.InOutUseValid}}

@@ -1,0 +1,79 @@
+"""Real programs compute what their golden functions say after every pass, also where PyPTO's pass breaks them."""
+
+from pathlib import Path
+
+import pytest
+from corpus_check import Dump, find_dumps, run_script
+
+import pypto_tmpl.language as pl
+from pypto_tmpl import backend, ir, passes
+from pypto_tmpl.debug import torch_codegen
+
+TESTS = Path(__file__).resolve().parents[1]
+SAMPLED = (
+    "carried_swap",
+    "dynamic_rows",
+    "inline_helpers",
+    "jit_gelu_spmd",
+    "layer_norm_pipeline",
+    "scalar_control_flow",
+    "submit_chain",
+    "swiglu_scope",
+)
+SAMPLED_PASSES = ("fir_unrolled", "assembled_blocks", "launches_in_loops_and_clusters", "stop_at_limit")
+# The programs that a pass of PyPTO breaks, and that pass.
+BROKEN = {
+    "pair_read_later": "InlineFunctions",
+    "work_before_escape": "CtrlFlowTransform",
+    "escape_after_update": "CtrlFlowTransform",
+    "signed_offset": "Simplify",
+    "carry_overwrites_input": "OptimizeOrchTensors",
+    "read_between": "FuseCreateAssembleToSlice",
+}
+
+
+@pytest.fixture(autouse=True)
+def no_backend():
+    backend.reset_for_testing()
+    yield
+    backend.reset_for_testing()
+
+
+def first_dump(corpus: str, program: str) -> Dump:
+    return find_dumps(TESTS / corpus, ".py", f"{program}/")[0]
+
+
+def check_values(node: ir.Program, dump: Dump) -> None:
+    assert run_script(torch_codegen(node, check_shapes=True, format=False), dump) is None
+
+
+@pytest.mark.parametrize(
+    ("corpus", "program"),
+    [("corpus", name) for name in SAMPLED] + [("pass_corpus", name) for name in SAMPLED_PASSES],
+    ids=lambda given: given,
+)
+def test_a_program_keeps_its_values_and_its_text_through_all_passes(corpus, program):
+    dump = first_dump(corpus, program)
+    backend.set_backend_type(backend.BackendType[dump.path.parent.name])
+    node = pl.loads(str(dump.path))
+    for name in passes.PASSES:
+        after = passes.make_pass(name)(node)
+        if after is not node:
+            again = pl.parse(ir.python_print(after, format=False))
+            if name != "UnrollLoops":  # its rounds are sequences in a sequence, which text does not tell
+                ir.assert_structural_equal(again, after)
+            check_values(after, dump)
+        node = after
+
+
+@pytest.mark.parametrize(
+    ("program", "broken_by"),
+    [pair for pair in BROKEN.items() if pair[1] in passes.PASSES],
+    ids=lambda given: given,
+)
+def test_a_pass_keeps_the_values_that_the_pass_of_the_same_name_loses(program, broken_by):
+    stages = find_dumps(TESTS / "corpus/faulty", ".py", f"{program}/")
+    *_, before, broken = stages
+    assert broken.path.stem.endswith(f"_after_{broken_by}")
+    assert run_script(torch_codegen(pl.loads(str(broken.path)), format=False), broken) is not None
+    check_values(passes.make_pass(broken_by)(pl.loads(str(before.path))), before)
