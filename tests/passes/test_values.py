@@ -1,4 +1,4 @@
-"""Real programs compute what their golden functions say after every pass, also where PyPTO's pass breaks them."""
+"""Real programs compute what their golden functions say after every pass, also where PyPTO breaks them."""
 
 from pathlib import Path
 

@@ -1,0 +1,146 @@
+"""How long passes take on recorded programs, and how the time grows with the size of a program.
+
+usage: python benchmarks/passes.py [--repeat N]
+
+Gives every pass that exists what is recorded before it, over all runs (a program for a backend) of
+tests/corpus or of the corpus that PYPTO_TMPL_CORPUS names. Then runs the passes one after the other on
+programs of 1,000 to 20,000 statements; a pass is linear where its time per statement stays the same. Times
+are CPU times, the best of N runs; nothing is verified.
+"""
+
+import argparse
+import gc
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pypto_tmpl.language as pl
+from pypto_tmpl import backend, ir, passes
+from pypto_tmpl.passes.settings import MemoryPlanner
+from pypto_tmpl.passes.strategies import OptimizationStrategy, pass_names
+
+SIZES = (1_000, 5_000, 20_000)
+LIMIT = 2.0  # seconds, for the 66 runs of the whole corpus
+TENSOR = "pl.Tensor[[8, 8], pl.FP32]"
+HEAD = f"""
+import pypto.language as pl
+
+@pl.program
+class Large:
+    @pl.function(type=pl.FunctionType.Inline)
+    def scaled(self, a: {TENSOR}, b: {TENSOR}):
+        a = pl.mul(a, 0.5)
+        return pl.add(a, b)
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def jumping(self, x: {TENSOR}, n: pl.Scalar[pl.INDEX], out: pl.Out[{TENSOR}]):
+{{kernel}}
+    @pl.function
+    def main(self, x: {TENSOR}, n: pl.Scalar[pl.INDEX], out: pl.Out[{TENSOR}]) -> {TENSOR}:
+        v = pl.add(x, 1.0)
+{{main}}
+        return out
+"""
+LOOP = """\
+        for i in pl.range(n + {k}):
+            if n < i:
+                break
+            dead{k} = n * {k} + i
+            t = pl.load(x, [(i + {k}) % 8, 0], [1, 8])
+            out = pl.store(t, [i % 8, 0], out)
+"""
+REGION = """\
+        with pl.at(level=pl.Level.CORE_GROUP):
+            v = self.scaled(v, x)
+            for i{k} in pl.unroll(2):
+                v = pl.add(pl.mul(v, 0.5), x)
+            if n < {k}:
+                v = pl.mul(v, 2.0)
+            out = pl.assemble(out, pl.slice(v, [1, 8], [{k} % 8, 0]), [{k} % 8, 0])
+        b{k} = pl.create_tensor([1, 8], dtype=pl.FP32)
+        with pl.at(level=pl.Level.CORE_GROUP):
+            b{k} = pl.assemble(b{k}, pl.slice(v, [1, 8], [0, 0]), [0, 0])
+        out = pl.assemble(out, b{k}, [{k} % 8, 0])
+"""
+STATEMENTS = 20  # of a loop and a region together
+
+
+def large_program(statements: int) -> ir.Program:
+    """A program of about so many statements, some of which each pass changes."""
+    parts = range(statements // STATEMENTS)
+    texts = ("".join(piece.format(k=k) for k in parts) for piece in (LOOP, REGION))
+    return pl.parse(HEAD.format(**dict(zip(("kernel", "main"), texts, strict=True))))
+
+
+def seconds(run: Callable[[], object], repeat: int) -> float:
+    """The shortest of some runs, with the garbage collector as it is for users."""
+    best = float("inf")
+    for _ in range(repeat):
+        gc.collect()
+        start = time.process_time()
+        run()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def recorded_inputs(folder: Path) -> list[tuple[str, ir.Program]]:
+    """The passes that exist, in order, each with what is recorded before it in the dump of a run."""
+    stages = {int(path.name[:2]): path for path in folder.glob("*.msgpack")}
+    found: list[tuple[str, ir.Program]] = []
+    node = None
+    for position, name in enumerate(pass_names(OptimizationStrategy.Default, MemoryPlanner.PYPTO), 1):
+        if position - 1 in stages:
+            node = ir.deserialize_from_file(str(stages[position - 1]))
+        if isinstance(node, ir.Program) and name in passes.PASSES:
+            found.append((name, node))
+    return found
+
+
+def report_recorded(repeat: int) -> None:
+    """Milliseconds of each pass over a whole corpus, and of all."""
+    named = os.environ.get("PYPTO_TMPL_CORPUS")
+    corpus = Path(named) if named else Path(__file__).resolve().parent.parent / "tests" / "corpus"
+    totals = dict.fromkeys(passes.PASSES, 0.0)
+    folders = sorted({path.parent for path in corpus.glob("dumps/*/*/00_frontend.msgpack")})
+    if not folders:
+        sys.exit(f"no 00_frontend.msgpack under {corpus / 'dumps'}")
+    for folder in folders:
+        backend.reset_for_testing()
+        backend.set_backend_type(backend.BackendType[folder.name])
+        for name, node in recorded_inputs(folder):
+            pass_ = passes.make_pass(name)
+            totals[name] += seconds(lambda pass_=pass_, node=node: pass_(node), repeat)
+    print(f"{len(folders)} runs of {corpus}; ms over all")
+    for name, total in totals.items():
+        print(f"{name:28}{total * 1e3:8.0f}")
+    print(f"{'all':28}{sum(totals.values()) * 1e3:8.0f}   (at most {LIMIT * 1e3:.0f} for the 66 runs)")
+
+
+def report_growth(repeat: int) -> None:
+    """Microseconds a statement of each pass, for programs of several sizes."""
+    times: dict[str, list[float]] = {name: [] for name in passes.PASSES}
+    for size in SIZES:
+        node = large_program(size)
+        for name in passes.PASSES:
+            pass_ = passes.make_pass(name)
+            times[name].append(seconds(lambda pass_=pass_, node=node: pass_(node), repeat) / size)
+            node = pass_(node)
+    print(f"\nus per statement, in programs of {', '.join(f'{size:,}' for size in SIZES)} statements")
+    for name, found in times.items():
+        print(f"{name:28}" + "".join(f"{value * 1e6:8.1f}" for value in found))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="default: %(default)s")
+    options = parser.parse_args()
+    report_recorded(options.repeat)
+    report_growth(options.repeat)
+
+
+if __name__ == "__main__":
+    main()
