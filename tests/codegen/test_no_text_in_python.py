@@ -30,6 +30,7 @@ ALLOWED = {
     ("kernels.py", "KernelMap.group_members"): "the name that a function of the program may have",
     ("preamble.py", "_TopicLoader.get_source.cut"): "what stands for a marker until the topic is cut there",
     ("preamble.py", "_cut_topic"): "helpers cut out of topics",
+    ("pipe_use.py", "pipe_use"): "texts are put together to be searched, not to be emitted",
     ("options.py", "variable_of"): "the name of an environment variable",
     ("options.py", "constant_of"): "the name of a constant of the script, which a template defines",
     ("environment.py", "OpMacros._load"): "the name of a template",
