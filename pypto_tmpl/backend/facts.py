@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend.selection import BackendType
-from pypto_tmpl.errors import Diagnostic, Location, PyptoTmplError
+from pypto_tmpl.errors import Diagnostic, Location, PyptoTmplError, allowed_note
+from pypto_tmpl.ir.dtypes import DATA_TYPES
+from pypto_tmpl.ops import facts as op_facts
 from pypto_tmpl.ops.positions import YamlFile, parse_yaml, split_path
 from pypto_tmpl.ops.sources import read_text
 
 _UNKNOWN_KEY = re.compile(r"Object contains unknown field `(?P<name>.*)`")
 
 CoreKind = Literal["cube", "vector"]
+CoreCountMethod = Literal["set_block_num", "set_core_num"]
+Order = Literal["row_major", "col_major"]
+BoxOrder = Literal["row_major", "col_major", "none_box"]
+_WORDS = {"core": CoreKind, "core_count_method": CoreCountMethod, "blayout": Order, "slayout": BoxOrder}
+Count = Annotated[int, msgspec.Meta(gt=0)]
+_FOUR_BITS = 4
+Place: TypeAlias = "list[str | int]"
+"""Where in the facts: keys and positions in lists."""
 
 
 class BackendFactsError(PyptoTmplError, ValueError):
@@ -45,32 +57,40 @@ class Supports(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class GlobalMemory(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Bytes: of one access, of a line of the L2 cache, and best for the innermost extent of a tile."""
 
-    access_granularity: int
-    l2_cache_line: int
-    recommended_innermost: int
+    access_granularity: Count
+    l2_cache_line: Count
+    recommended_innermost: Count
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One memory of a core in bytes: what tiles may use, all of it, and how the SoC tables align it."""
 
-    size: int
-    alignment: int
+    size: Count
+    alignment: Count
     core: CoreKind
-    physical: int = 0
+    physical: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
+class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How tiles lie that say nothing else: order of the boxes, order inside a box, bytes of a box."""
+
+    blayout: Order
+    slayout: BoxOrder
+    fractal: Count
 
 
 class CoresPerCluster(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    cube: int
-    vector: int
+    cube: Count
+    vector: Count
 
 
 class L0(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Extents of tiles of the matrix unit."""
 
-    alignment: int
-    min_tile: int
-    acc_row_alignment: int
-    acc_row_alignment_by_dtype: dict[str, int]
+    alignment: Count
+    min_tile: Count
+    acc_row_alignment: Count
+    acc_row_alignment_by_dtype: dict[str, Count]
 
 
 class BackendFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,7 +100,7 @@ class BackendFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     architecture: str
     sim_platform: str
     ptoas_flags: list[str]
-    core_count_method: str
+    core_count_method: CoreCountMethod
     requires: Requires
     supports: Supports
     gm: GlobalMemory
@@ -88,9 +108,10 @@ class BackendFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     bias_moves: dict[str, list[str]]
     in_core_4bit_dtypes: list[str]
     memories: dict[str, Memory]
+    layouts: dict[str, Layout]
     paths: dict[str, list[str]]
-    dies: int
-    clusters_per_die: int
+    dies: Count
+    clusters_per_die: Count
     cores_per_cluster: CoresPerCluster
     l0: L0
     casts: dict[str, list[str]]
@@ -99,6 +120,17 @@ class BackendFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         """Bytes that the tiles of one core may use in ``space``, None where they are not limited."""
         memory = self.memories.get(space.name)
         return memory.size if memory else None
+
+    def layout(self, space: ir.MemorySpace) -> Layout | None:
+        """How tiles lie in ``space``, None where the backend has no such memory; ``[N, 1]`` is col_major."""
+        return self.layouts.get(space.name)
+
+    def needs_row_major(self, op: str | ir.Op) -> bool:
+        """True where an op takes tiles row by row.
+
+        All backends need it of the same ops (spec: passes 3.20), so the op table has the one list.
+        """
+        return op_facts.of(op).row_major
 
     def is_native_cast(self, source: ir.DataType, target: ir.DataType) -> bool:
         """True where one instruction converts ``source`` to ``target``."""
@@ -140,42 +172,93 @@ def read_facts(path: Path) -> BackendFacts:
         facts = msgspec.convert(file.data, BackendFacts)
     except msgspec.ValidationError as error:
         message, _, at = str(error).partition(" - at ")
-        place = split_path(at.strip("`"))
+        place = _with_key(file.data, split_path(at.strip("`")))
+        words = get_args(_WORDS.get(str(place[-1]) if place else ""))
+        notes = (allowed_note("values", words),) if words and message.startswith("Invalid enum") else ()
         if unknown := _UNKNOWN_KEY.fullmatch(message):
             message, place = f"unknown key {unknown['name']!r}", [*place, unknown["name"]]
-        raise _error(_problem(file, message, place)) from None
-    for problem in _contradictions(file, facts):
-        raise _error(problem)
+        raise _error(_problem(file, message, place, *notes)) from None
+    for what, place in contradictions(facts):
+        raise _error(_problem(file, what, place))
     return facts
 
 
-def _contradictions(file: YamlFile, facts: BackendFacts) -> list[Diagnostic]:
-    """Names that are none, and spaces that only one part of the file knows."""
-    spaces = set(ir.MemorySpace.__members__)
-    dtypes = {name for name, value in vars(ir.DataType).items() if isinstance(value, ir.DataType)}
-    found = [
-        _problem(file, f"{name!r} is no memory space", ["memories", name])
-        for name in facts.memories
-        if name not in spaces
-    ]
-    for key, table, known, what in (
-        ("paths", facts.paths, {*facts.memories, "DDR"}, "among the memories"),
-        ("casts", facts.casts, dtypes, "a dtype"),
-        ("bias_moves", facts.bias_moves, dtypes, "a dtype"),
-    ):
-        for source, targets in table.items():
-            names = [name for name in (source, *targets) if name not in known]
-            found += [_problem(file, f"{name!r} is not {what}", [key, source]) for name in names]
+def _with_key(data: dict[str, Any], place: Place) -> Place:
+    """A place with the key of a mapping where msgspec only says that it is one of its values."""
+    if "?" not in place:
+        return place
+    above, below = place[: place.index("?")], place[place.index("?") + 1 :]
+    for key in list(_at(data, above)):
+        probe = deepcopy(data)
+        others = _at(probe, above)
+        for other in others.keys() - {key}:
+            del others[other]
+        try:
+            msgspec.convert(probe, BackendFacts)
+        except msgspec.ValidationError:
+            return [*above, key, *below]
+    return place
+
+
+def _at(data: Any, place: Place) -> Any:
+    for step in place:
+        data = data[step]
+    return data
+
+
+def contradictions(facts: BackendFacts) -> Iterator[tuple[str, Place]]:
+    """Names that are none, and what one part of the facts says against another; each with its place."""
+    yield from _unknown_names(facts)
+    for source, targets in facts.casts.items():
+        if source in targets:
+            yield f"{source!r} is cast to itself", ["casts", source]
     for name, memory in facts.memories.items():
         if memory.physical and memory.physical < memory.size:
-            what = f"{name}: tiles may use {memory.size} bytes of {memory.physical}"
-            found.append(_problem(file, what, ["memories", name]))
-    return found
+            yield f"{name}: tiles may use {memory.size} bytes of {memory.physical}", ["memories", name]
+        if name not in facts.layouts:
+            yield f"{name!r} has no layout", ["layouts"]
+    for index, name in enumerate(facts.in_core_4bit_dtypes):
+        if DATA_TYPES[name].get_bit() != _FOUR_BITS:
+            yield f"{name!r} has not {_FOUR_BITS} bits", ["in_core_4bit_dtypes", index]
 
 
-def _problem(file: YamlFile, what: str, path: list[str | int]) -> Diagnostic:
+def _unknown_names(facts: BackendFacts) -> Iterator[tuple[str, Place]]:
+    """Spaces that are none or known to one part only, dtypes that are none, names given twice."""
+    memories = {*facts.memories, ir.MemorySpace.DDR.name}
+    for name in facts.memories:
+        if name not in ir.MemorySpace.__members__:
+            yield f"{name!r} is no memory space", ["memories", name]
+    for name in facts.layouts:
+        if name not in facts.memories:
+            yield f"{name!r} is not among the memories", ["layouts", name]
+    tables: list[tuple[str, Mapping[str, Sequence[str]], Collection[str], str]] = [
+        ("paths", facts.paths, memories, "among the memories"),
+        ("casts", facts.casts, DATA_TYPES, "a dtype"),
+        ("bias_moves", facts.bias_moves, DATA_TYPES, "a dtype"),
+    ]
+    for key, table, known, what in tables:
+        for source, targets in table.items():
+            yield from _wrong_members([source], known, what, [key, source])
+            yield from _wrong_members(targets, known, what, [key, source])
+    yield from _wrong_members(facts.acc_store_dtypes, DATA_TYPES, "a dtype", ["acc_store_dtypes"])
+    yield from _wrong_members(facts.in_core_4bit_dtypes, DATA_TYPES, "a dtype", ["in_core_4bit_dtypes"])
+    for name in facts.l0.acc_row_alignment_by_dtype:
+        yield from _wrong_members([name], DATA_TYPES, "a dtype", ["l0", "acc_row_alignment_by_dtype", name])
+
+
+def _wrong_members(
+    names: Sequence[str], known: Collection[str], what: str, place: Place
+) -> Iterator[tuple[str, Place]]:
+    for index, name in enumerate(names):
+        if name not in known:
+            yield f"{name!r} is not {what}", place
+        if name in names[:index]:
+            yield f"{name!r} stands twice", place
+
+
+def _problem(file: YamlFile, what: str, path: Place, *notes: str) -> Diagnostic:
     where = str(Location(file.path, file.line_of(path)))
-    return Diagnostic(BackendFactsError.slug, f"{file.path.stem}: {what}", where)
+    return Diagnostic(BackendFactsError.slug, f"{file.path.stem}: {what}", where, notes)
 
 
 def _error(problem: Diagnostic) -> BackendFactsError:

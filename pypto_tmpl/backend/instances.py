@@ -12,9 +12,16 @@ import msgpack
 import msgspec
 
 from pypto_tmpl import ir
-from pypto_tmpl.backend.facts import BackendFacts, facts_of
+from pypto_tmpl.backend.facts import BackendFacts, contradictions, facts_of
 from pypto_tmpl.backend.selection import BackendType, get_backend_type
 from pypto_tmpl.files import write_bytes
+
+
+def _expect(kind: type, **arguments: object) -> None:
+    """Raise TypeError that names the first argument that is no ``kind``."""
+    for name, value in arguments.items():
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} must be {kind.__name__}, got {type(value).__name__} {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +136,14 @@ class BackendHandler:
         return self._facts.memories["Mat"].size
 
     def supports_mat_to_bias_move(self, source: ir.DataType, target: ir.DataType) -> bool:
+        _expect(ir.DataType, source=source, target=target)
         return target.name in self._facts.bias_moves.get(source.name, ())
 
     def get_l0_fractal_alignment(self) -> int:
         return self._facts.l0.alignment
 
     def get_l0c_m_alignment(self, dtype: ir.DataType) -> int:
+        _expect(ir.DataType, dtype=dtype)
         return self._facts.acc_row_alignment(dtype)
 
     def get_min_l0_tile_dim(self) -> int:
@@ -164,13 +173,16 @@ class Backend:
 
     def find_mem_path(self, source: ir.MemorySpace, target: ir.MemorySpace) -> list[ir.MemorySpace]:
         """The shortest way of data between two spaces, both ends included; empty where there is none."""
+        _expect(ir.MemorySpace, source=source, target=target)
         return self._facts.memory_path(source, target)
 
     def get_mem_size(self, space: ir.MemorySpace) -> int:
         """Bytes of ``space`` of one core, 0 where this backend has no such memory."""
+        _expect(ir.MemorySpace, space=space)
         return self._facts.capacity(space) or 0
 
     def get_core_count(self, core_type: ir.CoreType) -> int:
+        _expect(ir.CoreType, core_type=core_type)
         per_cluster = self._facts.cores_per_cluster
         count = per_cluster.cube if core_type is ir.CoreType.CUBE else per_cluster.vector
         return count * self._facts.clusters_per_die * self._facts.dies
@@ -199,6 +211,9 @@ class Backend:
             facts = msgspec.convert(msgpack.unpackb(Path(path).read_bytes()), BackendFacts)
         except (ValueError, TypeError, msgpack.UnpackException) as error:
             raise ValueError(f"{path} does not hold the facts of a backend: {error}") from None
+        for what, place in contradictions(facts):
+            where = ".".join(map(str, place))
+            raise ValueError(f"{path} does not hold the facts of a backend: {where}: {what}")
         return Backend(facts)
 
 

@@ -1,7 +1,11 @@
 """Facts of the backends, as PyPTO's names give them. Numbers are those of the published tables."""
 
+import re
 from pathlib import Path
+from typing import get_args
 
+import msgpack
+import msgspec
 import pytest
 
 from pypto_tmpl import backend, ir
@@ -119,6 +123,72 @@ def test_facts_travel_as_a_file(tmp_path):
         backend.Backend.import_from_file(str(tmp_path / "other"))
 
 
+def test_contradictions_travel_no_further(tmp_path):
+    facts = msgspec.to_builtins(facts_of(BackendType.Ascend910B))
+    for key, value, message in (
+        ("casts", {"FP16": ["FP16"]}, "casts.FP16: 'FP16' is cast to itself"),
+        ("dies", -1, "Expected `int` >= 1"),
+        ("acc_store_dtypes", ["INT33"], "acc_store_dtypes: 'INT33' is not a dtype"),
+    ):
+        (tmp_path / "facts").write_bytes(msgpack.packb({**facts, key: value}))
+        with pytest.raises(
+            ValueError, match=f"facts does not hold the facts of a backend: {re.escape(message)}"
+        ):
+            backend.Backend.import_from_file(str(tmp_path / "facts"))
+
+
+def test_questions_of_the_wrong_kind():
+    one, handler = Backend910B.instance(), Backend910B.instance().get_handler()
+    for ask, message in (
+        (lambda: one.get_core_count("x"), "core_type must be CoreType, got str 'x'"),
+        (lambda: one.get_mem_size("Vec"), "space must be MemorySpace, got str 'Vec'"),
+        (lambda: one.find_mem_path("DDR", Space.Vec), "source must be MemorySpace, got str 'DDR'"),
+        (lambda: one.find_mem_path(Space.DDR, "Vec"), "target must be MemorySpace, got str 'Vec'"),
+        (lambda: handler.get_l0c_m_alignment("INT32"), "dtype must be DataType, got str 'INT32'"),
+        (lambda: handler.supports_mat_to_bias_move(3, 3), "source must be DataType, got int 3"),
+    ):
+        with pytest.raises(TypeError, match=f"^{message}$"):
+            ask()
+
+
+LAYOUTS = {
+    Space.Vec: ("row_major", "none_box", 512), Space.Mat: ("col_major", "row_major", 512),
+    Space.Left: ("col_major", "row_major", 512), Space.Right: ("row_major", "col_major", 512),
+    Space.Acc: ("col_major", "row_major", 1024), Space.Bias: ("row_major", "none_box", 512),
+    Space.LeftScale: ("row_major", "row_major", 32), Space.RightScale: ("col_major", "col_major", 32),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("space", LAYOUTS)
+def test_layouts_of_memories(space):
+    is_scale = space in (Space.LeftScale, Space.RightScale)
+    for kind in BackendType:
+        layout = facts_of(kind).layout(space)
+        if is_scale and kind is BackendType.Ascend910B:
+            assert layout is None
+            continue
+        assert (layout.blayout, layout.slayout, layout.fractal) == LAYOUTS[space]
+        view = ir.TileType([16, 32], ir.DataType.FP16, memory_space=space).get_effective_tile_view()
+        assert (view.blayout.name, view.slayout.name, view.fractal) == LAYOUTS[space]
+
+
+def test_ops_on_rows():
+    for facts in map(facts_of, BackendType):
+        assert facts.needs_row_major("tile.add") and facts.needs_row_major(ir.Op("tile.sort32"))
+        assert not facts.needs_row_major("tile.row_sum")
+
+
+def test_other_lists_of_backends_name_the_same():
+    from pypto_tmpl.ops.fact_model import BackendName
+    from pypto_tmpl.runtime.platforms import PLATFORMS
+
+    assert get_args(BackendName) == tuple(BackendType.__members__)
+    for kind in BackendType:
+        facts = facts_of(kind)
+        names = {name for name, platform in PLATFORMS.items() if platform.backend == kind.name}
+        assert names == {facts.architecture, facts.sim_platform}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -127,6 +197,17 @@ def test_facts_travel_as_a_file(tmp_path):
         ("  DDR: [Vec, Mat]", "  DDR: [Vec, Matt]", "'Matt' is not among the memories"),
         ("  BF16: [FP32, INT32]", "  BF61: [FP32, INT32]", "'BF61' is not a dtype"),
         ("physical: 196608", "physical: 1024", "Vec: tiles may use 188416 bytes of 1024"),
+        ("dies: 1", "dies: -1", "Expected `int` >= 1"),
+        ("size: 1024,", "size: -1024,", "Expected `int` >= 1"),
+        ("set_block_num", "set_blocks", "Invalid enum value 'set_blocks'"),
+        ("[INT32, FP32, FP16, BF16]", "[INT32, FP32, INT33]", "'INT33' is not a dtype"),
+        ("in_core_4bit_dtypes: []", "in_core_4bit_dtypes: [FQ4]", "'FQ4' is not a dtype"),
+        ("in_core_4bit_dtypes: []", "in_core_4bit_dtypes: [FP16]", "'FP16' has not 4 bits"),
+        ("{INT32: 32}", "{INT99: 32}", "'INT99' is not a dtype"),
+        ("  UINT8: [FP16]", "  UINT8: [UINT8]", "'UINT8' is cast to itself"),
+        ("  UINT8: [FP16]", "  UINT8: [FP16, FP16]", "'FP16' stands twice"),
+        ("  Left: {blayout", "  LeftScale: {blayout", "'LeftScale' is not among the memories"),
+        ("  Acc: {blayout: col_major", "  Acc: {blayout: none_box", "Invalid enum value 'none_box'"),
         ("dies: 1", "dies: 1\ndies: 2", "the key 'dies' is given twice"),
     ],
 )
