@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from pypto_tmpl import ir
+from pypto_tmpl import ir, ops
 from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
 from pypto_tmpl.codegen.regions import static_region
 from pypto_tmpl.ir.arithmetic import constant_value, simplify
@@ -137,9 +137,7 @@ def _shards(body: ir.Stmt, facts: BodyFacts, on_two_lanes: bool) -> dict[int, tu
     contexts += [(scope.body, scope.split.value) for scope in scopes]
     found = {}
     for part, split in contexts:
-        lane: ir.Expr = lane_variable(part) or ir.Call(
-            ir.Op("tile.get_subblock_idx"), [], {}, ir.ScalarType(ir.DataType.INDEX), part.span
-        )
+        lane: ir.Expr = lane_variable(part) or ops.call("tile.get_subblock_idx", span=part.span)
         for node in code_nodes(part):
             if isinstance(node, ir.Call) and node.op.name in shards:
                 found[id(node)] = (lane, split, indices)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pypto_tmpl import ir
+from pypto_tmpl import ir, ops
 from pypto_tmpl.ir.scalar_ops import COMPARISONS
 from pypto_tmpl.language.constants import shown, unsupported
 from pypto_tmpl.language.diagnostics import ParserTypeError
@@ -91,14 +91,13 @@ def _named(reader: Reader, name: str, value: object) -> Iterator[None]:
 
 def _collected(reader: Reader, elements: list[ir.Expr], span: ir.Span) -> ir.Var:
     """The array that holds task ids which are elements of other arrays."""
-    type_ = ir.ArrayType(_TASK.dtype, len(elements))
     extent = ir.ConstInt(len(elements), ir.DataType.INDEX, span)
-    create = ir.Call(ir.Op("array.create"), [extent], {"dtype": _TASK.dtype}, type_, span)
-    buffer = ir.Var(_BUFFER, type_, span)
+    create = ops.call("array.create", extent, dtype=_TASK.dtype, span=span)
+    buffer = ir.Var(_BUFFER, create.type, span)
     reader.statements.append(ir.AssignStmt(buffer, create, span))
     for index, element in enumerate(elements):
         place = ir.ConstInt(index, ir.DataType.INDEX, span)
-        update = ir.Call(ir.Op("array.update_element"), [buffer, place, element], type_, span)
+        update = ops.call("array.update_element", buffer, place, element, span=span)
         reader.statements.append(ir.AssignStmt(buffer, update, span))
     return buffer
 

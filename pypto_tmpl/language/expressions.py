@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from pypto_tmpl import ir
+from pypto_tmpl import ir, ops
 from pypto_tmpl.errors import closest
 from pypto_tmpl.language.annotations import PYTHON_OPERATORS, DimExpr, DynVar
 from pypto_tmpl.language.constants import member, shown, unsupported
@@ -116,8 +116,7 @@ def as_constant(reader: Reader, node: ast.expr, value: PythonValue) -> ir.Expr:
     if isinstance(value, float):
         return ir.ConstFloat(value, ir.DataType.FP32, span)
     if value is None:
-        task = ir.ScalarType(ir.DataType.TASK_ID)
-        return ir.Call(ir.Op("system.task_invalid"), (), task, span)
+        return ops.call("system.task_invalid", span=span)
     if isinstance(value, tuple):
         return ir.MakeTuple([as_constant(reader, node, item) for item in value], span)
     raise reader.error(ParserTypeError, node, "a string is no expression")

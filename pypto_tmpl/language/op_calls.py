@@ -20,12 +20,11 @@ from pypto_tmpl.language.diagnostics import (
 from pypto_tmpl.language.expressions import as_constant, operand
 from pypto_tmpl.language.former_names import REPLACEMENTS
 from pypto_tmpl.language.reader import HOST_LEVELS, Reader
-from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops import facts, load_table
 from pypto_tmpl.ops.calls import CallContext, OpCallError, build_call
+from pypto_tmpl.ops.calls.overloads import forms_of
 
 _ALL_BUT = 0.88  # of the letters, the namespace among them
-_WINDOW_BUFFER = "alloc_window_buffer"
-_TASK_DUMMY = ("pl", "system", "task_dummy")
 
 
 def source_call(reader: Reader, node: ast.Call, path: tuple[str, ...], is_statement: bool = False) -> ir.Expr:
@@ -45,17 +44,18 @@ def source_call(reader: Reader, node: ast.Call, path: tuple[str, ...], is_statem
             raise reader.error(ParserTypeError, keyword.value, f"the keyword {keyword.arg!r} is given twice")
         if keyword.arg == "attrs":
             attrs += attribute_dict(reader, keyword.value, "attrs")
-        elif keyword.arg == "deps" and path == _TASK_DUMMY:
+        elif keyword.arg == "deps" and path[-1] in facts.short_names("dummy_task"):
             kwargs["deps"] = list(dependencies(reader, keyword.value))
         else:
             kwargs[keyword.arg] = argument(reader, keyword.value)
     split = reader.splits[-1] if reader.splits else None
     target = reader.target if node is reader.root else ""
-    if path[-1] == _WINDOW_BUFFER:
+    named = next((form.call.target for form in forms_of(path) if form.call.target), None)
+    if named is not None:
         _check_window(reader, node, target)
-        if "name" in kwargs:
+        if named in kwargs:
             message = "a window buffer is named by the variable it is bound to"
-            raise reader.error(ParserSyntaxError, node, message, "leave out name=")
+            raise reader.error(ParserSyntaxError, node, message, f"leave out {named}=")
     context = CallContext(reader.span(node), is_statement, split, target, not reader.unreached)
     try:
         found = build_call(path, args, kwargs, context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from pypto_tmpl import ir
+from pypto_tmpl import ir, ops
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.language.assignments import assign, note_lane
 from pypto_tmpl.language.constants import enum_member, shown, unsupported
@@ -31,6 +31,7 @@ from pypto_tmpl.language.scope_rules import (
     check_spmd,
 )
 from pypto_tmpl.language.statements import block, emit, reads
+from pypto_tmpl.ops import facts
 
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
 _TASK = ir.ScalarType(ir.DataType.TASK_ID)
@@ -62,7 +63,7 @@ def _task_id(reader: Reader, target: ast.Name | None, found: ScopeOptions, span:
     """``as tid``: a placeholder in front of the scope, which the printer hides."""
     if target is None:
         return
-    value = ir.Call(ir.Op("system.task_invalid"), (), _TASK, span)
+    value = ops.call("system.task_invalid", span=span)
     assign(reader, target, target.id, _TASK, value, span)
     found.attrs["task_id_var"] = reader.names.find(target.id)
 
@@ -186,7 +187,7 @@ def _holds_kernel_scope(body: Sequence[ast.stmt]) -> bool:
 
 def _reads_block_index(body: Sequence[ast.stmt]) -> bool:
     names = (inner for root in body for inner in ast.walk(root) if isinstance(inner, ast.Attribute))
-    return any(name.attr == "get_block_idx" for name in names)
+    return any(name.attr in facts.short_names("block_index") for name in names)
 
 
 def _in_core(found: ScopeOptions, body: ir.Stmt, span: ir.Span) -> ir.Stmt:
@@ -220,7 +221,7 @@ def _index_assignment(reader: Reader, node: ast.For, op: str, span: ir.Span) -> 
     if not isinstance(node.target, ast.Name):
         raise reader.error(ParserSyntaxError, node.target, "the target of this loop is one name")
     variable = reader.names.define(node.target.id, _INDEX, reader.span(node.target))
-    value = ir.Call(ir.Op(op), (), _INDEX, span)
+    value = ops.call(op, span=span)
     note_lane(reader, node.target.id, value)
     return ir.AssignStmt(variable, value, span)
 

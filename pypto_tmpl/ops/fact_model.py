@@ -30,8 +30,8 @@ CORE_RULES: Mapping[CoreRule, str] = MappingProxyType(
     }
 )
 Trait = Literal[
-    "accumulates", "allocates", "casts", "cellwise", "checks_poison", "copied_in_kernels", "counts",
-    "derives", "dummy_task", "extent", "fills_padding", "flattens", "heeds_start", "lane_index",
+    "accumulates", "allocates", "block_index", "casts", "cellwise", "checks_poison", "copied_in_kernels",
+    "counts", "derives", "dummy_task", "extent", "fills_padding", "flattens", "heeds_start", "lane_index",
     "lays", "loads", "loads_itself", "makes_value", "may_return_operand", "moves", "no_arithmetic", "product",
     "quiet", "reads_element", "reads_first", "reserves", "shards", "staging", "unpacks", "window",
     "writes_tensor",
@@ -40,6 +40,7 @@ TRAITS: Mapping[Trait, str] = MappingProxyType(
     {
         "accumulates": "adds to the operand that it writes, whose cells count as read",
         "allocates": "gives a new buffer whose cells nobody has written",
+        "block_index": "gives the index of the block that runs",
         "casts": "converts to another dtype; its `mode` may be given by name in printed text",
         "cellwise": "a cell of the result depends on what stands at its place in the operands, those of "
         "extent 1 being repeated",

@@ -46,7 +46,7 @@ ANNOTATIONS = [
     ("pl.Tile[[4], pl.FP32, pl.TileView(valid=[4])]", 41, "unknown view field 'valid'", f"keywords: {VIEW_FIELDS}; did you mean 'valid_shape'?"),
     ("pl.Tile[[4], pl.FP32, pl.TileView(pad=pl.PadValue.one)]", 39, "pad is a PadValue, not 'pl.PadValue.one'", "members of PadValue: null, zero, max, min"),
     ("pl.Tensor[[4], pl.FP32, pl.TensorView(stride=[1])]", 1, "a TensorView with stride, valid_shape or pad needs its layout as well"),
-    ("pl.Tensor[[3], pl.FP4]", 1, "packed FP4 needs a positive even last extent, got 3"),
+    ("pl.Tensor[[3], pl.FP4]", 1, "TensorType.shape: packed FP4 needs a positive even last extent, got 3"),
     ("pl.Array[0, pl.INT8]", 1, "the extent of an ArrayType is a positive constant"),
     ("pl.Array[4, pl.FP32]", 1, "an ArrayType holds integers, BOOL or TASK_ID, not FP32"),
     ("3", 1, "'3' is no type", "types: Tensor, Tile, Scalar, Array, Tuple, DistributedTensor, Ptr, PtrType, MemRefType, UnknownType, WindowBufferType, CommCtx, PrefetchAsyncContext, AsyncEvent, AsyncSession, CommCtxType, PrefetchAsyncContextType, AsyncEventType, AsyncSessionType"),

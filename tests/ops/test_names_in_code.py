@@ -1,18 +1,23 @@
 """What an op is, the op table says: no code asks for an op, or a family of ops, by name.
 
-Names handed to what builds a call are fine. Whatever else names an op is listed here with the reason.
+Names handed to what builds a call are fine, and so are the constants of a pass: which ops a pass is about, it
+says itself. Whatever else names an op is listed here with the reason.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.fact_model import LOWERING_RULES
+from pypto_tmpl.ops.typing import words
 
 PACKAGE = Path(__file__).resolve().parents[2] / "pypto_tmpl"
 BELOW = "the folder ir is below the op table"
+RULE = "what the rules of `lowers_to` look for and make, which the table names as wholes"
 TEXT = "how printed text spells what the table calls otherwise"
 # Module, and the constant or function in it ("" is all of it), with the reason.
 ALLOWED = {
@@ -29,18 +34,22 @@ ALLOWED = {
     ): "spellings in the source of kernels",
     ("language/calls.py", "OPERAND_KEYWORDS"): TEXT,
     ("language/calls.py", "op_call"): TEXT,
+    ("passes/tensor_to_tile/moves.py", ""): RULE,
+    ("passes/tensor_to_tile/rules.py", ""): RULE,
+    ("passes/tensor_to_tile/writes.py", ""): RULE,
 }
-BUILDERS = {"Op", "call", "_op", "_index_assignment"}
+BUILDERS = {"call", "emit", "let", "_op", "_index_assignment"}
 KNOWS_FAMILIES = ("ops/", "cli/", "codegen/environment.py")  # show the table, find the file of a macro
-MODULES = [  # passes match ops by name: which ones a pass is about, it says itself
-    path.relative_to(PACKAGE).as_posix()
-    for path in sorted(PACKAGE.rglob("*.py"))
-    if path.relative_to(PACKAGE).parts[0] != "passes"
-]
+MODULES = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py"))]
 TABLE = load_table()
 SHORT = {name.rpartition(".")[2] for name in TABLE}
 STARTS = {name[:end] for name in TABLE for end in range(name.index(".") + 2, len(name) + 1)}
 NAMESPACES = {entry.namespace for entry in TABLE.values()}
+RULES = {rule for rules in words.VOCABULARY.values() for rule in rules}  # some are called as ops are
+RULES |= {*words.NAMED_RESULTS, *LOWERING_RULES}
+CUTTERS = ("endswith", "removesuffix", "startswith", "removeprefix")
+CONSTANT = re.compile(r"[(]?_?[A-Z][A-Z_]*(, _?[A-Z][A-Z_]*)*[)]?")
+PART_OF_OP = re.compile(r"\bop\b|\bop_name\b|partition\(|split\(")
 
 
 def named_places(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
@@ -56,24 +65,53 @@ def named_places(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
 
 
 def is_op_name(value: object) -> bool:
-    """Whether a literal is the name of an op, or the beginning of some names beyond the namespace."""
-    return isinstance(value, str) and value in STARTS and value.rstrip(".") not in NAMESPACES
+    """Whether a literal is the name of an op, the beginning of some, or a telling one without namespace."""
+    if not isinstance(value, str):
+        return False
+    return (value in STARTS and value.rstrip(".") not in NAMESPACES) or (
+        value in SHORT - RULES and "_" in value
+    )
+
+
+def texts_in(root: ast.AST) -> Iterator[ast.Constant]:
+    for node in ast.walk(root):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node
+
+
+def short_names_asked(node: ast.AST) -> Iterator[ast.Constant]:
+    """Ends of names of ops that something is cut at, or that a part of the name of an op is compared with."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CUTTERS:
+        yield from (text for text in texts_in(node) if text.value.startswith("."))
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        for side in sides:
+            others = " ".join(ast.unparse(other) for other in sides if other is not side)
+            is_in_name = isinstance(node.ops[0], ast.In | ast.NotIn) and re.search(r"\bname$", others)
+            if PART_OF_OP.search(others) or (is_in_name and side is node.left):
+                yield from texts_in(side)
 
 
 def literals_in(source: str) -> set[tuple[str, str]]:
     """Names of ops in a module, each with the place; those that a call is built of are left out."""
     tree = ast.parse(source)
+    compared = {
+        id(node) for root in ast.walk(tree) if isinstance(root, ast.Compare) for node in ast.walk(root)
+    }
     built = {
-        id(arg)
+        id(part)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in BUILDERS
         for arg in node.args
+        for part in ast.walk(arg)
+        if id(node) not in compared
     }
-    return {
-        (place, node.value)
-        for place, node in named_places(tree)
-        if isinstance(node, ast.Constant) and id(node) not in built and is_op_name(node.value)
-    }
+    found = set()
+    for place, node in named_places(tree):
+        if isinstance(node, ast.Constant) and id(node) not in built and is_op_name(node.value):
+            found.add((place, node.value))
+        found |= {(place, text.value) for text in short_names_asked(node) if text.value.lstrip(".") in SHORT}
+    return found
 
 
 def families_in(source: str) -> set[str]:
@@ -81,25 +119,28 @@ def families_in(source: str) -> set[str]:
     return {
         place
         for place, node in named_places(ast.parse(source))
-        if isinstance(node, ast.Attribute) and node.attr in ("family_of", "families")
+        if isinstance(node, ast.Attribute) and node.attr in ("family_of", "families", "family")
     }
 
 
 def lists_of_ops(source: str) -> set[str]:
-    """Places with a set, list or tuple of short names of ops, or of families, two at least."""
-    words = (SHORT, set(TABLE.families) - NAMESPACES)
+    """Places with a set, list, tuple or keys that are short names of ops, or of families, two at least."""
+    known = (SHORT, set(TABLE.families) - NAMESPACES)
     found = set()
     for place, node in named_places(ast.parse(source)):
-        if isinstance(node, ast.Set | ast.List | ast.Tuple) and len(node.elts) > 1:
-            values = [element.value if isinstance(element, ast.Constant) else None for element in node.elts]
-            if any(all(value in known for value in values) for known in words):
-                found.add(place)
+        elements = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+        values = {element.value if isinstance(element, ast.Constant) else None for element in elements}
+        is_vocabulary = isinstance(node, ast.Dict) and values <= RULES
+        if len(values) > 1 and not is_vocabulary and any(values <= names for names in known):
+            found.add(place)
     return found
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_no_op_is_named(module: str) -> None:
     found = literals_in((PACKAGE / module).read_text())
+    if module.startswith("passes/"):
+        found = {(place, name) for place, name in found if not CONSTANT.fullmatch(place)}
     allowed = {place for name, place in ALLOWED if name == module}
     assert {(place, name) for place, name in found if not allowed & {"", place}} == set()
 
@@ -130,6 +171,16 @@ def test_every_exception_is_needed() -> None:
         ('def f(c): return c.op.name.startswith("tile.tpush_")', {("f", "tile.tpush_")}),
         ('def f(n): return n.startswith("tile.")', set()),
         ('def f(x): return ops.call("tile.move", x)', set()),
+        ('def f(x, n): return _op(x, f"{n}.slice")', set()),
+        ('def f(c): return c.op == ir.Op("tile.move")', {("f", "tile.move")}),
+        ('def f(c): return c.op == ops.call("tile.move", c).op', {("f", "tile.move")}),
+        ('def f(c): return c.op.name.endswith(".matmul")', {("f", ".matmul")}),
+        ('def f(c): return c.op.name.split(".")[1] == "matmul"', {("f", "matmul")}),
+        ('def f(name): return "matmul" in name', {("f", "matmul")}),
+        ('def f(op): return op in ("full", "other")', {("f", "full")}),
+        ('X = {"tile.move": 1}', {("X", "tile.move")}),
+        ('X = ("pl", "system", "task_dummy")', {("X", "task_dummy")}),
+        ('def f(p): return p.endswith(".py") or p.name == "full"', set()),
     ],
 )
 def test_what_counts_as_a_name(source: str, found: set[tuple[str, str]]) -> None:
@@ -138,7 +189,13 @@ def test_what_counts_as_a_name(source: str, found: set[tuple[str, str]]) -> None
 
 def test_lists_that_count() -> None:
     source = 'X = {"tpush_to_aic", "tpop_from_aiv"}\nY = {"elementwise", "unary"}\nZ = ("a", "full")'
-    assert lists_of_ops(source) == {"X", "Y"}
+    source += '\nU = {"exp": 1, "log": 2}\nV = {"window": 1, "reshape": 2}'
+    assert lists_of_ops(source) == {"X", "Y", "U"}
+
+
+@pytest.mark.parametrize("source", ["entry.family == 'unary'", "t.family_of(n)", "t.families['unary']"])
+def test_what_asks_for_a_family(source: str) -> None:
+    assert families_in(f"def f(entry, t, n): return {source}") == {"f"}
 
 
 def test_atomic_destinations_are_those_of_the_table() -> None:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import parts, statements, trailing_yield
 from pypto_tmpl.ir.verifier.walking import definitions, evaluated, own_expressions, used_variables
+from pypto_tmpl.ops import facts
 from pypto_tmpl.rewrite import flat
-
-_STORES = {"tile.store": 2, "tensor.assemble": 0}
 
 
 def reads(root: ir.Stmt) -> Iterator[ir.Var]:
@@ -48,11 +47,12 @@ def all_definitions(body: ir.Stmt) -> set[int]:
     return {id(var) for stmt in statements(body) for var in definitions(stmt)}
 
 
-def stored_into(value: ir.Expr | None, *ops: str) -> ir.Var | None:
-    """The tensor that a call of one of these ops, or of any store, stores into; other writes do not count."""
-    if not isinstance(value, ir.Call) or value.op.name not in (ops or _STORES):
+def stored_into(value: ir.Expr | None) -> ir.Var | None:
+    """The tensor that a call lays cells into; other writes do not count."""
+    known = facts.of_value(value)
+    if not isinstance(value, ir.Call) or not (known.has("lays") and known.has("writes_tensor")):
         return None
-    target = value.args[_STORES[value.op.name]]
+    target = value.args[known.written[0]]
     return target if isinstance(target, ir.Var) else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.outline.outliner import FunctionNames, Outliner
@@ -48,7 +49,7 @@ class _InCore(Outliner):
 
     def _symbol(self, value: ir.Expr) -> ir.Var | None:
         """The symbol that a value is, as the extent of a parameter."""
-        if isinstance(value, ir.Call) and value.op.name == "tensor.dim":
+        if isinstance(value, ir.Call) and facts.of_value(value).has("extent"):
             tensor, axis = value.args
             is_param = any(tensor is param for param in self.owner.params)
             if is_param and isinstance(tensor.type, ir.ShapedType) and isinstance(axis, ir.ConstInt):

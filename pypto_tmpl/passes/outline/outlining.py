@@ -19,6 +19,8 @@ from pypto_tmpl.passes.outline.dataflow import (
 )
 from pypto_tmpl.rewrite import Rewriter, as_body, base_name, clone, flat, substitute
 
+_TILE_STORE = "tile.store"
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -99,7 +101,8 @@ def _unread_stores(body: ir.Stmt, inputs: dict[int, ir.Var], outputs: list[ir.Va
     for stmt in statements(body):
         if not isinstance(stmt, ir.AssignStmt) or not isinstance(stmt.value.type, ir.TensorType):
             continue
-        target = stored_into(stmt.value, "tile.store")
+        is_of_tile = isinstance(stmt.value, ir.Call) and stmt.value.op.name == _TILE_STORE
+        target = stored_into(stmt.value) if is_of_tile else None
         is_output = id(stmt.var) in read and id(stmt) in direct
         if (
             target is not None

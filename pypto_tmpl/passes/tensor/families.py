@@ -8,6 +8,7 @@ from pypto_tmpl.passes.outline.dataflow import Callees
 from pypto_tmpl.passes.structure.yields import yielded
 
 _FRESH = ("tensor.create", "tensor.full")
+_ASSEMBLE = "tensor.assemble"
 
 
 class Families:
@@ -57,7 +58,7 @@ class Families:
         if isinstance(value, ir.Call | ir.Submit) and not isinstance(value.op, ir.GlobalVar):
             if value.op.name in _FRESH:
                 return []
-            targets = value.args[:1] if value.op.name == "tensor.assemble" else value.args
+            targets = value.args[:1] if value.op.name == _ASSEMBLE else value.args
             return [arg for arg in targets if isinstance(arg.type, ir.TensorType)]
         return self._results(value, 0)
 

@@ -15,6 +15,8 @@ from pypto_tmpl.passes.structure.yields import with_yield, yielded
 from pypto_tmpl.passes.tensor.families import Families
 from pypto_tmpl.rewrite import Rewriter, build
 
+_CREATE, _ASSEMBLE = "tensor.create", "tensor.assemble"
+
 
 class FuseCreateAssembleToSlice(ProgramPass):
     """Make a created buffer that is assembled once the window of the target, where it was created.
@@ -60,15 +62,13 @@ def _fused(function: ir.Function, callees: Callees) -> ir.Function:
 
 
 def _fusions(function: ir.Function, families: Families) -> Iterator[_Fusion]:
-    assembles = [
-        s for s in statements(function.body) if isinstance(s, ir.AssignStmt) and _is(s, "tensor.assemble")
-    ]
+    assembles = [s for s in statements(function.body) if isinstance(s, ir.AssignStmt) and _is(s, _ASSEMBLE)]
     for stmt in statements(function.body):
         if not isinstance(stmt, ir.SeqStmts):
             continue
         block = list(flat(stmt))
         for place, create in enumerate(block):
-            if not isinstance(create, ir.AssignStmt) or not _is(create, "tensor.create"):
+            if not isinstance(create, ir.AssignStmt) or not _is(create, _CREATE):
                 continue
             own = [s for s in assembles if families.of(_source(s)) == families.of(create.var)]
             if len(own) == 1 and any(own[0] is other for other in block[place:]):
