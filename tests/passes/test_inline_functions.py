@@ -104,3 +104,38 @@ def test_a_return_that_is_not_the_last_statement():
     early = helper("early", "v", "if 1 > 0:", "    return v", "return pl.neg(v)")
     with pytest.raises(passes.PassError, match="the return is not the last statement"):
         passes.inline_functions()(program(early + main("out = self.early(x)")))
+
+
+SCOPED = helper(
+    "scoped",
+    "v",
+    "with pl.at(level=pl.Level.CORE_GROUP):",
+    "    w = pl.mul(v, 2.0)",
+    "with pl.at(level=pl.Level.CORE_GROUP):",
+    "    u = pl.mul(w, 2.0)",
+    "return u",
+)
+
+
+def test_what_a_call_dumps_is_dumped_by_the_scopes_that_use_it():
+    call = "out = self.scoped(a, attrs={'dump_vars': [a]})"
+    lines = after("InlineFunctions", program(SCOPED + main("a = pl.add(x, 1.0)", call)), "main")
+    assert lines[1::2] == [
+        "with pl.at(level=pl.Level.CORE_GROUP, dumps=[a]):",
+        "with pl.at(level=pl.Level.CORE_GROUP):",
+        "out = u_inline1",
+    ]
+
+
+def test_what_nothing_in_the_helper_can_dump_is_an_error():
+    call = "out = self.doubled(a, attrs={'dump_vars': [a]})"
+    with pytest.raises(
+        passes.PassError, match="'a' is to be dumped, but doubled uses it nowhere in a launch"
+    ):
+        passes.inline_functions()(program(DOUBLED + main("a = pl.add(x, 1.0)", call)))
+
+
+def test_an_attribute_that_no_body_has_is_an_error():
+    call = "out = self.doubled(a, attrs={'core_num': 2})"
+    with pytest.raises(passes.PassError, match="doubled has the attribute 'core_num', which cannot be kept"):
+        passes.inline_functions()(program(DOUBLED + main("a = pl.add(x, 1.0)", call)))

@@ -11,6 +11,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.structure.dumped import Dumping
 from pypto_tmpl.passes.structure.sources import written_target
 from pypto_tmpl.rewrite import Rewriter, build, flat
 
@@ -83,16 +84,26 @@ class _Inliner(Rewriter):
         helper = self._helper(call)
         if helper is None or not isinstance(call, ir.Call):
             return [stmt]
-        if call.attrs:
-            what = f"the call of {helper.name} has the attribute {min(call.attrs)!r}, which cannot be kept"
+        if others := sorted(key for key in call.attrs if key != "dump_vars"):
+            what = f"the call of {helper.name} has the attribute {others[0]!r}, which cannot be kept"
             raise PassError(what, self._owner, call)
         target = stmt.var if isinstance(stmt, ir.AssignStmt) else None
         expansion = _Copy(helper, call.args, target, self._numbers).expansion()
-        statements = [*expansion.statements, *self._results(stmt, expansion.values)]
+        expanded = self._dumping(expansion.statements, call)
+        statements = [*expanded, *self._results(stmt, expansion.values)]
         if statements and stmt.leading_comments:
             comments = (*stmt.leading_comments, *statements[0].leading_comments)
             statements[0] = build(statements[0], leading_comments=comments)
         return statements
+
+    def _dumping(self, statements: list[ir.Stmt], call: ir.Call) -> list[ir.Stmt]:
+        """The body of a helper whose scopes and calls dump what the call of the helper was to dump."""
+        dumping = Dumping(call.attrs.get("dump_vars", ()))
+        found = list(flat(list(map(dumping.rewrite, statements)))) if dumping.unused else statements
+        if dumping.unused:
+            what = f"{dumping.unused[0].name_hint!r} is to be dumped, but {call.op.name} uses it nowhere in a launch"
+            raise PassError(what, self._owner, call)
+        return found
 
     def expression(self, expr: ir.Expr) -> ir.Expr:
         if isinstance(expr, ir.TupleGetItemExpr) and isinstance(expr.tuple, ir.MakeTuple):
