@@ -32,6 +32,8 @@ def clone(
 
 
 class _Cloning(Rewriter):
+    opens_sequences = False
+
     def __init__(self, rename: Callable[[ir.Var], str], keep: Iterable[ir.Var]) -> None:
         super().__init__()
         self._rename = rename

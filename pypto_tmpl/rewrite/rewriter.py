@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import as_body, direct, flat
 from pypto_tmpl.ir.fields import node_fields_of
+from pypto_tmpl.rewrite.bindings import Bindings
 from pypto_tmpl.rewrite.build import build
 
 N = TypeVar("N")
@@ -30,7 +31,7 @@ _PLACES: dict[type, tuple[str, ...]] = {
     ir.ScopeStmt: ("attrs", "core_num", "slots", "body"),
 }
 _DEFINED = {"var", "loop_var", "iter_args", "return_vars", "params"}
-_BODIES = {"body", "then_body", "else_body"}
+_REWRITTEN = (ir.IRNode, ir.Type, ir.TensorView, ir.TileView, ir.AttrMap)
 
 
 class Rewriter:
@@ -45,7 +46,7 @@ class Rewriter:
     """Whether sequences inside of sequences become their statements, or stay as they are."""
 
     def __init__(self) -> None:
-        self._bound: dict[int, tuple[ir.Var, ir.Expr]] = {}
+        self._bindings = Bindings()
         self._done: dict[int, tuple[object, object]] = {}  # nodes are kept alive: ids are not reused
         self._made: dict[tuple[int, ...], tuple[object, object]] = {}
         self._read: set[int] = set()
@@ -101,23 +102,19 @@ class Rewriter:
 
     def bind(self, old: ir.Var, new: ir.Expr | None) -> None:
         """From here on ``old`` reads as ``new``; as itself again for None."""
-        current = self.bound(old)
         if new is old:
             new = None
-        if current is new:
-            return
-        if new is None:
-            del self._bound[id(old)]
-        else:
-            self._bound[id(old)] = (old, new)
-        if id(old) in self._read:  # what was rewritten with the former meaning is rewritten again
-            self._done.clear()
-            self._read.clear()
+        if not self._bindings.is_bound_to(old, new):
+            self._bindings.bind(old, new)
+            if id(old) in self._read:  # what was rewritten with the former meaning is rewritten again
+                self.forget()
 
     def bound(self, var: ir.Var) -> ir.Expr | None:
-        """What ``var`` reads as at this place, None for itself."""
-        found = self._bound.get(id(var))
-        return found[1] if found else None
+        """What ``var`` reads as at this place, None for itself.
+
+        Raises ValueError for one that reads differently behind the branches of an if before the place.
+        """
+        return self._bindings.value(var)
 
     def emit(self, *statements: ir.Stmt) -> None:
         """Put statements before the one that is being rewritten."""
@@ -130,6 +127,10 @@ class Rewriter:
         """The node, type, view or attribute map rewritten. A statement that becomes several is a sequence."""
         if isinstance(node, ir.Stmt):
             return cast(N, self._run(self.body(node)))
+        if not isinstance(node, _REWRITTEN):
+            raise TypeError(
+                f"{type(self).__name__} rewrites a node, type, view or attribute map, not {node!r}"
+            )
         result = self._run(self._asking(node))
         if isinstance(node, ir.Function) and not isinstance(result, ir.Function):
             raise TypeError(f"function {node.name!r} by itself becomes one function, not {result!r}")
@@ -224,7 +225,7 @@ class Rewriter:
     # Variables that are bound
 
     def _definition(self, var: ir.Var) -> Task:
-        bound = self.bound(var)
+        bound = self._bindings.before_definition(var)
         if isinstance(var, ir.MemRef | ir.WindowBuffer):
             typed = yield self.buffer(var)
         elif isinstance(var, ir.IterArg):
@@ -234,6 +235,9 @@ class Rewriter:
         if typed is not var and isinstance(bound, ir.Var) and _is_copy(bound, typed):
             typed = bound  # bound a second time: one variable stays one
         new = self.definition(var, typed)
+        if not isinstance(new, ir.Var):
+            raise TypeError(f"{var.name_hint!r} is bound here: it becomes a Var, not {_kind(new)}")
+        self._bindings.note_definition(var, new)
         self.bind(var, new)
         return new
 
@@ -256,14 +260,15 @@ class Rewriter:
         if len(old) == len(new) and all(map(operator.is_, old, new)):
             return body
         if not self.opens_sequences:
-            return new[0] if len(new) == 1 else ir.SeqStmts(new, body.span)
+            is_one = len(new) == 1 and not isinstance(body, ir.SeqStmts)
+            return new[0] if is_one else ir.SeqStmts(new, body.span)
         return as_body(new, body.span)
 
     def _statement(self, stmt: ir.Stmt) -> Task:
-        found = self._listed(self.before(stmt))
+        found = self._listed(self.before(stmt), stmt)
         if len(found) == 1 and found[0] is stmt:
             own = self.rewriting(stmt)
-            return self._listed((yield own)) if own is not None else (yield self.usual(stmt))
+            return self._listed((yield own), stmt) if own is not None else (yield self.usual(stmt))
         result: list[ir.Stmt] = []
         for other in found:
             # A statement that comes back is not asked about again.
@@ -282,29 +287,59 @@ class Rewriter:
         specs = {spec.name: spec for spec in node_fields_of(type(stmt))}
         for name in _places(type(stmt), tuple(specs)):
             value = getattr(stmt, name)
-            if value is None:
+            if value is None or name == "else_body":
                 continue
             if name in _DEFINED:
                 many = specs[name].many
                 changes[name] = yield (self._definitions(value) if many else self._definition(value))
-            elif name in _BODIES:
-                changes[name] = yield self.body(value)
+            elif isinstance(stmt, ir.IfStmt) and name == "then_body":
+                changes["then_body"], changes["else_body"] = yield self._branches(stmt)
+            elif name == "body":
+                changes[name] = yield self._own_body(stmt, value)
             else:
                 changes[name] = yield (
                     self._each(stmt, value) if specs[name].many else self._part(stmt, value)
                 )
-        result = self._listed(self.statement(build(stmt, **changes) if changes else stmt))
+        result = self._listed(self.statement(build(stmt, **changes) if changes else stmt), stmt)
         if self._emits:  # what was emitted is bound here only: the next statement asks again
             self._done.clear()
             self._emits = False
         return [*self._emitted.pop(), *result]
 
-    def _listed(self, found: Replacement) -> list[ir.Stmt]:
+    def _branches(self, stmt: ir.IfStmt) -> Task:
+        """Neither branch reads what the other has bound."""
+        mark = self._bindings.enter()
+        then_body = yield self.body(stmt.then_body)
+        if self._bindings.has_bound_since(mark):
+            self.forget()
+        self._bindings.other_branch(mark)
+        else_body = None if stmt.else_body is None else (yield self.body(stmt.else_body))
+        self._bindings.join(mark)
+        if self._bindings.has_bound_since(mark):
+            self.forget()
+        return then_body, else_body
+
+    def _own_body(self, stmt: ir.Stmt, body: ir.Stmt) -> Task:
+        mark = self._bindings.enter()
+        new = yield self.body(body)
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            self._bindings.refuse_versions(mark)
+        return new
+
+    def _listed(self, found: Replacement, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """What ``stmt`` becomes, as a list."""
         if found is None:
             return []
-        if self.opens_sequences:
-            return list(flat(found))
-        return [found] if isinstance(found, ir.Stmt) else list(found)
+        if isinstance(found, ir.Stmt):
+            return list(flat(found)) if self.opens_sequences else [found]
+        listed = list(found) if isinstance(found, Iterable) else [found]
+        for one in listed:
+            if not isinstance(one, ir.Stmt):
+                raise TypeError(
+                    f"{type(self).__name__}: {type(stmt).__name__} becomes a statement, several, or None,"
+                    f" not {_kind(one)}"
+                )
+        return list(flat(listed)) if self.opens_sequences else listed
 
     # Functions and programs
 
@@ -321,13 +356,18 @@ class Rewriter:
             found = yield self._function(function)
             if isinstance(found, ir.Function):
                 functions.append(found)
-            elif found is not None:
+            elif isinstance(found, Iterable):
                 functions += found
+            elif found is not None:
+                raise TypeError(
+                    f"{type(self).__name__}: function {function.name!r} becomes a function, several, or None,"
+                    f" not {_kind(found)}"
+                )
         return build(program, functions=functions)
 
 
-def _direct(body: ir.Stmt) -> tuple[ir.Stmt, ...]:
-    return body.stmts if isinstance(body, ir.SeqStmts) else (body,)
+def _kind(found: object) -> str:
+    return f"a node of class {type(found).__name__}" if isinstance(found, ir.IRNode) else repr(found)
 
 
 def _is_copy(bound: ir.Var, typed: ir.Var) -> bool:

@@ -15,10 +15,13 @@ def substitute(node: N, values: Mapping[ir.Var, ir.Expr]) -> N:
     """``node`` with each variable of ``values`` read as its value, in types and attributes too.
 
     All are replaced at once: what a value names is not replaced again. Raises ValueError for a variable that
-    ``node`` itself binds, and TypeError where only a variable can stand and the value is none.
+    ``node`` itself binds, and TypeError where only a variable can stand and the value is none, for a
+    key that is no variable, and for a value that is no expression.
     """
-    rewriter = _Substituting(values)
-    return rewriter.rewrite(node)
+    for var, value in values.items():
+        if not isinstance(var, ir.Var) or not isinstance(value, ir.Expr):
+            raise TypeError(f"substitute takes expressions by variable, not {value!r} by {var!r}")
+    return _Substituting(values).rewrite(node)
 
 
 class _Substituting(Rewriter):

@@ -309,7 +309,7 @@ class _Engine(Rewriter):
         if known is not None or method is None:
             return known or var
         new: ir.Expr = method(var)
-        self._bound[id(var)] = (var, new)
+        self._bindings.bind(var, new)
         return new
 
     def definition(self, old: ir.Var, typed: ir.Var) -> ir.Var:

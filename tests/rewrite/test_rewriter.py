@@ -1,15 +1,16 @@
 """Rewriting of trees: identity, substitution, statements, variables, and how deep it goes."""
 
 import pytest
-from codegen.builders import as_expr, assign, evaluate, for_loop, function, if_, program, scalar
+from codegen.builders import as_expr, assign, evaluate, for_loop, function, if_, program, scalar, seq
 from corpus_check import Dump, default_corpus, find_dumps
 from drawn_examples import examples
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ir.strategies import IDENTIFIERS, Source, nodes, types
+from passes.test_random_programs import random_kernel
 
 import pypto_tmpl.language as pl
-from pypto_tmpl import ir
+from pypto_tmpl import ir, passes
 from pypto_tmpl.ir.construct import construct
 from pypto_tmpl.ir.fields import fields_of
 from pypto_tmpl.rewrite import Rewriter, as_body, build, clone, flat, substitute
@@ -237,25 +238,120 @@ def test_storage_that_is_shared_stays_shared():
     assert first.var.type.memref.base_ is alloc.var is not base
 
 
+class Versions(Rewriter):
+    """Each definition of ``x`` binds a variable of its own: x_1, x_2, ..."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def definition(self, old, typed):
+        self.count += 1
+        return ir.Var(f"{old.name_hint}_{self.count}", typed.type, U)
+
+
 def test_a_binding_that_changes_holds_from_there_on():
     """Also for an expression that was met before."""
     x = scalar("x")
     shared = ir.Add(x, as_expr(1), x.type.dtype, U)
-
-    class Versions(Rewriter):
-        def __init__(self):
-            super().__init__()
-            self.count = 0
-
-        def definition(self, old, typed):
-            self.count += 1
-            return ir.Var(f"{old.name_hint}_{self.count}", typed.type, U)
-
     body = ir.SeqStmts([assign(x, shared), assign(x, shared), evaluate(shared)], U)
     one, two, three = Versions().rewrite(body).stmts
     assert one.value.left is x
     assert two.value.left is one.var
     assert three.expr.left is two.var
+
+
+def versions(*body):
+    """The statements of a body with versions, as lines."""
+    return ir.python_print(Versions().rewrite(ir.SeqStmts(list(body), U))).splitlines()
+
+
+def test_a_branch_does_not_read_what_the_other_has_bound():
+    """Also for a name that the branch has met before, and in an expression that both share."""
+    x, y = scalar("x"), scalar("y")
+    shared = ir.Add(x, as_expr(1), x.type.dtype, U)
+    inner = if_(ir.ConstBool(True, U), assign(x, as_expr(2)), assign(y, shared))
+    body = [
+        assign(x, as_expr(0)),
+        if_(ir.ConstBool(True, U), seq(assign(x, as_expr(1)), inner), evaluate(shared)),
+    ]
+    first, branch = Versions().rewrite(ir.SeqStmts(body, U)).stmts
+    second, nested = branch.then_body.stmts
+    assert [stmt.var.name_hint for stmt in (first, second, nested.then_body)] == ["x_1", "x_2", "x_3"]
+    assert nested.else_body.value.left is second.var
+    assert branch.else_body.expr.left is first.var
+
+
+def test_a_variable_from_outside_that_a_branch_binds_is_itself_in_the_other():
+    x, y = scalar("x"), scalar("y")
+    branch = Versions().rewrite(if_(ir.ConstBool(True, U), assign(x, as_expr(1)), assign(y, x)))
+    assert branch.else_body.value is x
+
+
+@pytest.mark.parametrize("other", [None, 2])
+def test_what_differs_behind_the_branches_cannot_be_read(other):
+    x = scalar("x")
+    other = None if other is None else assign(x, as_expr(other))
+    branch = if_(ir.ConstBool(True, U), assign(x, as_expr(1)), other)
+    with pytest.raises(
+        ValueError, match="'x' reads as one variable behind one branch of an if and as another"
+    ):
+        versions(assign(x, as_expr(0)), branch, evaluate(x))
+    first, _, again, last = (
+        Versions()
+        .rewrite(ir.SeqStmts([assign(x, as_expr(0)), branch, assign(x, as_expr(3)), evaluate(x)], U))
+        .stmts
+    )
+    assert last.expr is again.var is not first.var  # bound anew, it is known again
+
+
+def test_both_branches_may_bind_what_is_read_behind_them_only_to_one_variable():
+    x = scalar("x")
+    branch = if_(ir.ConstBool(True, U), assign(x, as_expr(1)), assign(x, as_expr(2)))
+    with pytest.raises(ValueError, match="'x' reads as one variable"):
+        versions(branch, evaluate(x))
+    new, read = clone(ir.SeqStmts([branch, evaluate(x)], U)).stmts
+    assert new.then_body.var is new.else_body.var is read.expr is not x
+
+
+def test_a_loop_has_no_version_of_its_own():
+    x, i = scalar("x"), scalar("i")
+    loop = for_loop(i, 2, assign(x, ir.Add(x, as_expr(1), x.type.dtype, U)))
+    with pytest.raises(ValueError, match="'x' is bound before a loop and, to another variable, in it"):
+        versions(assign(x, as_expr(0)), loop)
+    inside = for_loop(i, 2, seq(assign(x, as_expr(1)), assign(x, x)))
+    one, two = flat(Versions().rewrite(inside).body)
+    assert two.value is one.var is not two.var
+
+
+@pytest.mark.parametrize(
+    ("hook", "becomes", "message"),
+    [
+        ("statement", 5, "Odd: AssignStmt becomes a statement, several, or None, not 5"),
+        ("statement", [5], "Odd: AssignStmt becomes a statement, several, or None, not 5"),
+        ("before", "x", "Odd: AssignStmt becomes a statement, several, or None, not 'x'"),
+        ("definition", as_expr(1), "'x' is bound here: it becomes a Var, not a node of class ConstInt"),
+        ("function", 5, "Odd: function 'f' becomes a function, several, or None, not 5"),
+    ],
+)
+def test_a_hook_that_gives_something_else(hook, becomes, message):
+    Odd = type("Odd", (Rewriter,), {hook: lambda self, *_: becomes})
+    with pytest.raises(TypeError) as raised:
+        Odd().rewrite(program(function("f", [], assign(scalar("x"), as_expr(1)))))
+    assert str(raised.value) == message
+
+
+def test_what_cannot_be_rewritten():
+    with pytest.raises(TypeError, match="Rewriter rewrites a node, type, view or attribute map, not 5"):
+        Rewriter().rewrite(5)
+
+
+def test_substitution_takes_variables_and_expressions():
+    x = scalar("x")
+    with pytest.raises(TypeError, match="substitute takes expressions by variable, not .* by 'x'"):
+        substitute(evaluate(x), {"x": as_expr(1)})
+    with pytest.raises(TypeError, match="substitute takes expressions by variable, not 1 by"):
+        substitute(evaluate(x), {x: 1})
 
 
 def test_a_parameter_whose_type_names_another_follows_it():
@@ -265,7 +361,7 @@ def test_a_parameter_whose_type_names_another_follows_it():
     copy = clone(kernel)
     assert copy.params[0].type.shape[0] is copy.params[1]
     assert copy.params[1] is not n
-    assert copy.body.expr is copy.params[0]
+    assert copy.body.stmts[0].expr is copy.params[0]
 
 
 # Copies
@@ -282,6 +378,12 @@ def test_a_clone_binds_variables_of_its_own():
     assert ir.structural_equal(copy, body, enable_auto_mapping=True)
 
 
+def test_a_clone_has_the_sequences_of_the_original():
+    inner = ir.SeqStmts([assign(scalar("x"), as_expr(1)), ir.SeqStmts([evaluate(as_expr(2))], U)], U)
+    kernel = function("f", [], ir.SeqStmts([inner], U))
+    assert ir.structural_equal(clone(kernel), kernel, enable_auto_mapping=True)
+
+
 def test_a_clone_keeps_what_it_is_told_to():
     x, y = scalar("x"), scalar("y")
     first, second = clone(ir.SeqStmts([assign(x, y), assign(y, x)], U), keep=[x]).stmts
@@ -289,15 +391,23 @@ def test_a_clone_keeps_what_it_is_told_to():
     assert second.var is not y
 
 
-@given(st.sampled_from(DUMPS))
-@settings(max_examples=15, deadline=None)
-def test_a_program_of_clones_prints_and_reads_back(dump):
-    node = ir.deserialize_from_file(str(dump.path))
+def prints_and_reads_back(node):
     functions = [clone(one, lambda var: f"{var.name_hint}_c") for one in node.functions.values()]
     copies = build(node, functions=functions)
     text = ir.python_print(copies)
     assert ir.structural_equal(copies, node, enable_auto_mapping=True)
     assert ir.python_print(pl.parse(text)) == text
+
+
+@pytest.mark.parametrize("dump", DUMPS[::3], ids=str)
+def test_a_program_of_clones_prints_and_reads_back(dump):
+    prints_and_reads_back(ir.deserialize_from_file(str(dump.path)))
+
+
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_a_random_program_of_clones_prints_and_reads_back(data):
+    prints_and_reads_back(passes.normalize_stmt_structure()(random_kernel(data)))
 
 
 # How deep
@@ -309,7 +419,7 @@ def test_nested_branches_do_not_recurse():
     for _ in range(5_000):
         body = if_(ir.ConstBool(True, U), body)
     assert Rewriter().rewrite(body) is body
-    new = substitute(function("f", [], body), {x: as_expr(7)}).body
+    (new,) = substitute(function("f", [], body), {x: as_expr(7)}).body.stmts
     for _ in range(5_000):
         new = new.then_body
     assert new.value.left.value == 7
@@ -321,7 +431,7 @@ def test_a_long_function_and_a_deep_expression():
     statements = [assign(scalar(f"v{i}"), ir.Add(x, as_expr(i), x.type.dtype, U)) for i in range(100_000)]
     whole = program(function("f", [], as_body(statements, U)))
     assert Rewriter().rewrite(whole) is whole
-    new = substitute(whole["f"].body, {x: as_expr(5)})
+    (new,) = substitute(whole["f"].body, {x: as_expr(5)}).stmts
     assert len(new.stmts) == 100_000
     assert new.stmts[-1].value.left.value == 5
     total = x
