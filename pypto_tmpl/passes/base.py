@@ -37,6 +37,18 @@ class Pass(ABC):
     produces: ClassVar[frozenset[IRProperty]] = frozenset()
     invalidates: ClassVar[frozenset[IRProperty]] = frozenset()
 
+    def __init_subclass__(cls) -> None:
+        for name in ("requires", "produces", "invalidates"):
+            given = vars(cls).get(name, frozenset())
+            wrong = (
+                [given]
+                if isinstance(given, str)
+                else [one for one in given if not isinstance(one, IRProperty)]
+            )
+            if wrong:
+                known = f"; IRProperty.{wrong[0]}" if wrong[0] in IRProperty.__members__ else ""
+                raise TypeError(f"{cls.__name__}.{name} is a set of IRProperty, {wrong[0]!r} is none{known}")
+
     @abstractmethod
     def transform(self, program: ir.Program, context: PassContext) -> ir.Program:
         """The program after the pass."""
@@ -49,6 +61,8 @@ class Pass(ABC):
         for instrument in context.get_instruments():
             instrument.before_pass(self, program)
         result = self.transform(program, context)
+        if not isinstance(result, ir.Program):
+            raise TypeError(f"{self.get_name()} gives an ir.Program, got {result!r}")
         for instrument in context.get_instruments():
             instrument.after_pass(self, result)
         return result
@@ -99,6 +113,9 @@ class FunctionPass(Pass):
 
     def transform(self, program: ir.Program, context: PassContext) -> ir.Program:
         functions = [self.run(function, context) for function in program.functions.values()]
+        for before, after in zip(program.functions.values(), functions, strict=True):
+            if not isinstance(after, ir.Function):
+                raise TypeError(f"{self.get_name()} makes an ir.Function of {before.name!r}, got {after!r}")
         return build(program, functions=functions)
 
 

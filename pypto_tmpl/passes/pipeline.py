@@ -30,6 +30,8 @@ class PassPipeline:
 
     def add_pass(self, pass_: Pass) -> None:
         """Append a pass."""
+        if isinstance(pass_, type) and issubclass(pass_, Pass):
+            raise TypeError(f"a PassPipeline holds passes: write {pass_.__name__}(), not {pass_.__name__}")
         if not isinstance(pass_, Pass):
             raise TypeError(f"a PassPipeline holds passes, got {type(pass_).__name__}")
         self._passes.append(pass_)

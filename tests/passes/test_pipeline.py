@@ -7,6 +7,7 @@ import pytest
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import backend, ir, passes
+from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.settings import get_default_diagnostic_phase
 
 P = ir.IRProperty
@@ -55,6 +56,40 @@ def test_what_is_no_pass_and_what_is_no_program(program):
         passes.PassPipeline([lambda node: node])
     with pytest.raises(TypeError, match=r"FlattenCallExpr takes an ir\.Program, got Function"):
         passes.flatten_call_expr()(program["kernel"])
+
+
+def test_a_class_is_no_pass():
+    with pytest.raises(
+        TypeError, match=r"a PassPipeline holds passes: write FlattenCallExpr\(\), not Flatten"
+    ):
+        passes.PassPipeline([type(passes.flatten_call_expr())])
+
+
+@pytest.mark.parametrize("given", [None, 3])
+def test_a_pass_that_gives_no_ir(program, given):
+    with pytest.raises(TypeError, match=f"Odd makes an ir.Function of 'kernel', got {given}"):
+        passes.create_function_pass(lambda function: given, "Odd")(program)
+    with pytest.raises(TypeError, match=f"Odd gives an ir.Program, got {given}"):
+        passes.PassPipeline([passes.create_program_pass(lambda node: given, "Odd")]).run(program)
+
+
+@pytest.mark.parametrize("key", ["requires", "produces", "invalidates"])
+@pytest.mark.parametrize("given", [{"SSAForm"}, "SSAForm"])
+def test_properties_are_no_strings(key, given):
+    with pytest.raises(
+        TypeError, match=f"Odd.{key} is a set of IRProperty, 'SSAForm' is none; IRProperty.SSAForm"
+    ):
+        type("Odd", (FunctionPass,), {key: given})
+
+
+def test_a_pipeline_leaves_it_to_an_instrument_what_a_pass_requires(program):
+    wants = same("Wants", [], required=[P.NoNestedCalls])
+    assert passes.PassPipeline([wants]).run(program) is program
+    with (
+        passes.PassContext([passes.VerificationInstrument(passes.VerificationMode.BEFORE)]),
+        pytest.raises(passes.VerificationError, match="NoNestedCall 201: tile.exp"),
+    ):
+        passes.PassPipeline([wants]).run(program)
 
 
 def test_a_program_pass_of_a_python_function(program):
