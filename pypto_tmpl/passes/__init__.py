@@ -60,6 +60,9 @@ from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops as unroll_loops
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import (
     FuseCreateAssembleToSlice as fuse_create_assemble_to_slice,
 )
+from pypto_tmpl.passes.tensor.optimize_orch_tensors import (
+    OptimizeOrchTensors as optimize_orch_tensors,
+)
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import (
     ConvertTensorToTileOps as convert_tensor_to_tile_ops,
 )
@@ -110,6 +113,7 @@ __all__ = [
     "make_pass",
     "make_roundtrip_instrument",
     "normalize_stmt_structure",
+    "optimize_orch_tensors",
     "outline_cluster_scopes",
     "outline_hierarchy_scopes",
     "outline_incore_scopes",

@@ -17,6 +17,7 @@ from pypto_tmpl.passes.structure.inline_functions import InlineFunctions
 from pypto_tmpl.passes.structure.normalize_stmt_structure import NormalizeStmtStructure
 from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import FuseCreateAssembleToSlice
+from pypto_tmpl.passes.tensor.optimize_orch_tensors import OptimizeOrchTensors
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import ConvertTensorToTileOps
 
 PASSES: dict[str, type[Pass]] = {
@@ -33,6 +34,7 @@ PASSES: dict[str, type[Pass]] = {
         OutlineIncoreScopes,
         OutlineClusterScopes,
         ConvertTensorToTileOps,
+        OptimizeOrchTensors,
         FuseCreateAssembleToSlice,
     )
 }
