@@ -86,17 +86,66 @@ def test_a_tensor_that_was_written_is_loaded_where_it_is_read():
 
 REFUSED = [
     (["t = pl.tensor.div(c, x)", STORE], "the left side is \\[M, 1\\]"),
+    (["a = pl.matmul(x, x, b_trans=True, out_dtype=pl.BF16)"], "a product of tiles is fp32"),
     (["pl.tensor.write(out, [0, 0], 1.0)", STORE.replace(" t,", " x,")], "by elements and by parts"),
     (["a = pl.exp(x)", "for i, (v,) in pl.range(3, init_values=(a,)):", "    w = pl.mul(v, 2.0)",
       "    o = pl.assemble(out, w, [0, 0])", "    t = pl.yield_(o)"], "'v' is a tile here"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("lines", "message"), REFUSED, ids=["column", "mixed writes", "tile and tensor"])
+@pytest.mark.parametrize(
+    ("lines", "message"), REFUSED, ids=["column", "dtype", "mixed writes", "tile and tensor"]
+)
 def test_what_cannot_be_done_is_refused(lines, message):
     with pytest.raises(passes.PassError, match=message) as caught:
         converted(*lines)
     assert "in function 'kernel'" in str(caught.value)
+
+
+SQUARE = """
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[16, 16], pl.FP32], y: pl.Tensor[[16, 16], pl.FP32],
+               out: pl.Out[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
+"""
+PRODUCT = "a = pl.matmul(x, y, out_dtype=pl.FP32)"
+SHARED = {
+    "accumulated over": [PRODUCT, "b = pl.matmul_acc(a, x, y)", "t = pl.sub(b, a)"],
+    "accumulated over in every round": [
+        PRODUCT, "for i, (c,) in pl.range(2, init_values=(a,)):", "    b = pl.matmul_acc(a, x, y)",
+        "    t = pl.yield_(b)",
+    ],
+    "start of two sums": [
+        "z = pl.full([16, 16], dtype=pl.FP32, value=0.0)",
+        "for i, (c,) in pl.range(2, init_values=(z,)):", "    d = pl.matmul_acc(c, x, y)",
+        "    a = pl.yield_(d)",
+        "for i, (c,) in pl.range(2, init_values=(z,)):", "    d = pl.matmul_acc(c, y, x)",
+        "    b = pl.yield_(d)",
+        "t = pl.sub(a, b)",
+    ],
+    "window of what is changed": [
+        "a = pl.mul(x, 2.0)", "w = pl.tensor.slice(a, [16, 16], [0, 0])",
+        "b = pl.assemble(a, pl.tensor.slice(x, [8, 16], [0, 0]), [0, 0])", "t = pl.add(b, w)",
+    ],
+    "window that is changed": [
+        "a = pl.mul(x, 2.0)", "w = pl.tensor.slice(a, [8, 16], [0, 0])",
+        "b = pl.assemble(w, pl.tensor.slice(x, [4, 16], [0, 0]), [0, 0])", "t = pl.assemble(a, b, [8, 0])",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", SHARED.values(), ids=SHARED.keys())
+def test_tiles_that_share_storage_must_not_change_each_other(lines):
+    node = program(SQUARE + "".join(f"        {line}\n" for line in (*lines, STORE, "return out")))
+    node = passes.PassPipeline([passes.flatten_call_expr()]).run(node)
+    with pytest.raises(passes.PassError, match="would change: its storage is written before it is read"):
+        passes.make_pass("ConvertTensorToTileOps")(node)
+
+
+def test_sides_of_a_branch_do_not_change_each_other():
+    lines = [PRODUCT, "if n > 0:", "    b = pl.matmul_acc(a, x, y)", "    t = pl.yield_(b)", "else:",
+             "    c = pl.mul(a, 2.0)", "    t = pl.yield_(c)", STORE, "return out"]  # fmt: skip
+    text = SQUARE.replace("def kernel(self, ", "def kernel(self, n: pl.Scalar[pl.INDEX], ")
+    passes.make_pass("ConvertTensorToTileOps")(program(text + "".join(f"        {line}\n" for line in lines)))
 
 
 RETURNING = """

@@ -26,7 +26,7 @@ class Demand:
         for stmt in statements(body):
             for read in own_reads(stmt):
                 self._uses[id(read)] = self._uses.get(id(read), 0) + 1
-            for var, source in _flows(stmt):
+            for var, source in flows(stmt):
                 self._sources.setdefault(id(var), []).append(source)
             value = stmt.value if isinstance(stmt, ir.AssignStmt) else getattr(stmt, "expr", None)
             if isinstance(value, ir.Call):
@@ -78,7 +78,7 @@ class Demand:
         return found
 
 
-def _flows(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Expr]]:
+def flows(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Expr]]:
     """The variables that a statement binds to values of others."""
     if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Var):
         yield stmt.var, stmt.value

@@ -17,6 +17,7 @@ from pypto_tmpl.passes.tensor_to_tile.directions import written_tensors
 from pypto_tmpl.passes.tensor_to_tile.lowering import Lowering, load_of
 from pypto_tmpl.passes.tensor_to_tile.plans import plan_of
 from pypto_tmpl.passes.tensor_to_tile.rules import RULES
+from pypto_tmpl.passes.tensor_to_tile.storage import Sharing, refuse_shared_writes
 from pypto_tmpl.rewrite import Rewriter, as_body, base_name, build, flat
 from pypto_tmpl.rewrite.rewriter import Task
 
@@ -33,8 +34,11 @@ def with_tiles(function: ir.Function, backend: BackendFacts | None) -> ir.Functi
             load = load_of(param, MemorySpace.Vec, param.span)
             loaded[id(param)] = tile = ir.Var(f"{base_name(param.name_hint)}__tile", load.type, param.span)
             loads.append(ir.AssignStmt(tile, load, param.span))
-    body = _Tiles(function, demand, loaded, flat_gather).rewrite(function.body)
-    return build(function, body=as_body([*loads, *flat(body)], body.span) if loads else body)
+    tiles = _Tiles(function, demand, loaded, flat_gather)
+    body = tiles.rewrite(function.body)
+    result = build(function, body=as_body([*loads, *flat(body)], body.span) if loads else body)
+    refuse_shared_writes(result, tiles.sharing)
+    return result
 
 
 def _read_after_writes(function: ir.Function) -> Iterator[int]:
@@ -63,6 +67,7 @@ class _Tiles(Rewriter):
         self._demand = demand
         self._loaded = loaded
         self._flat_gather = flat_gather
+        self.sharing = Sharing()
         self._typed_like: dict[int, ir.Expr] = {}
         self._targets: dict[int, tuple[ir.Var, ...]] = {}
         self._is_tile: dict[int, bool] = {}
@@ -95,6 +100,7 @@ class _Tiles(Rewriter):
             return [*lowering.made, build(stmt, expr=value)]
         tile = ir.Var(f"{base_name(var.name_hint)}__tile", value.type, var.span)
         self.bind(var, tile)
+        self.sharing.note(before, tile, value)
         return [*lowering.made, ir.AssignStmt(tile, value, stmt.span)]
 
     def _renamed(self, stmt: ir.AssignStmt) -> Task:

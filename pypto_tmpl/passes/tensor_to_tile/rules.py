@@ -10,7 +10,6 @@ from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.passes.tensor_to_tile.lowering import Lowering
 from pypto_tmpl.passes.tensor_to_tile.moves import expand_clone, gather, paged_gather, scatter, staged
 from pypto_tmpl.passes.tensor_to_tile.plans import is_column_of
-from pypto_tmpl.rewrite import build
 
 Rule = Callable[[Lowering], ir.Expr]
 _MATRIX = 2
@@ -117,9 +116,12 @@ def product(lowering: Lowering) -> ir.Expr:
 
 
 def _of_dtype(lowering: Lowering, call: ir.Call) -> ir.Call:
+    """The product itself, which has the dtype that tiles give, not any other."""
     before, found = lowering.before.type, call.type
     assert isinstance(before, ir.TensorType) and isinstance(found, ir.TileType)
-    return call if before.dtype == found.dtype else build(call, type=build(found, dtype=before.dtype))
+    if before.dtype != found.dtype:
+        raise lowering.error(f"a product of tiles is {found.dtype}, not {before.dtype}: cast it after that")
+    return call
 
 
 def _factor(lowering: Lowering, name: str, transposed: str) -> ir.Expr:
