@@ -108,7 +108,11 @@ class Outliner(Rewriter):
         opened = self._open.pop() if isinstance(stmt, ir.ScopeStmt) else None
         if opened is None or not isinstance(stmt, ir.ScopeStmt):
             return stmt
-        region = region_of(stmt, self._uses - opened.uses, self._defined, self.callees, self.exports_stores)
+
+        def is_read_outside(var: ir.Var) -> bool:
+            return self._uses[id(var)] > opened.uses[id(var)]
+
+        region = region_of(stmt, is_read_outside, self._defined, self.callees, self.exports_stores)
         self.made.append(region.function(opened.name, self.kind(stmt)))
         return self._call(opened.name, region)
 

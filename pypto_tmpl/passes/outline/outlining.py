@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pypto_tmpl import ir
@@ -75,9 +74,13 @@ def unwrapped(stmt: ir.Stmt) -> ir.Stmt:
 
 
 def region_of(
-    scope: ir.ScopeStmt, used: Counter[int], defined: set[int], callees: Callees, exports_stores: bool
+    scope: ir.ScopeStmt,
+    is_read_outside: Callable[[ir.Var], bool],
+    defined: set[int],
+    callees: Callees,
+    exports_stores: bool,
 ) -> Region:
-    """The region of a scope in a function that defines ``defined`` and reads ``used`` outside of it.
+    """The region of a scope in a function that defines ``defined``.
 
     With ``exports_stores``, what a tile is stored into is an output, too, where nothing reads it, or where
     the store stands in a scope inside of the region: its name in the function is ``<base>__store``.
@@ -85,7 +88,7 @@ def region_of(
     body = scope.body
     inside = all_definitions(body)
     inputs = {id(var): var for var in reads(body) if id(var) not in inside and id(var) in defined}
-    outputs = [var for var in visible_definitions(body) if used[id(var)]]
+    outputs = [var for var in visible_definitions(body) if is_read_outside(var)]
     origins = Origins(body, callees)
     exported = list(_unread_stores(body, inputs, outputs)) if exports_stores else []
     outputs = [var for var in outputs if not any(var is other for other in exported)]

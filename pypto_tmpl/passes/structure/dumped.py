@@ -9,7 +9,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.rewrite import Rewriter, build
 
 _SCOPES = (ir.InCoreScopeStmt, ir.HierarchyScopeStmt, ir.SpmdScopeStmt)  # those with the keyword ``dumps``
-_Launch = TypeVar("_Launch", ir.Stmt, ir.Call, ir.Submit)
+_Launch = TypeVar("_Launch", bound=ir.Stmt | ir.Call | ir.Submit)
 
 
 class Dumping(Rewriter):
@@ -27,8 +27,9 @@ class Dumping(Rewriter):
         return self._with_dumps(stmt, stmt.attrs, [stmt.body]) if isinstance(stmt, _SCOPES) else stmt
 
     def expression(self, expr: ir.Expr) -> ir.Expr:
-        is_launch = isinstance(expr, ir.Call | ir.Submit) and isinstance(expr.op, ir.GlobalVar)
-        return self._with_dumps(expr, expr.attrs, expr.args) if is_launch else expr
+        if isinstance(expr, ir.Call | ir.Submit) and isinstance(expr.op, ir.GlobalVar):
+            return self._with_dumps(expr, expr.attrs, expr.args)
+        return expr
 
     def _with_dumps(self, launch: _Launch, attrs: ir.AttrMap, parts: Iterable[ir.IRNode]) -> _Launch:
         used = {id(node) for part in parts for node in ir.walk(part) if isinstance(node, ir.Var)}
@@ -36,6 +37,6 @@ class Dumping(Rewriter):
         if not own:
             return launch
         self.unused = [var for var in self.unused if id(var) not in used]
-        before = attrs.get("dump_vars", ())
+        before: tuple[ir.Var, ...] = attrs.get("dump_vars", ())
         added = [var for var in own if all(var is not other for other in before)]
         return build(launch, attrs=attrs.with_(dump_vars=(*before, *added)))

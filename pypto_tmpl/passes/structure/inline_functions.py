@@ -101,7 +101,8 @@ class _Inliner(Rewriter):
         dumping = Dumping(call.attrs.get("dump_vars", ()))
         found = list(flat(list(map(dumping.rewrite, statements)))) if dumping.unused else statements
         if dumping.unused:
-            what = f"{dumping.unused[0].name_hint!r} is to be dumped, but {call.op.name} uses it nowhere in a launch"
+            name = dumping.unused[0].name_hint
+            what = f"{name!r} is to be dumped, but {call.op.name} uses it nowhere in a launch"
             raise PassError(what, self._owner, call)
         return found
 
@@ -213,7 +214,8 @@ def _value_of(stmt: ir.Stmt) -> ir.Expr | None:
 def _assignments_of(param: ir.Var, body: ir.Stmt) -> tuple[bool, bool]:
     """Whether a body assigns a parameter, and whether all that it assigns is that, written in place."""
     values = [s.value for s in ir.walk(body) if isinstance(s, ir.AssignStmt) and s.var is param]
-    return bool(values), all(written_target(value) is param for value in values)
+    is_in_place = all(isinstance(v, ir.Call) and written_target(v) is param for v in values)
+    return bool(values), is_in_place
 
 
 def _callees_first(helpers: Mapping[str, ir.Function]) -> list[str]:

@@ -39,7 +39,9 @@ class Families:
         """The group of a variable."""
         key = id(expr)
         while key in self._next:
-            key = self._next[key]
+            following = self._next[key]
+            self._next[key] = self._next.get(following, following)  # the next search has half the way
+            key = following
         return key
 
     def _join(self, first: ir.Expr, *others: ir.Expr) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -61,20 +63,49 @@ def _fused(function: ir.Function, callees: Callees) -> ir.Function:
     return _Uncarried(targets, families).rewrite(fused)
 
 
+class _Block:
+    """Where in a list of statements tensors are looked at, and where variables are defined."""
+
+    def __init__(self, stmts: list[ir.Stmt], families: Families) -> None:
+        self.place_of = {id(stmt): place for place, stmt in enumerate(stmts)}
+        self._touched: dict[int, list[int]] = defaultdict(list)
+        self._defined: dict[int, list[int]] = defaultdict(list)
+        for place, stmt in enumerate(stmts):
+            for family in {families.of(node) for node in ir.walk(stmt) if isinstance(node, ir.Var)}:
+                self._touched[family].append(place)
+            for key in all_definitions(stmt):
+                self._defined[key].append(place)
+
+    def touches(self, family: int, start: int, end: int | None = None) -> bool:
+        """Whether one of the statements from ``start`` to before ``end`` looks at a tensor of a family."""
+        return _has_between(self._touched[family], start, end)
+
+    def defines(self, var: ir.Var, start: int, end: int) -> bool:
+        """Whether one of the statements from ``start`` to before ``end`` defines a variable."""
+        return _has_between(self._defined[id(var)], start, end)
+
+
+def _has_between(places: list[int], start: int, end: int | None) -> bool:
+    at = bisect_left(places, start)
+    return at < len(places) and (end is None or places[at] < end)
+
+
 def _fusions(function: ir.Function, families: Families) -> Iterator[_Fusion]:
-    assembles = [s for s in statements(function.body) if isinstance(s, ir.AssignStmt) and _is(s, _ASSEMBLE)]
+    assembles: dict[int, list[ir.AssignStmt]] = defaultdict(list)
     for stmt in statements(function.body):
+        if isinstance(stmt, ir.AssignStmt) and _is(stmt, _ASSEMBLE):
+            assembles[families.of(_source(stmt))].append(stmt)
+    for stmt in statements(function.body) if assembles else ():
         if not isinstance(stmt, ir.SeqStmts):
             continue
-        block = list(flat(stmt))
-        for place, create in enumerate(block):
-            if not isinstance(create, ir.AssignStmt) or not _is(create, _CREATE):
-                continue
-            own = [s for s in assembles if families.of(_source(s)) == families.of(create.var)]
-            if len(own) == 1 and any(own[0] is other for other in block[place:]):
-                fusion = _Fusion(create, own[0])
-                if _is_legal(fusion, block[place:], families):
-                    yield fusion
+        found = list(flat(stmt))
+        creates = [s for s in found if isinstance(s, ir.AssignStmt) and _is(s, _CREATE)]
+        block = _Block(found if creates else [], families)
+        for create in creates:
+            own = assembles[families.of(create.var)]
+            fusion = _Fusion(create, own[0]) if len(own) == 1 else None
+            if fusion is not None and _is_legal(fusion, block, families):
+                yield fusion
 
 
 def _is(stmt: ir.AssignStmt, op: str) -> bool:
@@ -88,26 +119,21 @@ def _source(assemble: ir.AssignStmt) -> ir.Expr:
     return assemble.value.args[1]
 
 
-def _is_legal(fusion: _Fusion, block: list[ir.Stmt], families: Families) -> bool:
-    """Whether the window may be taken where the buffer is created; ``block`` begins there."""
+def _is_legal(fusion: _Fusion, block: _Block, families: Families) -> bool:
+    """Whether the window may be taken where the buffer is created, in the block of the assemble."""
     target, _, offsets = fusion.operands
     assert isinstance(fusion.create.value, ir.Call)
     buffer, whole = families.of(fusion.create.var), families.of(target)
-    end = next(place for place, stmt in enumerate(block) if stmt is fusion.assemble)
-    between, behind = block[1:end], block[end + 1 :]
-    defined = {key for stmt in between for key in all_definitions(stmt)}
-    needed = {id(node) for node in (target, *ir.walk(offsets)) if isinstance(node, ir.Var)}
+    start, end = block.place_of[id(fusion.create)], block.place_of.get(id(fusion.assemble), -1)
+    needed = [node for node in (target, *ir.walk(offsets)) if isinstance(node, ir.Var)]
     return (
-        buffer != whole
+        start < end
+        and buffer != whole
         and "init_value" not in fusion.create.value.kwargs
-        and not needed & {id(fusion.create.var), *defined}
-        and not any(_touches(stmt, whole, families) for stmt in between)
-        and not any(_touches(stmt, buffer, families) for stmt in behind)
+        and not any(block.defines(var, start, end) for var in needed)
+        and not block.touches(whole, start + 1, end)
+        and not block.touches(buffer, end + 1)
     )
-
-
-def _touches(stmt: ir.Stmt, family: int, families: Families) -> bool:
-    return any(isinstance(node, ir.Var) and families.of(node) == family for node in ir.walk(stmt))
 
 
 class _Fuse(Rewriter):
