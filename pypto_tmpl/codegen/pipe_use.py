@@ -56,24 +56,25 @@ def pipe_use(
     """What the functions of a program do, of which ``texts`` has the text by name."""
     if not groups:
         return EVERY_USE
-    codes = {name: code_in("\n".join(parts)) for name, parts in texts.items()}
-    text = "\n".join(codes.values())
-    methods = frozenset(_METHOD.findall(text))
-    found = _PLAIN_TRANSFER.findall(text)
-    is_plain = len(found) == len(_TRANSFER.findall(text)) and not _PARTLY_VALID.search(text)
-    splits = {code for code in found if code}
+    codes = {name: [*map(code_in, parts)] for name, parts in texts.items()}
+    every = [code for parts in codes.values() for code in parts]
+    methods = {method for code in every for method in _METHOD.findall(code)}
+    plain = [split for code in every for split in _PLAIN_TRANSFER.findall(code)]
+    has_others = len(plain) < sum(len(_TRANSFER.findall(code)) for code in every)
+    regions = has_others or any(map(_PARTLY_VALID.search, every))
+    splits = {*plain} - {""}
     return PipeUse(
-        methods & _METHODS,
-        cuts=not is_plain or bool(splits - {"0"}),
-        mixes_splits=not is_plain or len(splits) > 1,
-        regions=not is_plain,
+        _METHODS & methods,
+        cuts=regions or bool(splits - {"0"}),
+        mixes_splits=regions or len(splits) > 1,
+        regions=regions,
         nests=_nests(codes, kernels, groups),
     )
 
 
-def _nests(codes: Mapping[str, str], kernels: KernelMap, groups: Mapping[str, GroupMeta]) -> bool:
+def _nests(codes: Mapping[str, Sequence[str]], kernels: KernelMap, groups: Mapping[str, GroupMeta]) -> bool:
     """Whether a function that a lane runs may start lanes."""
     names = {name for meta in groups.values() for name in (meta.aic, meta.aiv) if name is not None}
     names |= {f.name for f in kernels.functions.values() if kernels.runs_on_two_lanes(f)}
     reached = {part.name for name in names for part in kernels.reachable(kernels.functions[name])}
-    return any(_STARTS_LANES in codes[name] for name in reached)
+    return any(_STARTS_LANES in code for name in reached for code in codes[name])
