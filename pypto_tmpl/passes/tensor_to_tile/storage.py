@@ -36,13 +36,13 @@ def refuse_shared_writes(function: ir.Function, sharing: Sharing) -> None:
     if not sharing.windows and not sharing.overwriting:
         return
     storage = _Storage(function)
-    for result in sharing.overwriting:
+    for result in filter(storage.has_many_uses, sharing.overwriting):
         place = storage.place_of(result)
         operand = next(iter(storage.written(place)), None)
         if operand is not None:
             names = (storage.family(operand) - storage.derived(result)) | {id(operand)}
             storage.refuse_reads(names, place)
-    for window in sharing.windows:
+    for window in filter(storage.has_many_uses, sharing.windows):
         of_window = storage.derived(window)
         family = storage.family(window)
         for target, place in storage.writes_into(family):
@@ -66,6 +66,8 @@ class _Storage:
         self._function = function
         self.places = list(_places(function.body))
         self._place: dict[int, int] = {}
+        self._families: dict[int, set[int]] = {}
+        self._used_once: dict[int, bool] = {}
         self._reads: dict[int, list[tuple[int, ir.Var]]] = {}
         self._writes: dict[int, list[int]] = {}
         self._loops: dict[int, tuple[ir.Stmt, ...]] = {}
@@ -92,7 +94,26 @@ class _Storage:
 
     def family(self, var: ir.Var) -> set[int]:
         """The variables (ids) that may share storage with one, itself too."""
-        return _closure(id(var), self._beside)
+        if id(var) not in self._families:
+            found = _closure(id(var), self._beside)
+            self._families |= dict.fromkeys(found, found)
+        return self._families[id(var)]
+
+    def has_many_uses(self, var: ir.Var) -> bool:
+        """Whether one of those that may share storage with a variable is used twice, or again in a loop.
+
+        If not, each of them is the last one when it is used.
+        """
+        family = self.family(var)
+        key = id(family)
+        if key not in self._used_once:
+            self._used_once[key] = all(self._is_used_once(name) for name in family)
+        return not self._used_once[key]
+
+    def _is_used_once(self, name: int) -> bool:
+        reads = self._reads.get(name, [])
+        around = self._loops.get(name, ())
+        return not reads or (len(reads) == 1 and self.places[reads[0][0]].loops == around)
 
     def derived(self, var: ir.Var) -> set[int]:
         """The variables (ids) that a variable, or a part of it, becomes."""
