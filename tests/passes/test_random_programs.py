@@ -1,5 +1,7 @@
 """Programs at random compute the same before and after passes, by an interpreter of the IR."""
 
+import os
+
 from codegen.builders import Inline, U, as_expr, assign, call, carry, function, program, ret, scalar
 from codegen.interpreter import Interpreter
 from codegen.test_random_programs import HINTS, PAIR, Maker
@@ -19,8 +21,9 @@ ON_SCALARS = (
     "NormalizeStmtStructure",
     "FlattenCallExpr",
 )
+COUNT = int(os.environ.get("PYPTO_TMPL_RANDOM_PROGRAMS", "40"))
 SETTINGS = settings(
-    max_examples=40,
+    max_examples=COUNT,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )

@@ -1,5 +1,7 @@
 """Programs of tensors at random compute the same before and after every pass, by an interpreter of the IR."""
 
+import os
+
 import numpy as np
 import pytest
 from passes.random_tensors import output_of, random_program
@@ -8,6 +10,7 @@ from pypto_tmpl import ir, passes
 from pypto_tmpl.passes.properties import with_checks
 from pypto_tmpl.passes.strategies import PREFIX, TENSOR_ONLY
 
+COUNT = int(os.environ.get("PYPTO_TMPL_RANDOM_PROGRAMS", "25"))
 P = ir.IRProperty
 # Those that leave tensors tensors: the interpreter knows no tiles.
 ON_TENSORS = (*PREFIX, *TENSOR_ONLY[:3], "FuseCreateAssembleToSlice")
@@ -19,7 +22,7 @@ ON_TENSORS = [name for name in passes.PASSES if name != "ConvertTensorToTileOps"
 MENDS = {"ConvertToSSA": {P.NoRedundantBlocks}}
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(COUNT))
 def test_every_pass_keeps_what_a_program_computes(seed):
     node = random_program(seed)
     wanted = [output_of(node, n) for n in (0, 3)]

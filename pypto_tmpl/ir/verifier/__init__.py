@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.unfolded import MAX_PARTS
-from pypto_tmpl.ir.verifier import control_flow, definitions, outputs, stages, typing
+from pypto_tmpl.ir.verifier import control_flow, definitions, launching, outputs, stages, typing
 from pypto_tmpl.ir.verifier.diagnostics import (
     Diagnostic,
     Findings,
@@ -69,6 +69,13 @@ _FUNCTION_CHECKS: dict[IRProperty, tuple[str, _FunctionCheck]] = {
     IRProperty.HierarchyOutlined: ("HierarchyOutlined", stages.hierarchy_outlined),
     IRProperty.SplitIncoreOrch: ("SplitIncoreOrch", stages.split_incore_orch),
     IRProperty.ClusterOutlined: ("ClusterOutlined", stages.cluster_outlined),
+    IRProperty.TileMemoryInferred: ("TileMemoryInferred", launching.tile_memory_inferred),
+    IRProperty.AccToGmStoreValid: ("AccToGmStoreValid", launching.acc_to_gm_store_valid),
+    IRProperty.RuntimeScopesMaterialized: (
+        "RuntimeScopesMaterialized",
+        launching.runtime_scopes_materialized,
+    ),
+    IRProperty.IterArgCarryClassified: ("IterArgCarryClassified", launching.iter_arg_carry_classified),
 }
 _PROGRAM_CHECKS: dict[IRProperty, tuple[str, _ProgramCheck]] = {
     IRProperty.InOutUseValid: ("InOutUseValid", outputs.in_out_use_valid),
@@ -77,6 +84,7 @@ _PROGRAM_CHECKS: dict[IRProperty, tuple[str, _ProgramCheck]] = {
         "OrchestrationReferencesResolved",
         stages.orchestration_references_resolved,
     ),
+    IRProperty.CallDirectionsResolved: ("CallDirectionsResolved", launching.call_directions_resolved),
 }
 CHECKED_PROPERTIES: tuple[IRProperty, ...] = tuple(
     wanted for wanted in IRProperty if wanted in _FUNCTION_CHECKS or wanted in _PROGRAM_CHECKS
