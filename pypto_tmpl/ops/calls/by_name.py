@@ -30,6 +30,8 @@ def call(
     Raises: UnknownOpError for a name that the table does not have; OpCallError, a TypeError, where the op
     does not take the call: it names the operand, what it is and what it should be.
     """
+    if not isinstance(op, str):
+        raise OpCallError(f"an op is called by its registered name, a str, got {type(op).__name__} {op!r}")
     form = stored_form(op)
     where = ir.Span.unknown() if span is None else span
     name = form.entry.name

@@ -145,6 +145,12 @@ def test_an_unknown_name_is_refused() -> None:
         ops.call("tile.nge", T)
 
 
+@pytest.mark.parametrize("op", [5, None, ir.Op("tile.add")], ids=repr)
+def test_an_op_is_called_by_its_name(op: object) -> None:
+    with pytest.raises(ops.OpCallError, match="^an op is called by its registered name, a str, got "):
+        ops.call(op)
+
+
 def test_memory_spaces_are_members_or_names() -> None:
     named, member = (ops.call("tile.move", T, target_memory=space) for space in ("Left", Mem.Left))
     assert ir.structural_equal(named, member)
