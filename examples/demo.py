@@ -15,8 +15,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 from corpus_check import compare_with_golden, load_program, tolerance  # noqa: E402
 
 from pypto_tmpl import ir  # noqa: E402
+from pypto_tmpl.codegen.layout import program_part  # noqa: E402
 from pypto_tmpl.debug import torch_codegen  # noqa: E402
-from pypto_tmpl.snapshots.program_part import program_part  # noqa: E402
 
 
 def main(name: str = "softmax_rows", stage: str = "ClassifyIterArgCarry") -> int:

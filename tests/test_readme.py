@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from pypto_tmpl import ir
 from pypto_tmpl.cli import main
+from pypto_tmpl.codegen.layout import program_part
 from pypto_tmpl.debug import torch_codegen
-from pypto_tmpl.snapshots.program_part import program_part
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()

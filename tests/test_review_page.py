@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.layout import program_part
 from pypto_tmpl.debug import torch_codegen
-from pypto_tmpl.snapshots.program_part import program_part
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs/review.md").read_text()

@@ -8,10 +8,13 @@ program, and else an outline of what it says itself.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pypto_tmpl.codegen.formatting import format_script
 from pypto_tmpl.codegen.record import Script, ScriptFunction
+
+_BEHIND = "# Run-time helpers follow"  # what stands between the program of a script and its helpers
 
 
 def formatted(script: Script) -> Script:
@@ -65,6 +68,24 @@ def outline(text: str) -> Script:
     names = {found.name: found.name for found in functions}
     first = min((found.first for found in functions), default=0)
     return Script(text, names, functions, (), first, {}, {}, {})
+
+
+def program_lines(lines: Sequence[str]) -> range:
+    """The numbers, from 0, of the lines of a committed script that are the program: up to the helpers.
+
+    A committed file may be anything by now, even no Python. Who has just emitted a script asks its record.
+    """
+    start = next((number for number, line in enumerate(lines) if line.startswith("def ")), 0)
+    stop = next((number for number, line in enumerate(lines) if line.startswith(_BEHIND)), len(lines))
+    while stop > start and not lines[stop - 1].strip():
+        stop -= 1
+    return range(start, stop)
+
+
+def program_part(text: str) -> str:
+    """The lines of a committed script that are the program, as text."""
+    lines = text.splitlines()
+    return "".join(f"{lines[number]}\n" for number in program_lines(lines))
 
 
 def _moved_function(found: ScriptFunction, moved: dict[int, range], ends: dict[int, int]) -> ScriptFunction:

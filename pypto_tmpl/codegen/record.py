@@ -58,6 +58,12 @@ class Script:
         """The lines of the text, without what ends them."""
         return tuple(self.text.removesuffix("\n").split("\n"))
 
+    @property
+    def program(self) -> str:
+        """The lines that are the program: its functions, not the helpers."""
+        last = max((found.last for found in self.functions), default=0)
+        return "".join(f"{line}\n" for line in self.lines[max(self.program_line - 1, 0) : last])
+
     @cached_property
     def sources(self) -> Mapping[str, str]:
         """``{"12": "kernel.py:34"}``: the source lines of the lines whose source is known."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pypto_tmpl.snapshots.patch import FilePatch
-from pypto_tmpl.snapshots.program_part import is_in_program
+from pypto_tmpl.snapshots.program_hunks import is_in_program
 from pypto_tmpl.snapshots.results import SnapshotResult
 
 TITLE = "golden script"

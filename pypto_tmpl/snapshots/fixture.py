@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.debug.torch_codegen import torch_codegen
+from pypto_tmpl.codegen.layout import program_part
+from pypto_tmpl.debug.torch_codegen import emit_script, torch_codegen
 from pypto_tmpl.generated import is_script, write_generated
 from pypto_tmpl.golden.sources import HasProgram, Lowers, Specializes
 from pypto_tmpl.snapshots.cases import Emission
 from pypto_tmpl.snapshots.config import nearest_config
 from pypto_tmpl.snapshots.patch import FilePatch, hunk_text
-from pypto_tmpl.snapshots.program_part import program_part
 from pypto_tmpl.snapshots.record import SnapshotRecord, stem_of
 
 
@@ -83,14 +83,15 @@ class PyptoSnapshot:
 
         Raises TypeError for what has no program, and what specialising and emission raise.
         """
-        text = torch_codegen(
-            _program(other),
-            check_shapes=self._emission.check_shapes,
-            format=True,
-            preamble=self._emission.preamble,
-            options={},
-            comments=True,
-        )
+        program = _program(other)
+        given: dict[str, Any] = {
+            "check_shapes": self._emission.check_shapes,
+            "format": True,
+            "preamble": self._emission.preamble,
+            "options": {},
+            "comments": True,
+        }
+        text = torch_codegen(program, **given)
         path = self._folder / f"{self._next_stem()}.py"
         self._record.used.add(str(path))
         committed = path.read_bytes() if path.is_file() else None
@@ -102,7 +103,7 @@ class PyptoSnapshot:
             self._record.failed.discard(str(path))
             self._record.written.add(str(path))
             return True
-        self._explain(Path(os.path.relpath(path)), committed, text)
+        self._explain(Path(os.path.relpath(path)), committed, emit_script(program, **given).program)
         return False
 
     def _next_stem(self) -> str:
@@ -114,15 +115,15 @@ class PyptoSnapshot:
         self._names.add(found)
         return found
 
-    def _explain(self, path: Path, committed: bytes | None, text: str) -> None:
+    def _explain(self, path: Path, committed: bytes | None, program: str) -> None:
         """Say what is wrong, and show how the program differs, without the helpers around it."""
         command = f"accept it by: pytest {shlex.quote(self._node_id)} --snapshot-update"
         if committed is None:
             self.explanation = [f"there is no snapshot {path.as_posix()}", command]
-            self._show("pypto snapshot", program_part(text))
+            self._show("pypto snapshot", program)
             return
         old = program_part(committed.decode("utf-8", "backslashreplace").replace("\r\n", "\n"))
-        patch = FilePatch(path.as_posix(), old, program_part(text))
+        patch = FilePatch(path.as_posix(), old, program)
         if patch.hunks:
             self.explanation = [f"the program of the snapshot {path.as_posix()} differs", command]
             hunks = [hunk_text(hunk) for hunk in patch.hunks]

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from pypto_tmpl.generated import check_place, is_report_page, write_generated
 from pypto_tmpl.overlays import all_folders
 from pypto_tmpl.snapshots.patch import Change, FilePatch, Hunk, grouped
-from pypto_tmpl.snapshots.program_part import is_in_program
+from pypto_tmpl.snapshots.program_hunks import is_in_program
 
 PAGE, STYLE = "report/snapshots.html.jinja", "report/snapshots.css"
 _WORD = re.compile(r"\w+|\s+|.")

@@ -17,7 +17,7 @@ from codegen.builders import (
 )
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.layout import formatted, laid_out, outline
+from pypto_tmpl.codegen.layout import formatted, laid_out, outline, program_part
 from pypto_tmpl.debug import TraceSelection, emit_script, torch_codegen
 
 x, out = tensor("x", [64, 64]), tensor("out", [64, 64])
@@ -72,6 +72,12 @@ def test_the_text_is_that_of_torch_codegen():
     for options in ({}, {"check_shapes": True}, {"trace": True}, {"preamble": "full"}, {"format": True}):
         script = emit_script(made(), **options)
         assert script.text == torch_codegen(made(), **options) and "\0" not in script.text
+
+
+def test_the_program_is_what_stands_before_the_helpers():
+    script = emit_script(made(), format=True)
+    expected = script.text[script.text.index("def main(") : script.text.index("# Run-time helpers follow")]
+    assert script.program == expected.rstrip() + "\n" == program_part(script.text)
 
 
 def test_sites_are_those_that_the_script_keeps():

@@ -1,5 +1,6 @@
 """The pass of docs/adding-a-pass.md is the real one, and runs as the page has it."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -15,6 +16,18 @@ THE_PASS, THE_RUN = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re
 
 def test_the_page_has_the_code_of_the_pass():
     assert (ROOT / "pypto_tmpl/passes/structure/flatten_call_expr.py").read_text() == THE_PASS
+
+
+def test_the_pass_is_as_short_as_the_page_says():
+    """Lines that are neither empty nor of imports and docstrings."""
+    tree = ast.parse(THE_PASS)
+    beside: set[int] = set()
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
+            beside.update(range(node.lineno, node.end_lineno + 1))
+    lines = [line for number, line in enumerate(THE_PASS.splitlines(), 1) if line and number not in beside]
+    assert len(lines) == int(re.search(r"(\d+) lines besides imports and texts", PAGE)[1])
 
 
 @pytest.mark.parametrize("pair", recorded_pairs("FlattenCallExpr"), ids=str)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pypto_tmpl.codegen.layout import program_lines, program_part
 from pypto_tmpl.snapshots.page import sections
 from pypto_tmpl.snapshots.patch import FilePatch, grouped, patch_name
-from pypto_tmpl.snapshots.program_part import program_lines, program_part
 
 OLD = "".join(f"{number}\n" for number in range(1, 21))
 
