@@ -156,3 +156,21 @@ def test_faces_show_what_they_say(package: str, name: str) -> None:
 def test_a_name_that_is_no_face() -> None:
     with pytest.raises(AttributeError, match="module 'pypto_tmpl.ir' has no attribute 'nothing'"):
         find_face("pypto_tmpl.ir", "nothing")
+
+
+def calls_of(name: str) -> set[str]:
+    """The modules that call a function by its name."""
+    return {
+        module
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+    }
+
+
+def test_scripts_are_called_in_one_place() -> None:
+    assert calls_of("script_threads") == calls_of("call_apart") == {f"{PACKAGE}.execution.loaded"}
+
+
+def test_arguments_are_named_and_not_taken_from_locals() -> None:
+    assert not calls_of("locals")

@@ -43,13 +43,28 @@ def compile(
     Raises: TypeError for what is no program, ValueError for an unknown platform, or one of another backend
     than ``backend.set_backend_type`` chose, EntryError, and UnsupportedProgramError.
     """
-    given = {name: value for name, value in locals().items() if name not in ("program", "output_dir")}
     if not isinstance(program, ir.Program):
         raise TypeError(f"compile takes an ir.Program, got {type(program).__name__}")
-    knobs = {name: value for name, value in given.items() if value is not None}
-    if output_dir is not None:
-        knobs["output_dir"] = os.fspath(output_dir)
-    options = compile_options(knobs)
+    given = {
+        "output_dir": None if output_dir is None else os.fspath(output_dir),
+        "strategy": strategy,
+        "dump_passes": dump_passes,
+        "backend_type": backend_type,
+        "skip_ptoas": skip_ptoas,
+        "verification_level": verification_level,
+        "diagnostic_phase": diagnostic_phase,
+        "disabled_diagnostics": disabled_diagnostics,
+        "memory_planner": memory_planner,
+        "enable_pypto_l0c_double_buffer": enable_pypto_l0c_double_buffer,
+        "profiling": profiling,
+        "platform": platform,
+        "distributed_config": distributed_config,
+        "analyze_auto_scopes_for_deps": analyze_auto_scopes_for_deps,
+        "emit_source_loc": emit_source_loc,
+        "dump_ptoas_passes": dump_ptoas_passes,
+        "runtime": runtime,
+    }
+    options = compile_options({name: value for name, value in given.items() if value is not None})
     if is_backend_configured() and get_backend_type().name != options.platform.backend:
         chosen = get_backend_type().name
         raise ValueError(f"Backend type already set to {chosen}, cannot change to {options.platform.backend}")

@@ -11,8 +11,8 @@ from pypto_tmpl.compile.api import compile_as
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.entry import find_entry, returns_values
 from pypto_tmpl.compile.lower import lower
-from pypto_tmpl.execution.entry import Entry
 from pypto_tmpl.execution.load import load_script
+from pypto_tmpl.execution.loaded import LoadedScript
 from pypto_tmpl.execution.positional import bind_positional, silence_shapes
 from pypto_tmpl.execution.script import make_script
 from pypto_tmpl.language.jit.cache import Specialisation
@@ -29,9 +29,7 @@ _SCRIPT = "script"
 class Runnable:
     """A kernel's script, loaded."""
 
-    entry: Entry
-    namespace: dict[str, Any]
-    large: tuple[str, ...]
+    loaded: LoadedScript
     has_return: bool
     program: ir.Program
 
@@ -50,9 +48,9 @@ def run_kernel(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, 
         compiled = compile_kernel(specialisation.program, config)
         return None if config.codegen_only else compiled(*values, config=config)
     runnable = _runnable(function, specialisation)
-    call = complete_call(runnable.entry, runnable.has_return, values, f"{function.__name__}()")
-    arguments = bind_positional(runnable.entry, call.arguments)
-    before = run_in_place(runnable.namespace, runnable.entry, runnable.large, arguments)
+    entry = runnable.loaded.entry
+    call = complete_call(entry, runnable.has_return, values, f"{function.__name__}()")
+    before = run_in_place(runnable.loaded, bind_positional(entry, call.arguments))
     for found in before.changed(lambda: runnable.program):
         warn_of_change(found)
     return call.value
@@ -68,7 +66,9 @@ def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable
         silence_shapes(namespace)
         has_return = returns_values(program, entry)
         entry = replace(entry, script_name=made.script.names[entry.name])
-        found = specialisation.made[_SCRIPT] = Runnable(entry, namespace, made.large(), has_return, program)
+        found = specialisation.made[_SCRIPT] = Runnable(
+            LoadedScript(namespace, entry, made.large()), has_return, program
+        )
     return found
 
 

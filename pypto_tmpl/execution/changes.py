@@ -12,10 +12,10 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import TraceSelection, located_statements
 from pypto_tmpl.execution.entry import functions_of, select_entry
 from pypto_tmpl.execution.load import load_script
+from pypto_tmpl.execution.loaded import LoadedScript
 from pypto_tmpl.execution.named import bind_named
 from pypto_tmpl.execution.script import make_script
 from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
-from pypto_tmpl.execution.threads import script_threads
 
 Tensors = Mapping[str, torch.Tensor]
 _WORD = 8
@@ -46,8 +46,7 @@ def changing_statements(
     entry = script.entry(select_entry(node, wanted=function))
     binding = bind_named(entry, inputs, expected)
     namespace = load_script(script.script, "<pypto_tmpl changed inputs>")
-    with script_threads(namespace, script.large()):
-        namespace[entry.script_name](*binding.arguments)
+    LoadedScript(namespace, entry, script.large()).call(binding.arguments)
     return {name: place for name in names for place in changes_of(node, namespace, binding.tensors[name])}
 
 

@@ -13,8 +13,8 @@ from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.execution.entry import Entry
 from pypto_tmpl.execution.lines import without_source
 from pypto_tmpl.execution.load import ScriptError, load_script
+from pypto_tmpl.execution.loaded import LoadedScript
 from pypto_tmpl.execution.named import Binding, MissingTensorError, bind_named, output_name
-from pypto_tmpl.execution.threads import script_threads
 
 
 def run_entry(
@@ -38,8 +38,7 @@ def run_entry(
     namespace: dict[str, Any] = {}
     try:
         namespace = load_script(script, name)
-        with script_threads(namespace, large):
-            result = namespace[entry.script_name](*binding.arguments)
+        result = LoadedScript(namespace, entry, large).call(binding.arguments)
     except Exception as error:
         raise ScriptError(described(error, name, namespace.get("_SOURCE_MAP", {}))) from error
     if after is not None:

@@ -50,7 +50,24 @@ def run(
     save_data: write inputs and goldens to ``data/``; None does so up to 1 GiB.
     report: write a page on the run here, passed or failed; plain data where the name ends in ``.json``.
     """
-    return _run(locals(), is_jit=False)
+    return _run(
+        program,
+        False,
+        specs=specs,
+        golden_fn=golden_fn,
+        golden_data=golden_data,
+        compile_cfg=compile_cfg,
+        runtime_cfg=runtime_cfg,
+        rtol=rtol,
+        atol=atol,
+        compare_fn=compare_fn,
+        compile_only=compile_only,
+        runtime_dir=runtime_dir,
+        save_data=save_data,
+        golden_only=golden_only,
+        equal_nan=equal_nan,
+        report=report,
+    )
 
 
 def run_jit(
@@ -76,23 +93,41 @@ def run_jit(
     Scalars of the specs are baked into the program. ``compile_cfg`` may also hold fields of ``RunConfig``,
     and the platform of ``runtime_cfg`` goes before the one in ``compile_cfg``.
     """
-    return _run(locals(), is_jit=True)
+    return _run(
+        fn,
+        True,
+        specs=specs,
+        golden_fn=golden_fn,
+        golden_data=golden_data,
+        compile_cfg=compile_cfg,
+        runtime_cfg=runtime_cfg,
+        rtol=rtol,
+        atol=atol,
+        compare_fn=compare_fn,
+        compile_only=compile_only,
+        runtime_dir=runtime_dir,
+        save_data=save_data,
+        golden_only=golden_only,
+        equal_nan=equal_nan,
+        report=report,
+    )
 
 
-def _run(given: Mapping[str, Any], is_jit: bool) -> RunResult:
+def _run(kernel: Any, is_jit: bool, **given: Any) -> RunResult:
+    """Run a program, or a JIT function, on the knobs as they are ``given``."""
     overrides = current_overrides()
     if overrides is None:
-        return _executed(given, is_jit)
+        return _executed(kernel, is_jit, given)
     if overrides.seed is not None:
         import torch
 
         torch.manual_seed(overrides.seed)
-    result = _executed(overrides.applied(given), is_jit)
+    result = _executed(kernel, is_jit, overrides.applied(given))
     overrides.runs.append(result)
     return result
 
 
-def _executed(given: Mapping[str, Any], is_jit: bool) -> RunResult:
+def _executed(kernel: Any, is_jit: bool, given: Mapping[str, Any]) -> RunResult:
     from pypto_tmpl.golden.harness import Harness
     from pypto_tmpl.golden.sources import GivenProgram, JitFunction
 
@@ -100,7 +135,7 @@ def _executed(given: Mapping[str, Any], is_jit: bool) -> RunResult:
         knobs = _knobs(given)
     except Exception as error:
         return failed_result(error, "arguments")
-    source = JitFunction(given["fn"], knobs.specs) if is_jit else GivenProgram(given["program"])
+    source = JitFunction(kernel, knobs.specs) if is_jit else GivenProgram(kernel)
     return Harness(source, knobs).execute()
 
 

@@ -12,15 +12,14 @@ import torch
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.layout import outline
 from pypto_tmpl.errors import PyptoTmplError, warn_caller
-from pypto_tmpl.execution.apart import CPU, call_apart
-from pypto_tmpl.execution.entry import Entry
+from pypto_tmpl.execution.apart import CPU
 from pypto_tmpl.execution.extents import Value
 from pypto_tmpl.execution.frames import failing_line
 from pypto_tmpl.execution.lines import without_source
 from pypto_tmpl.execution.load import load_script_file
+from pypto_tmpl.execution.loaded import LoadedScript
 from pypto_tmpl.execution.origins import record_of
 from pypto_tmpl.execution.positional import bind_positional, silence_shapes
-from pypto_tmpl.execution.threads import script_threads
 from pypto_tmpl.runtime.manifest import Manifest, file_record, read_manifest
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
 from pypto_tmpl.runtime.platforms import Platform, require_simulated, simulator_of
@@ -97,7 +96,8 @@ def execute_build(
         recording.attach(namespace)
     warn_without_records(options.dfx)
     try:
-        before = run_in_place(namespace, manifest.entry, manifest.script_large, values, options.torch_device)
+        loaded = LoadedScript(namespace, manifest.entry, manifest.script_large)
+        before = run_in_place(loaded, values, options.torch_device)
     except Exception as error:
         for note in _places(error, script, program or _dumped(build, manifest)):
             error.add_note(note)
@@ -111,20 +111,10 @@ def execute_build(
     return written
 
 
-def run_in_place(
-    namespace: dict[str, Any],
-    entry: Entry,
-    large: Sequence[str],
-    values: Sequence[Value],
-    device: torch.device = CPU,
-) -> ReadOnly:
-    """Run the entry of a loaded script, which writes into its arguments; what the others were before.
-
-    ``large`` are the functions of the script that several threads pay for.
-    """
-    before = ReadOnly(entry, values)
-    with script_threads(namespace, large):
-        call_apart(namespace[entry.script_name], entry.parameters, values, device)
+def run_in_place(loaded: LoadedScript, values: Sequence[Value], device: torch.device = CPU) -> ReadOnly:
+    """Run the entry of a loaded script, which writes into its arguments; what the others were before."""
+    before = ReadOnly(loaded.entry, values)
+    loaded.call_in_place(values, device)
     return before
 
 

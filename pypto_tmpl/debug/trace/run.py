@@ -21,10 +21,10 @@ from pypto_tmpl.execution.entry import functions_of, select_entry
 from pypto_tmpl.execution.frames import failing_line
 from pypto_tmpl.execution.lines import without_source
 from pypto_tmpl.execution.load import load_script, script_name
+from pypto_tmpl.execution.loaded import LoadedScript
 from pypto_tmpl.execution.named import bind_named
 from pypto_tmpl.execution.run import described
 from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
-from pypto_tmpl.execution.threads import script_threads
 from pypto_tmpl.overlays import checked_folders
 
 
@@ -80,8 +80,7 @@ def trace_stage(
     namespace = load_script(script, name)
     failure: TraceFailure | None = None
     try:
-        with script_threads(namespace, emitted.large()):
-            namespace[entry.script_name](*binding.arguments)
+        LoadedScript(namespace, entry, emitted.large()).call(binding.arguments)
     except Exception as error:
         place = _failing_place(error, name, script, node)
         failure = TraceFailure(described(error, name, namespace["_SOURCE_MAP"]), place)
