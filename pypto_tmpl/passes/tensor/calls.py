@@ -10,6 +10,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import parts, statements
 from pypto_tmpl.passes.outline.dataflow import Callees, own_reads
 
+_CREATE = "tensor.create"
+
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
@@ -61,7 +63,7 @@ class Calls:
     def is_created(self, var: ir.Expr) -> bool:
         """Whether a variable is a buffer that orchestration creates."""
         value = self.value(var)
-        return isinstance(value, ir.Call) and value.op.name == "tensor.create"
+        return isinstance(value, ir.Call) and value.op.name == _CREATE
 
     def _note(self, function: ir.Function) -> None:
         for stmt, around in _with_surroundings(function.body):

@@ -15,6 +15,8 @@ from pypto_tmpl.passes.tensor.families import Families
 from pypto_tmpl.passes.tensor_to_tile.directions import written_tensors
 from pypto_tmpl.rewrite import Rewriter, build
 
+_STORE, _LOAD = "tile.store", "tile.load"
+
 
 @dataclass(frozen=True, slots=True)
 class Merge:
@@ -121,17 +123,13 @@ def _is_looped(merge: Merge) -> bool:
         for arg, result in zip(stmt.iter_args, stmt.return_vars, strict=True)
     }
     for value in list(values.values()):
-        if (
-            not isinstance(value, ir.Call)
-            or value.op.name != "tile.store"
-            or value.args[2] is not merge.written
-        ):
+        if not isinstance(value, ir.Call) or value.op.name != _STORE or value.args[2] is not merge.written:
             continue
         source, is_carried = value.args[0], False
         while id(source) in loops:
             source, is_carried = loops[id(source)], True
         load = values.get(id(source))
-        is_load = isinstance(load, ir.Call) and load.op.name == "tile.load" and load.args[0] is merge.read
+        is_load = isinstance(load, ir.Call) and load.op.name == _LOAD and load.args[0] is merge.read
         if is_carried and is_load and _is_of_shape(source, merge.read):
             return True
     return False

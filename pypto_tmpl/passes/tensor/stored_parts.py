@@ -14,6 +14,8 @@ from pypto_tmpl.passes.outline.dataflow import reads
 from pypto_tmpl.passes.structure.yields import yielded
 from pypto_tmpl.rewrite import Rewriter, build
 
+_CREATE, _STORE, _ASSEMBLE = "tile.create", "tile.store", "tile.assemble"
+
 
 def with_stored_parts(function: ir.Function) -> ir.Function:
     """A kernel whose loops store parts into an Out parameter that they assembled in a tile.
@@ -44,10 +46,8 @@ class _Assembly:
 def _assemblies(function: ir.Function) -> Iterator[_Assembly]:
     body = list(flat(function.body))
     uses = Counter(map(id, reads(function.body)))
-    creates = {
-        id(stmt.var): stmt for stmt in body if _is(stmt, "tile.create") and isinstance(stmt, ir.AssignStmt)
-    }
-    stores = [stmt for stmt in body if _is(stmt, "tile.store") and isinstance(stmt, ir.AssignStmt)]
+    creates = {id(stmt.var): stmt for stmt in body if _is(stmt, _CREATE) and isinstance(stmt, ir.AssignStmt)}
+    stores = [stmt for stmt in body if _is(stmt, _STORE) and isinstance(stmt, ir.AssignStmt)]
     for loop in body:
         if not isinstance(loop, ir.ForStmt) or len(loop.iter_args) != 1:
             continue
@@ -70,7 +70,7 @@ def _part(loop: ir.ForStmt) -> ir.AssignStmt | None:
     """The statement that assembles a part into the carry of a loop, if that is what the loop yields."""
     (value,) = yielded(loop.body)
     for stmt in flat(loop.body):
-        if isinstance(stmt, ir.AssignStmt) and stmt.var is value and _is(stmt, "tile.assemble"):
+        if isinstance(stmt, ir.AssignStmt) and stmt.var is value and _is(stmt, _ASSEMBLE):
             assert isinstance(stmt.value, ir.Call)
             return stmt if stmt.value.args[0] is loop.iter_args[0] else None
     return None

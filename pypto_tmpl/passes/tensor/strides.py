@@ -11,6 +11,8 @@ from pypto_tmpl.ir.extents import constant_extent, same_extents
 from pypto_tmpl.passes.tensor.calls import Calls, CallSite
 from pypto_tmpl.rewrite import Rewriter, build
 
+_ASSEMBLE, _SLICE, _STORE = "tensor.assemble", "tensor.slice", "tile.store"
+
 
 def with_assembled_strides(functions: list[ir.Function]) -> list[ir.Function]:
     """Out parameters whose results are assembled into a larger tensor have the strides of that.
@@ -24,7 +26,7 @@ def with_assembled_strides(functions: list[ir.Function]) -> list[ir.Function]:
             continue
         for stmt in statements(function.body):
             value = stmt.value if isinstance(stmt, ir.AssignStmt) else getattr(stmt, "expr", None)
-            if isinstance(value, ir.Call) and value.op.name == "tensor.assemble":
+            if isinstance(value, ir.Call) and value.op.name == _ASSEMBLE:
                 param = _written_param(value.args[1], calls)
                 strides = _strides(value.args[0], param) if param is not None else None
                 if param is not None and strides is not None:
@@ -67,7 +69,7 @@ def _sliced(site: CallSite, callee: ir.Function, param: ir.Var, calls: Calls) ->
     if isinstance(site.call, ir.Submit):
         return None
     value = calls.value(site.argument(callee, param))
-    if not isinstance(value, ir.Call) or value.op.name != "tensor.slice":
+    if not isinstance(value, ir.Call) or value.op.name != _SLICE:
         return None
     return _strides(value.args[0], param)
 
@@ -116,14 +118,14 @@ class _Strided(Rewriter):
         return build(typed, type=build(typed.type, tensor_view=ir.TensorView(strides, ir.TensorLayout.ND)))
 
     def expression(self, expr: ir.Expr) -> ir.Expr:
-        if isinstance(expr, ir.Call) and expr.op.name == "tile.store":
+        if isinstance(expr, ir.Call) and expr.op.name == _STORE:
             return build(expr, type=expr.args[2].type)
         return expr
 
     def statement(self, stmt: ir.Stmt) -> ir.Stmt:
         if not isinstance(stmt, ir.AssignStmt) or not isinstance(stmt.value, ir.Call):
             return stmt
-        if stmt.value.op.name != "tile.store" or stmt.var.type == stmt.value.type:
+        if stmt.value.op.name != _STORE or stmt.var.type == stmt.value.type:
             return stmt
         var = build(stmt.var, type=stmt.value.type)
         self.bind(stmt.var, var)

@@ -12,6 +12,7 @@ from pypto_tmpl.passes.tensor.strides import packed_strides
 from pypto_tmpl.passes.tensor.windows import Window, bounds, loop_ranges, windows_of
 from pypto_tmpl.rewrite import Rewriter, build, clone, substitute
 
+_STORE = "tile.store"
 _OFFSETS = 1  # the place of the offsets among the operands of loads and stores
 
 
@@ -127,7 +128,7 @@ class _Narrowed(Rewriter):
         return typed
 
     def expression(self, expr: ir.Expr) -> ir.Expr:
-        if isinstance(expr, ir.Call) and expr.op.name == "tile.store":
+        if isinstance(expr, ir.Call) and expr.op.name == _STORE:
             return build(expr, type=expr.args[2].type)
         return expr
 

@@ -13,6 +13,7 @@ from pypto_tmpl.passes.outline.dataflow import Callees, Origins, own_reads
 from pypto_tmpl.passes.scalars.ranges import Range, range_of
 from pypto_tmpl.rewrite import substitute
 
+_STORE, _LOAD = "tile.store", "tile.load"
 _PLAIN_STORE = 3  # operands of a store that is not told its partition
 _OFFSETS = 1  # the place of the offsets among the operands of loads and stores
 
@@ -89,9 +90,9 @@ def _accesses(function: ir.Function) -> dict[int, list[Access]]:
 def _access(call: ir.Call) -> tuple[ir.Var, Access] | None:
     """The tensor that a call loads from or stores into, and how."""
     shape: list[int | None]
-    if call.op.name == "tile.load" and isinstance(call.args[2], ir.MakeTuple):
+    if call.op.name == _LOAD and isinstance(call.args[2], ir.MakeTuple):
         tensor, shape = call.args[0], [constant_extent(extent) for extent in call.args[2].elements]
-    elif call.op.name == "tile.store" and len(call.args) == _PLAIN_STORE:
+    elif call.op.name == _STORE and len(call.args) == _PLAIN_STORE:
         tile, tensor = call.args[0].type, call.args[2]
         assert isinstance(tile, ir.TileType)
         shape = [constant_extent(extent) for extent in tile.shape]

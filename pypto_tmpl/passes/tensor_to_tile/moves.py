@@ -8,6 +8,7 @@ from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.passes.tensor_to_tile.lowering import LoopNames, Lowering
 from pypto_tmpl.rewrite import build
 
+_SCATTER_UPDATE = "tensor.scatter_update"
 _MATRIX = 2
 _PAGES = 3
 
@@ -49,7 +50,7 @@ def _gather_flat(lowering: Lowering, rows: int, width: int, source_width: int) -
 
 def scatter(lowering: Lowering) -> ir.Expr:
     """Rows of a matrix are replaced: new values over zeros, ones over zeros, and a choice between the two."""
-    if lowering.before.op.name != "tensor.scatter_update":
+    if lowering.before.op.name != _SCATTER_UPDATE:
         raise lowering.error("this op is not lowered to tiles yet")
     rows, width = _matrix(lowering, lowering.operand("input"))
     count, _ = _matrix(lowering, lowering.operand("src"))

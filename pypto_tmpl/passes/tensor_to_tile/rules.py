@@ -11,6 +11,7 @@ from pypto_tmpl.passes.tensor_to_tile.lowering import Lowering
 from pypto_tmpl.passes.tensor_to_tile.moves import expand_clone, gather, paged_gather, scatter, staged
 from pypto_tmpl.passes.tensor_to_tile.plans import is_column_of
 
+_MATMUL = "tensor.matmul"
 Rule = Callable[[Lowering], ir.Expr]
 _MATRIX = 2
 
@@ -67,8 +68,8 @@ def divide(lowering: Lowering) -> ir.Expr:
         operands.append(tile)
     if is_column_of(operands[0], operands[1]):
         raise lowering.error("a column cannot be divided by a matrix: the left side is [M, 1]")
-    op = "tile.row_expand_div" if is_column_of(operands[1], operands[0]) else "tile.div"
-    return lowering.emit(op, *operands, **lowering.call.kwargs)
+    by_rows = is_column_of(operands[1], operands[0])
+    return lowering.emit("tile.row_expand_div" if by_rows else "tile.div", *operands, **lowering.call.kwargs)
 
 
 def subtract_turned(lowering: Lowering) -> ir.Expr:
@@ -90,8 +91,8 @@ def select_ones(lowering: Lowering) -> ir.Expr:
     left, right = lowering.tile("lhs"), lowering.operand("rhs")
     is_scalar = isinstance(right.type, ir.ScalarType)
     right = right if is_scalar else lowering.tile("rhs")
-    op = "tile.cmps" if is_scalar else "tile.cmp"
-    mask = lowering.let("cmp_mask", lowering.emit(op, left, right, **lowering.call.kwargs))
+    compared = lowering.emit("tile.cmps" if is_scalar else "tile.cmp", left, right, **lowering.call.kwargs)
+    mask = lowering.let("cmp_mask", compared)
     one, zero = (1.0, 0.0) if dtype.is_float() else (1, 0)
     ones = lowering.let("cmp_one", lowering.emit("tile.full", shape, dtype=dtype, value=one))
     zeros = lowering.let("cmp_zero", lowering.emit("tile.full", shape, dtype=dtype, value=zero))
@@ -107,7 +108,7 @@ def product(lowering: Lowering) -> ir.Expr:
         isinstance(value.type, ir.TileType) and len(value.type.shape) > _MATRIX for value in operands
     )
     kind = "batch_matmul" if is_batch else "matmul"
-    if call.op.name == "tensor.matmul":
+    if call.op.name == _MATMUL:
         return _of_dtype(lowering, lowering.emit(f"tile.{kind}", *operands))
     condition = call.args[3:]
     if condition and is_batch:

@@ -12,6 +12,8 @@ from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.outline.dataflow import own_reads
 from pypto_tmpl.passes.tensor_to_tile.demand import flows
 
+_SLICE = "tensor.slice"
+
 
 @dataclass(slots=True)
 class Sharing:
@@ -25,7 +27,7 @@ class Sharing:
         known = facts.of_value(value)
         if not isinstance(tile.type, ir.TileType):
             return
-        if before.op.name == "tensor.slice" and known.view_of is not None:
+        if before.op.name == _SLICE and known.view_of is not None:
             self.windows.append(tile)
         elif known.returned is not None and facts.of(before.op).returned is None:
             self.overwriting.append(tile)

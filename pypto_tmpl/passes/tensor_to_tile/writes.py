@@ -12,6 +12,7 @@ from pypto_tmpl.passes.outline.dataflow import Callees, Origins, reads
 from pypto_tmpl.passes.tensor_to_tile.directions import written_tensors
 from pypto_tmpl.rewrite import Rewriter, as_body, base_name, build
 
+_WRITE, _FULL, _ASSEMBLE = "tensor.write", "tensor.full", "tensor.assemble"
 _ALIGNED_BITS = 256
 
 
@@ -32,7 +33,7 @@ def with_bulk_writes(function: ir.Function) -> ir.Function:
 def _write(stmt: ir.Stmt) -> ir.Call | None:
     """The write of one element that a statement is."""
     value = stmt.expr if isinstance(stmt, ir.EvalStmt) else None
-    return value if isinstance(value, ir.Call) and value.op.name == "tensor.write" else None
+    return value if isinstance(value, ir.Call) and value.op.name == _WRITE else None
 
 
 class _FilledLines(Rewriter):
@@ -131,9 +132,9 @@ def _into(old: ir.Var, new: ir.Var) -> Rewriter:
 def _filled_target(fill: ir.AssignStmt, store: ir.AssignStmt) -> ir.Expr | None:
     """The tensor all of which the second statement overwrites with what the first one fills."""
     full, value = fill.value, store.value
-    if not isinstance(full, ir.Call) or full.op.name != "tensor.full":
+    if not isinstance(full, ir.Call) or full.op.name != _FULL:
         return None
-    if not isinstance(value, ir.Call) or value.op.name != "tensor.assemble" or value.kwargs.get("atomic"):
+    if not isinstance(value, ir.Call) or value.op.name != _ASSEMBLE or value.kwargs.get("atomic"):
         return None
     target, source, offsets = value.args
     assert isinstance(target.type, ir.TensorType) and isinstance(fill.var.type, ir.TensorType)
