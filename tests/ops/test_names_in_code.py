@@ -25,6 +25,7 @@ ALLOWED = {
     ("ir/attrs.py", "FLOAT_KEYWORDS"): f"{BELOW}; a test below holds it against the table",
     ("ir/verifier/outputs.py", "_DESTINATIONS"): f"{BELOW}; a test below holds it against the table",
     ("ir/verifier/outputs.py", "out_param_not_shadowed"): BELOW,
+    ("ir/verifier/launching.py", "acc_to_gm_store_valid"): BELOW,
     ("ir/op/tile_ops.py", ""): "the function of that op, which has a form of its own",
     ("language/calls.py", "_DISTRIBUTED"): TEXT,
     (
