@@ -74,8 +74,10 @@ class AttrMap(dict[str, AttrValue]):
 
     def __init__(self, source: AttrSource = None, of_op: bool = False) -> None:
         super().__init__()
-        kinds: dict[str, AttrKind] = getattr(source, "kinds", {})
         self.kinds: dict[str, AttrKind] = {}
+        if source is None:
+            return
+        kinds: dict[str, AttrKind] = getattr(source, "kinds", {})
         for key, value in _pairs(source):
             if key in self.kinds:
                 raise ValueError(f"attribute {key!r} is given twice")
@@ -150,6 +152,8 @@ def attrs_of(source: AttrSource, field: str, owner: object, of_op: bool = False)
     """What a node that is being constructed stores in ``field``; errors name its class and the field."""
     if isinstance(source, AttrMap):
         return source
+    if source is None:
+        return _NO_ATTRS
     try:
         return AttrMap(source, of_op)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -167,6 +171,9 @@ def _pairs(source: AttrSource) -> Iterable[tuple[str, AttrValue]]:
         if not isinstance(entry[0], str):
             raise TypeError(f"the key of an attribute is a str, got {type(entry[0]).__name__}")
         yield entry[0], entry[1]
+
+
+_NO_ATTRS = AttrMap()
 
 
 def _check_variables(key: str, value: AttrValue) -> None:

@@ -28,10 +28,13 @@ class InternalError(RuntimeError):
     """An invariant of the IR does not hold (upstream's ``pypto.InternalError``)."""
 
 
+_set = object.__setattr__
+
+
 def set_fields(node: object, **values: object) -> None:
     """Set fields of a frozen node that is being constructed."""
     for name, value in values.items():
-        object.__setattr__(node, name, value)
+        _set(node, name, value)
 
 
 @dataclass(slots=True)
@@ -80,7 +83,7 @@ def node_tuple(values: Any, kind: type[T] | tuple[type[T], ...], field: str, own
         raise TypeError(f"{what} must be a list of {_kind_name(kind)}, got {type(values).__name__}")
     found = tuple(values)
     for i, value in enumerate(found):
-        if not isinstance(value, kind) or type(value) is bool:
+        if not isinstance(value, kind) or value is True or value is False:
             check_kind(value, kind, f"{field}[{i}]", owner)
     return found
 
@@ -90,7 +93,7 @@ def check_kind(value: object, kind: type | tuple[type, ...], field: str, owner: 
 
     A bool is none of the integers.
     """
-    if not isinstance(value, kind) or (type(value) is bool and kind is not bool):
+    if not isinstance(value, kind) or ((value is True or value is False) and kind is not bool):
         what = f"{type(owner).__name__}.{field}"
         raise TypeError(f"{what} must be {_kind_name(kind)}, got {type(value).__name__}")
 
@@ -182,13 +185,19 @@ def set_expr_fields(expr: Expr, span: Span | None, type: Type, **values: object)
     """Set the fields of an expression that is being constructed, with span and type checked."""
     check_kind(span, Span, "span", expr)
     check_kind(type, Type, "type", expr)
-    set_fields(expr, span=span, type=type, **values)
+    _set(expr, "span", span)
+    _set(expr, "type", type)
+    for name, value in values.items():
+        _set(expr, name, value)
 
 
 def set_stmt_fields(stmt: Stmt, span: Span | None, **values: object) -> None:
     """Set the fields of a statement that is being constructed, with the span checked; it has no comments."""
     check_kind(span, Span, "span", stmt)
-    set_fields(stmt, span=span, leading_comments=(), **values)
+    _set(stmt, "span", span)
+    _set(stmt, "leading_comments", ())
+    for name, value in values.items():
+        _set(stmt, name, value)
 
 
 def attach_leading_comments(stmt: Stmt, comments: Iterable[str]) -> None:

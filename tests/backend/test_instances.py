@@ -178,7 +178,8 @@ def test_ops_on_rows():
         assert not facts.needs_row_major("tile.row_sum")
 
 
-def test_other_lists_of_backends_name_the_same():
+def test_lists_of_folders_below_name_the_same():
+    from pypto_tmpl.ir.verifier.launching import ACC_STORE_DTYPES
     from pypto_tmpl.ops.fact_model import BackendName
     from pypto_tmpl.runtime.platforms import PLATFORMS
 
@@ -187,6 +188,7 @@ def test_other_lists_of_backends_name_the_same():
         facts = facts_of(kind)
         names = {name for name, platform in PLATFORMS.items() if platform.backend == kind.name}
         assert names == {facts.architecture, facts.sim_platform}
+        assert set(facts.acc_store_dtypes) == ACC_STORE_DTYPES
 
 
 @pytest.mark.parametrize(
