@@ -139,6 +139,16 @@ def test_carries_of_known_loops_are_their_values():
     assert after("Simplify", kernel(*lines))[0] == "r_end = n"
 
 
+def test_a_carry_that_starts_from_a_constant_may_become_negative():
+    lines = (
+        "a = 0",
+        "for i, (c,) in pl.range(4, init_values=(a,)):",
+        "    t = pl.load(x, [pl.max(c, 0), 0], [1, 16])",
+        "    r = pl.yield_(c - 1)",
+    )
+    assert any("pl.max(c, 0)" in line for line in after("Simplify", kernel(*lines)))
+
+
 def test_scalars_that_only_dead_ones_read_go_too():
     lines = (
         "a = n + 1",

@@ -61,7 +61,8 @@ class _Simplify(Rewriter):
 
     def _range(self, expr: ir.Expr) -> Range:
         if isinstance(expr, ir.Var):
-            is_symbol = id(expr) not in self._defined and expr.type == _INDEX
+            is_defined = id(expr) in self._defined or isinstance(expr, ir.IterArg)  # carries are built anew
+            is_symbol = not is_defined and expr.type == _INDEX
             return self._variables.get(id(expr), Range(0) if is_symbol else ANY)
         if id(expr) not in self._ranges:
             self._ranges[id(expr)] = (expr, range_of(expr, self._range))
