@@ -86,6 +86,11 @@ def test_a_tensor_that_was_written_is_loaded_where_it_is_read():
 
 REFUSED = [
     (["t = pl.tensor.div(c, x)", STORE], "the left side is \\[M, 1\\]"),
+    (["a = pl.tensor.reshape(x, [16, 64])", "w = pl.tensor.slice(out, [8, 64], [0, 0])",
+      "b = pl.assemble(a, w, [0, 0])"],
+      "which is a view of a parameter"),
+    (["a = pl.tensor.reshape(out, [16, 64])", "o = pl.assemble(out, x, [0, 0])", "t = pl.add(a, x)"],
+     "'a' would change"),
     (["a = pl.matmul(x, x, b_trans=True, out_dtype=pl.BF16)"], "a product of tiles is fp32"),
     (["pl.tensor.write(out, [0, 0], 1.0)", STORE.replace(" t,", " x,")], "by elements and by parts"),
     (["a = pl.exp(x)", "for i, (v,) in pl.range(3, init_values=(a,)):", "    w = pl.mul(v, 2.0)",
@@ -94,7 +99,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"), REFUSED, ids=["column", "dtype", "mixed writes", "tile and tensor"]
+    ("lines", "message"),
+    REFUSED,
+    ids=["column", "view", "changed view", "dtype", "mixed writes", "tile and tensor"],
 )
 def test_what_cannot_be_done_is_refused(lines, message):
     with pytest.raises(passes.PassError, match=message) as caught:

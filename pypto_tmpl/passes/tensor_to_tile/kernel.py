@@ -17,13 +17,14 @@ from pypto_tmpl.passes.tensor_to_tile.directions import written_tensors
 from pypto_tmpl.passes.tensor_to_tile.lowering import Lowering, load_of
 from pypto_tmpl.passes.tensor_to_tile.plans import plan_of
 from pypto_tmpl.passes.tensor_to_tile.rules import RULES
-from pypto_tmpl.passes.tensor_to_tile.storage import Sharing, refuse_shared_writes
+from pypto_tmpl.passes.tensor_to_tile.storage import Sharing, refuse_changed_views, refuse_shared_writes
 from pypto_tmpl.rewrite import Rewriter, as_body, base_name, build, flat
 from pypto_tmpl.rewrite.rewriter import Task
 
 
 def with_tiles(function: ir.Function, backend: BackendFacts | None) -> ir.Function:
     """A kernel that works on tiles: parameters are loaded at its beginning where ops need tiles."""
+    refuse_changed_views(function)
     flat_gather = backend is not None and backend.supports.flat_tile_gather
     demand = Demand(function.body)
     changing = set(_read_after_writes(function))

@@ -37,7 +37,7 @@ def refuse_shared_writes(function: ir.Function, sharing: Sharing) -> None:
     """PassError where a value would change because another tile of the same storage is written."""
     if not sharing.windows and not sharing.overwriting:
         return
-    storage = _Storage(function)
+    storage = _Storage(function, ir.TileType)
     for result in filter(storage.has_many_uses, sharing.overwriting):
         place = storage.place_of(result)
         operand = next(iter(storage.written(place)), None)
@@ -52,6 +52,31 @@ def refuse_shared_writes(function: ir.Function, sharing: Sharing) -> None:
                 storage.refuse_reads(family - of_window if target in of_window else of_window, place)
 
 
+def refuse_changed_views(function: ir.Function) -> None:
+    """PassError where a kernel, still on tensors, writes what a view of a parameter shows, or into the view.
+
+    As a tile the view is one of a copy.
+    """
+    storage = _Storage(function, ir.TensorType)
+    params = set(map(id, function.params))
+    for place, found in enumerate(storage.places):
+        var = found.stmt.var if isinstance(found.stmt, ir.AssignStmt) else None
+        if var is None or not _is_view(_value(found.stmt)) or not storage.family(var) & params:
+            continue
+        of_view = storage.derived(var)
+        for target, written in storage.writes_into(storage.family(var)):
+            if target in of_view:
+                what = f"writes into {var.name_hint!r}, which is a view of a parameter"
+                raise PassError(what, function, storage.places[written].stmt)
+            if written > place:
+                storage.refuse_reads(of_view, written)
+
+
+def _is_view(value: ir.Expr | None) -> bool:
+    known = facts.of_value(value)
+    return not known.written and (known.returned is not None or known.shows(in_kernel=True))
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """A statement, the loops around it, outermost first, and the sides of branches that it is on."""
@@ -62,10 +87,11 @@ class _Place:
 
 
 class _Storage:
-    """The tiles of a kernel by storage, and where they are read and written."""
+    """The tiles, or tensors, of a kernel by storage, and where they are read and written."""
 
-    def __init__(self, function: ir.Function) -> None:
+    def __init__(self, function: ir.Function, kind: type[ir.Type]) -> None:
         self._function = function
+        self._kind = kind
         self.places = list(_places(function.body))
         self._place: dict[int, int] = {}
         self._families: dict[int, set[int]] = {}
@@ -85,7 +111,7 @@ class _Storage:
                 self._loops[id(var)] = place.loops
             for arg in getattr(place.stmt, "iter_args", ()):
                 self._loops[id(arg)] = (*place.loops, place.stmt)
-            for var, source in _shared(place.stmt):
+            for var, source in _shared(place.stmt, kind):
                 self._next.setdefault(id(source), set()).add(id(var))
                 self._beside.setdefault(id(source), set()).add(id(var))
                 self._beside.setdefault(id(var), set()).add(id(source))
@@ -126,12 +152,12 @@ class _Storage:
         return ((name, place) for name in names for place in self._writes.get(name, ()))
 
     def written(self, place: int) -> Iterator[ir.Var]:
-        """The tiles that a statement writes in place."""
+        """The variables that a statement writes in place."""
         value = _value(self.places[place].stmt)
         for number in facts.of_value(value).written:
             assert isinstance(value, ir.Call)
             target = value.args[number]
-            if isinstance(target, ir.Var) and isinstance(target.type, ir.TileType):
+            if isinstance(target, ir.Var) and isinstance(target.type, self._kind):
                 yield target
 
     def refuse_reads(self, names: set[int], written: int) -> None:
@@ -159,14 +185,15 @@ def _closure(start: int, edges: dict[int, set[int]]) -> set[int]:
     return found
 
 
-def _shared(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Expr]]:
-    """The tiles that a statement defines, each with one of the same storage."""
+def _shared(stmt: ir.Stmt, kind: type[ir.Type]) -> Iterator[tuple[ir.Var, ir.Expr]]:
+    """The variables that a statement defines, each with one of the same storage."""
     pairs = list(flows(stmt))
     value = _value(stmt)
     if isinstance(stmt, ir.AssignStmt) and isinstance(value, ir.Call):
         known = facts.of_value(value)
-        pairs += [(stmt.var, value.args[n]) for n in (known.returned, known.view_of) if n is not None]
-    return ((var, source) for var, source in pairs if isinstance(var.type, ir.TileType))
+        shown = known.view_of if known.shows(in_kernel=True) else None
+        pairs += [(stmt.var, value.args[n]) for n in (known.returned, shown) if n is not None]
+    return ((var, source) for var, source in pairs if isinstance(var.type, kind))
 
 
 def _value(stmt: ir.Stmt) -> ir.Expr | None:
