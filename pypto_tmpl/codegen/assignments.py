@@ -8,6 +8,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.calls import OperatorCalls
 from pypto_tmpl.codegen.context import Context, Lines
 from pypto_tmpl.codegen.expressions import Expressions
+from pypto_tmpl.codegen.operands import CallError
 from pypto_tmpl.codegen.packed import carrier_name, is_packed
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
@@ -61,8 +62,23 @@ class Assignments:
                 *self.assign_all([(name, text)]),
                 *self.assign_all([(self._variables.companion(var), region)]),
             ]
+        lines += self.assign_all(self._starts(var, value))
         self._context.current_variable = None
         return [*lines, *self._check_poison(var), *self._check(var, value)]
+
+    def _starts(self, var: ir.Var, value: ir.Expr | None) -> list[tuple[str, str]]:
+        """The names of where the cells of ``var`` begin, if it has some, and their texts."""
+        try:
+            starts = [*self._values.edges.bound(var, value)]
+        except CallError as error:
+            self._context.report(error.what, var.span)
+            return []
+        texts = [self._expressions.alone(start) for _, start in starts]
+        return [(self._variables.bind(name), text) for (name, _), text in zip(starts, texts, strict=True)]
+
+    def whole(self, var: ir.Var) -> Lines:
+        """What tells of a variable, if it has names for that, that no cell of it lies before its tensor."""
+        return self.assign_all(self._starts(var, None))
 
     def _needs_no_name(self, var: ir.Var, value: ir.Expr, text: str) -> bool:
         """Whether a statement can be left out: it makes what nobody reads, or a second name of a value."""
@@ -154,7 +170,7 @@ class Assignments:
                 if is_held and not self._values.runtime_regions.is_new(value)
                 else None
             )
-            pairs.append((self._variables.bind(target), text))
+            pairs += [(self._variables.bind(target), text), *self._starts(target, value)]
             if region is not None:
                 pairs.append((self._variables.companion(target), region))
             elif is_held:

@@ -7,7 +7,6 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.context import Context
-from pypto_tmpl.codegen.edges import Starts
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.known_ops import KnownOp, KnownOps
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
@@ -63,8 +62,7 @@ class OperatorCalls:
             self._read_before(call, entry, operands)
         if known.heeds_start:
             for arg, operand in zip(call.args, operands, strict=True):
-                starts = self._values.edges.starts(arg)
-                operand.edge = None if starts is None else self._edge(starts)
+                operand.edge = self._edge(arg, call)
         result = self._facts("", call, is_result=True)
         try:
             bound = bind_operands(entry, operands)
@@ -151,9 +149,8 @@ class OperatorCalls:
             if self._values.may_share(arg, target):
                 text = self._macros.apart(operands[at], operands[position], offsets)
                 operands[at] = operands[at].copied(str(text))
-            starts = self._values.edges.starts(arg) if "lays" in entry.traits else None
-            if starts is not None and ("shapes" in named or not self._values.edges.is_loaded(arg)):
-                operands[at].edge = self._edge(starts)
+            if "lays" in entry.traits and ("shapes" in named or not self._values.edges.is_loaded(arg)):
+                operands[at].edge = self._edge(arg, call)
 
     def _is_by_row_and_column(self, call: ir.Call) -> bool:
         """Whether no operand lies packed in memory where the op expects rows; if one does, it is reported."""
@@ -202,8 +199,15 @@ class OperatorCalls:
             layout=view.layout.name if view is not None else None,
         )
 
-    def _edge(self, starts: Starts) -> Operand:
-        """The cells before which nothing of a value's tensor lies, as a macro takes them."""
+    def _edge(self, arg: ir.Expr, call: ir.Call) -> Operand | None:
+        """The cells before which nothing of an operand's tensor lies, as macros take them, if there are any."""
+        try:
+            starts = self._values.edges.starts(arg)
+        except CallError as error:
+            self._context.report(error.what, call.span)
+            return None
+        if starts is None:
+            return None
         items = [self._expressions.expr(start) for start in starts]
         return Operand(self._macros.list_of(items), items=items)
 

@@ -1,37 +1,46 @@
 """Tiles whose first cells may lie before the tensor they were loaded from.
 
 A valid region begins at the origin, so it cannot leave those cells out. A clamped load whose offset may be
-below 0 says where the tensor's cells begin; what ops keep of that is followed here, for the stores.
+below 0 says where the tensor's cells begin; what ops keep of that is followed here, for the stores. A
+variable whose start depends on the path, or on variables that change, has names for it besides its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.bounds import IntegerBounds
+from pypto_tmpl.codegen.edge_rules import (
+    Starts,
+    UnknownStartError,
+    is_zero,
+    kept_starts,
+    source_position,
+    zero,
+)
 from pypto_tmpl.codegen.facts import BodyFacts
-from pypto_tmpl.codegen.storage import written_operand
-from pypto_tmpl.ir.extents import same_extent
-from pypto_tmpl.ops import OpEntry, OpTable, carries_region_of, resolve_result
-
-Starts = tuple[ir.Expr, ...]
-_REDUCED = frozenset({"reduce_first", "reduce_last", "reduce_second_last", "reduce_axis"})
+from pypto_tmpl.ops import OpEntry, OpTable, resolve_result
 
 
 class Edges:
-    """The first cells of the values of one function that are their tensors'."""
+    """The first cells of the values of one function that are their tensors'.
 
-    def __init__(self, facts: BodyFacts, table: OpTable, bounds: IntegerBounds) -> None:
+    Raises: UnknownStartError, where asked for a value of which they are not known.
+    """
+
+    def __init__(
+        self, function: ir.Function, facts: BodyFacts, table: OpTable, bounds: IntegerBounds
+    ) -> None:
         self._table, self._bounds = table, bounds
         self._known: dict[int, Starts | None] = {}
+        self._held: dict[int, Starts] = {}
         self._has_any = any(call.kwargs.get("clamp") and self._of_load(call) for call in facts.calls)
         self._values = facts.values if self._has_any else {}
-        for call in facts.calls if self._has_any else ():  # what is written into a tile counts
-            entry = table.get(call.op.name)
-            written = written_operand(entry, call) if entry is not None else None
-            if written is not None and entry is not None and "fills_padding" not in entry.traits:
-                self._known[id(written)] = None
+        self._params = {id(param) for param in function.params}
+        self._changing = {key for key, values in self._values.items() if self._is_bound_twice(key, values)}
+        if self._has_any:
+            self._hold_what_differs(list({id(target): target for target, _ in facts.flows}.values()))
 
     def starts(self, value: ir.Expr) -> Starts | None:
         """Where the cells begin that a tensor had, for each axis; None where nothing precedes them."""
@@ -41,14 +50,29 @@ class Edges:
             return self._of_call(value)
         if not isinstance(value, ir.Var):
             return None
+        if id(value) in self._held:
+            return self._held[id(value)]
         if id(value) not in self._known:
-            self._known[id(value)] = None
+            self._known[id(value)] = None  # a carried value may depend on itself
             values = self._values.get(id(value), ())
-            found = self.starts(values[0]) if values else None
-            self._known[id(value)] = found  # a carried value may depend on itself
-            if found is not None and any(self.starts(other) != found for other in values[1:]):
-                self._known[id(value)] = None
+            try:
+                self._known[id(value)] = self.starts(values[0]) if values else None
+            except UnknownStartError:
+                del self._known[id(value)]
+                raise
         return self._known[id(value)]
+
+    def held(self, var: ir.Var) -> list[ir.Var]:
+        """The variables that hold where the cells of a variable begin at run time, if that is not fixed."""
+        return [start for start in self._held.get(id(var), ()) if isinstance(start, ir.Var)]
+
+    def bound(self, var: ir.Var, value: ir.Expr | None) -> Iterator[tuple[ir.Var, ir.Expr]]:
+        """The variables that hold the start of ``var``, and what they become when that becomes ``value``."""
+        held = self._held.get(id(var), ())
+        starts = self.starts(value) if held and value is not None else None
+        for at, name in enumerate(held):
+            if isinstance(name, ir.Var):
+                yield name, starts[at] if starts is not None else zero(var.span)
 
     def is_loaded(self, value: ir.Expr) -> bool:
         """Whether a value is a load's own result, which tells at run time which cells the tensor had."""
@@ -60,7 +84,7 @@ class Edges:
         if isinstance(call.op, ir.GlobalVar) or entry is None or not isinstance(call.type, ir.ShapedType):
             return None
         found = self._of_load(call) if call.kwargs.get("clamp") else self._kept(call, entry)
-        return found if found is not None and any(not _is_zero(start) for start in found) else None
+        return found if found is not None and not all(map(is_zero, found)) else None
 
     def _is_load(self, call: ir.Call) -> bool:
         return self._table.facts(call.op.name).has("loads")
@@ -73,7 +97,7 @@ class Edges:
         if not isinstance(offsets, ir.MakeTuple):
             return None
         starts = [
-            _before(offset) if self._bounds.of(offset)[0] < 0 else _zero(offset.span)
+            _before(offset) if self._bounds.of(offset)[0] < 0 else zero(offset.span)
             for offset in offsets.elements
         ]
         dropped = len(starts) - len(call.type.shape)  # axes of extent 1
@@ -81,77 +105,69 @@ class Edges:
 
     def _kept(self, call: ir.Call, entry: OpEntry) -> Starts | None:
         """What the op's rule for regions keeps of the operands' starts."""
-        rule, name = resolve_result(entry).valid, carries_region_of(entry)
-        position = entry.operand_names.index(name) if name is not None else 0
-        source = call.args[position] if position < len(call.args) else None
-        if source is None or not isinstance(source.type, ir.ShapedType):
-            return None
-        if rule == "matmul":
+        if resolve_result(entry).valid == "matmul":
             left, right = self.starts(call.args[0]), self.starts(call.args[1])
-            zero = _zero(call.span)
-            return (left[-2] if left else zero, right[-1] if right else zero) if left or right else None
-        starts = self.starts(source)
-        if starts is None or not isinstance(call.type, ir.ShapedType):
+            none = zero(call.span)
+            return (left[-2] if left else none, right[-1] if right else none) if left or right else None
+        position = source_position(entry)
+        starts = self.starts(call.args[position]) if position < len(call.args) else None
+        return None if starts is None else kept_starts(call, entry, starts)
+
+    def _is_bound_twice(self, var: int, values: list[ir.Expr]) -> bool:
+        return len(values) + (var in self._params) > 1
+
+    def _hold_what_differs(self, variables: list[ir.Var]) -> None:
+        """Give names to the starts that are not one fixed expression, until no other depends on them."""
+        pending = True
+        while pending:
+            pending = False
+            for var in variables:
+                if (id(var) in self._held or self._differs(var)) and self._hold(var):
+                    pending = True
+                    self._known.clear()
+
+    def _differs(self, var: ir.Var) -> bool:
+        """Whether where the cells of a variable begin depends on the path to a use, or on when it is asked."""
+        if not isinstance(var.type, ir.ShapedType):
+            return False
+        found = self._found(var)
+        if found is None:  # of one value that is reported where it is asked for
+            return self._is_bound_twice(id(var), self._values[id(var)])
+        return any(not _same(starts, found[0]) for starts in found) or any(
+            id(part) in self._changing for start in found[0] or () for part in ir.walk(start)
+        )
+
+    def _found(self, var: ir.Var) -> list[Starts | None] | None:
+        """The starts of all that a variable is bound to, None where one of them is unknown."""
+        try:
+            found = [self.starts(value) for value in self._values[id(var)]]
+        except UnknownStartError:
             return None
-        if name is not None or rule == "same_or_full":
-            return starts if len(starts) == len(call.type.shape) else None
-        if rule == "swap_last2":
-            return (*starts[:-2], starts[-1], starts[-2])
-        if rule in _REDUCED:
-            return _reduced(starts, source.type.shape, call.type.shape)
-        if "window" in entry.traits:
-            return _shifted(starts, call, entry)
-        return _reshaped(starts, source.type.shape, call.type.shape) if rule == "reshape" else None
+        return [*found, None] if id(var) in self._params else found
+
+    def _hold(self, var: ir.Var) -> bool:
+        """Name the start of a variable on the axes where some of its values have one; whether any is new."""
+        assert isinstance(var.type, ir.ShapedType)
+        found, rank, index = self._found(var), len(var.type.shape), ir.ScalarType(ir.DataType.INDEX)
+        held = list(self._held.get(id(var), [zero(var.span)] * rank))
+        before = len(self.held(var))
+        for axis in range(rank):
+            is_moving = found is None or any(starts and not is_zero(starts[axis]) for starts in found)
+            if is_moving and is_zero(held[axis]):
+                held[axis] = ir.Var(f"{var.name_hint}_start{axis}", index, var.span)
+        self._held[id(var)] = tuple(held)
+        if id(var) in self._changing:
+            self._changing.update(map(id, self.held(var)))
+        return len(self.held(var)) > before
 
 
-def _zero(span: ir.Span) -> ir.Expr:
-    return ir.ConstInt(0, ir.DataType.INDEX, span)
-
-
-def _is_zero(start: ir.Expr) -> bool:
-    return isinstance(start, ir.ConstInt) and start.value == 0
+def _same(left: Starts | None, right: Starts | None) -> bool:
+    if left is None or right is None:
+        return left is right
+    return len(left) == len(right) and all(map(ir.structural_equal, left, right))
 
 
 def _before(offset: ir.Expr) -> ir.Expr:
     """How many cells of a window precede the first one of its tensor."""
     index, span = ir.DataType.INDEX, offset.span
-    return ir.Max(ir.Neg(offset, index, span), _zero(span), index, span)
-
-
-def _reduced(starts: Starts, before: Sequence[ir.Expr], after: Sequence[ir.Expr]) -> Starts | None:
-    if not len(starts) == len(before) == len(after):
-        return None
-    axes = zip(starts, before, after, strict=True)
-    return tuple(start if same_extent(old, new) else _zero(start.span) for start, old, new in axes)
-
-
-def _shifted(starts: Starts, call: ir.Call, entry: OpEntry) -> Starts | None:
-    named = dict(zip(entry.operand_names, call.args, strict=False))
-    given = named.get("offset")
-    offsets = (
-        [named["index_row"], named["index_col"]] if "index_row" in named else getattr(given, "elements", ())
-    )
-    if len(offsets) != len(starts):
-        return None
-    index, span = ir.DataType.INDEX, call.span
-    shifted = [
-        start if _is_zero(start) or _is_zero(offset)
-        else ir.Max(ir.Sub(start, offset, index, span), _zero(span), index, span)
-        for start, offset in zip(starts, offsets, strict=True)
-    ]  # fmt: skip
-    rank = len(call.type.shape) if isinstance(call.type, ir.ShapedType) else 0
-    return tuple(shifted) if rank == len(shifted) else None
-
-
-def _reshaped(starts: Starts, before: Sequence[ir.Expr], after: Sequence[ir.Expr]) -> Starts | None:
-    """The starts where only axes of extent 1 come or go."""
-    kept = [(e, start) for e, start in zip(before, starts, strict=False) if not _is_one(e)]
-    new = [extent for extent in after if not _is_one(extent)]
-    if len(kept) != len(new) or not all(same_extent(e, n) for (e, _), n in zip(kept, new, strict=True)):
-        return None
-    rest = iter(start for _, start in kept)
-    return tuple(_zero(extent.span) if _is_one(extent) else next(rest) for extent in after)
-
-
-def _is_one(extent: ir.Expr) -> bool:
-    return isinstance(extent, ir.ConstInt) and extent.value == 1
+    return ir.Max(ir.Neg(offset, index, span), zero(span), index, span)

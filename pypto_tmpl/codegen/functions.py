@@ -48,6 +48,7 @@ class FunctionEmitter:
         expressions.handle(ir.Call, self._call)
         expressions.handle(ir.Submit, launches.submission)
         assignments = Assignments(context, variables, values, expressions, valid, calls)
+        self._assignments = assignments
         self._checks = ParameterChecks(context, variables, assignments)
         self._statements = statements = Statements(
             context, variables, values, expressions, calls, launches, assignments, tracing,
@@ -121,8 +122,9 @@ class FunctionEmitter:
 
     def _body(self) -> Lines:
         checks, records = self._checks.lines(), self._tracing.function_called()
+        starts = [line for var in self._context.function.params for line in self._assignments.whole(var)]
         body = self._statements.emit_stmt(self._context.function.body)
-        return [*checks, *self._variables.header_lines(), *records, *body]
+        return [*checks, *self._variables.header_lines(), *records, *starts, *body]
 
     def _group_body(self, params: list[str]) -> Lines:
         call = self._macros.group_call(self._context.function.name, params)

@@ -19,10 +19,10 @@ class Quiet:
     """
 
     def __init__(
-        self, facts: BodyFacts, table: OpTable, views: Views, has_region_name: Callable[[ir.Var], bool]
+        self, facts: BodyFacts, table: OpTable, views: Views, has_companions: Callable[[ir.Var], bool]
     ) -> None:
         self._facts, self._table, self._views = facts, table, views
-        self._has_region_name = has_region_name
+        self._has_companions = has_companions
         self._bound_before: set[int] = set()  # statements that take a tuple apart
 
     @cached_property
@@ -63,14 +63,14 @@ class Quiet:
         return found
 
     def _may_unpack(self, made: ir.Var, taken: Sequence[tuple[int, ir.AssignStmt]]) -> bool:
-        if not taken or self._facts.mentions[id(made)] != 1 + len(taken) or self._has_region_name(made):
+        if not taken or self._facts.mentions[id(made)] != 1 + len(taken) or self._has_companions(made):
             return False
         count = len(made.type.types) if isinstance(made.type, ir.TupleType) else 0
         indices, variables = {index for index, _ in taken}, {id(part.var): part.var for _, part in taken}
         is_once_each = len(indices) == len(taken) == len(variables)
         return (
             count > 1 and is_once_each and max(indices) < count
-            and not any(map(self._has_region_name, variables.values()))
+            and not any(map(self._has_companions, variables.values()))
         )  # fmt: skip
 
     def is_part(self, stmt: ir.AssignStmt) -> bool:
@@ -95,7 +95,7 @@ class Quiet:
 
         All that names it follows in the same block, so the move has run, and the operand is what it was.
         """
-        if id(value) not in self._blocks or not isinstance(value, ir.Call) or self._has_region_name(var):
+        if id(value) not in self._blocks or not isinstance(value, ir.Call) or self._has_companions(var):
             return False
         source, values = value.args[0], self._facts.values
         if type(source) is not ir.Var or len(values.get(id(source), ())) > 1 or len(values[id(var)]) > 1:

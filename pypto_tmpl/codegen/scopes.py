@@ -186,6 +186,7 @@ class Scopes:
             names.append(self._variables.name_of(var))
             if self._values.runtime_regions.holds(var):
                 names.append(self._variables.companion(var))
+            names += map(self._variables.name_of, self._values.edges.held(var))
         return names
 
 

@@ -139,6 +139,8 @@ class Statements:
         call = self._launches.pair_call(pair)
         names = [self._variables.bind(target) for target in targets if target is not None]
         lines: Lines = [self._forms.assign_all(names, [call])]
+        for target in targets:
+            lines += self._assignments.whole(target) if target is not None else []
         for name, giver in zip(names, pair.givers, strict=True):
             if isinstance(giver, ir.Submit):
                 lines.append(self._forms.assign(name, self._launches.as_launched(giver, name)))

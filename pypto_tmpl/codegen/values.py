@@ -48,7 +48,7 @@ class Values:
     @cached_property
     def edges(self) -> Edges:
         """The values that begin before the tensors they were loaded from."""
-        return Edges(self._context.facts, self._table, self.bounds)
+        return Edges(self._context.function, self._context.facts, self._table, self.bounds)
 
     @cached_property
     def _storage(self) -> SharedStorage:
@@ -67,7 +67,11 @@ class Values:
         """What needs no statement; None in a traced script, which records it."""
         if self._context.script.trace is not None:
             return None
-        return Quiet(self._context.facts, self._table, self._views, self.runtime_regions.holds)
+        return Quiet(self._context.facts, self._table, self._views, self.has_companions)
+
+    def has_companions(self, var: ir.Var) -> bool:
+        """Whether ``var`` has more names than its own: of its region, or of where its cells begin."""
+        return self.runtime_regions.holds(var) or bool(self.edges.held(var))
 
     @cached_property
     def popped_from(self) -> dict[int, int]:

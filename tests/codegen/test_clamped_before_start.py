@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import pypto_tmpl.language as pl
+from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug import torch_codegen
 
 KERNEL = """\
@@ -242,3 +243,130 @@ class Product:
     x = torch.arange(256.0).reshape(16, 16) % 7
     got = namespace["kernel"](x, 0, torch.zeros(16, 16))
     assert torch.equal(got, (x[:, :3] + 1) @ (x[:3] + 1))
+
+
+def clamped(body, kind="InCore", shape="8, 16"):
+    """A kernel of `x`, with rows 1, 17, 33, ... from the first column on, an offset `n` and an output."""
+    text = """\
+import pypto.language as pl
+
+@pl.program
+class Clamped:
+    @pl.function(type=pl.FunctionType.{kind})
+    def kernel(
+        self, x: pl.Tensor[[8, 16], pl.FP32], n: pl.Scalar[pl.INDEX],
+        out: pl.Out[pl.Tensor[[{shape}], pl.FP32]],
+    ) -> pl.Tensor[[{shape}], pl.FP32]:
+        {body}
+        return out
+"""
+    namespace = {}
+    text = text.format(kind=kind, shape=shape, body="\n        ".join(body))
+    exec(torch_codegen(pl.parse(text)), namespace)
+    x = torch.arange(1.0, 129).reshape(8, 16)
+    return lambda n: namespace["kernel"](x, n, torch.full([int(e) for e in shape.split(",")], 9.0))
+
+
+def load(offset):
+    return f"pl.load(x, [{offset}, 0], [4, 16], clamp=True)"
+
+
+TWICE = {
+    "bound again": (
+        [
+            f"t = {load('n')}",
+            "for i in pl.range(2):",
+            f"    t = {load('n')}",
+            "    out = pl.store(pl.add(t, 1.0), [0, 0], out)",
+        ],
+        {-2: [9, 9, 2, 18, 9, 9, 9, 9], 1: [18, 34, 50, 66, 9, 9, 9, 9]},
+    ),
+    "branches": (
+        [
+            "if n < 0:",
+            f"    t = pl.yield_(pl.add({load('n')}, 1.0))",
+            "else:",
+            f"    t = pl.yield_(pl.add({load(0)}, 1.0))",
+            "out = pl.store(t, [0, 0], out)",
+        ],
+        {-2: [9, 9, 2, 18, 9, 9, 9, 9], 1: [2, 18, 34, 50, 9, 9, 9, 9]},
+    ),
+    "equal branches": (
+        [
+            "if n < 0:",
+            f"    t = pl.yield_(pl.add({load('n')}, 1.0))",
+            "else:",
+            f"    t = pl.yield_(pl.mul({load('n')}, 2.0))",
+            "out = pl.store(t, [0, 0], out)",
+        ],
+        {-2: [9, 9, 2, 18, 9, 9, 9, 9], 1: [34, 66, 98, 130, 9, 9, 9, 9]},
+    ),
+    "carried": (
+        [
+            f"t = pl.add({load('n')}, 1.0)",
+            "for i, (u,) in pl.range(2, init_values=(t,)):",
+            "    out = pl.store(u, [i * 4, 0], out)",
+            f"    r = pl.yield_(pl.add({load('n + 1')}, 1.0))",
+        ],
+        {-2: [9, 9, 2, 18, 9, 2, 18, 34], 1: [18, 34, 50, 66, 34, 50, 66, 82]},
+    ),
+    "swapped": (
+        [
+            f"a = pl.add({load('n')}, 1.0)",
+            f"b = pl.add({load('n + 1')}, 1.0)",
+            "for i, (c, d) in pl.range(1, init_values=(a, b)):",
+            "    e, f = pl.yield_(d, c)",
+            "out = pl.store(e, [0, 0], out)",
+            "out = pl.store(f, [4, 0], out)",
+        ],
+        {-2: [9, 2, 18, 34, 9, 9, 2, 18], 1: [34, 50, 66, 82, 18, 34, 50, 66]},
+    ),
+    "an offset that changes": (
+        [
+            "m = n + 1",
+            f"t = pl.add({load('m')}, 1.0)",
+            "m = m + 3",
+            "out = pl.store(t, [0, 0], out)",
+        ],
+        {-2: [9, 2, 18, 34, 9, 9, 9, 9]},
+    ),
+    "written": (
+        [
+            f"t = pl.mul({load('n')}, 2.0)",
+            "t = pl.tile.write(t, [3, 0], 5.0)",
+            "out = pl.store(t, [0, 0], out)",
+        ],
+        {-2: [9, 9, 2, 5, 9, 9, 9, 9], 1: [34, 66, 98, 5, 9, 9, 9, 9]},
+    ),
+}
+
+
+@pytest.mark.parametrize("form", sorted(TWICE))
+def test_the_start_is_that_of_the_value_which_is_stored(form):
+    body, expected = TWICE[form]
+    kernel = clamped(body)
+    assert {n: kernel(n)[:, 0].tolist() for n in expected} == expected
+
+
+@pytest.mark.parametrize("axes", ["0, 1", "-1, -2"])
+def test_a_transposed_window(axes):
+    body = ["with pl.at(level=pl.Level.CORE_GROUP):"]
+    body += ["    t = pl.tensor.slice(x, [4, 8], [n, 0], clamp=True)"]
+    body += [f"    out = pl.assemble(out, pl.transpose(pl.add(t, 100.0), {axes}), [0, 0])"]
+    out = clamped(body, "Opaque", "16, 8")(-2)
+    assert out[0].tolist() == [9, 9, 101, 117, 9, 9, 9, 9]
+    assert out[8:].eq(9).all()
+
+
+def test_a_window_with_another_axis():
+    body = ["t = pl.tensor.slice(x, [4, 16], [n, 0], clamp=True)"]
+    body += ["out = pl.assemble(out, pl.reshape(pl.mul(t, 2.0), [1, 4, 16]), [0, 0, 0])"]
+    assert clamped(body, shape="1, 4, 16")(-2)[0, :, 0].tolist() == [9, 9, 2, 34]
+
+
+def test_a_window_of_which_nobody_can_tell_what_is_left_is_refused():
+    body = ["t = pl.tensor.slice(x, [4, 16], [n, 0], clamp=True)"]
+    body += ["v = pl.tensor.reinterpret_view(pl.mul(t, 2.0), pl.FP16)", "u = pl.cast(v, pl.FP32)"]
+    body += ["out = pl.assemble(out, u, [0, 0])"]
+    with pytest.raises(UnsupportedProgramError, match="tensor.reinterpret_view.*may begin before"):
+        clamped(body, shape="4, 32")
