@@ -200,7 +200,7 @@ class OperatorCalls:
         )
 
     def _edge(self, arg: ir.Expr, call: ir.Call) -> Operand | None:
-        """The cells before which nothing of an operand's tensor lies, as macros take them, if there are any."""
+        """The cells before which nothing of an operand's tensor lies, for macros, if there are any."""
         try:
             starts = self._values.edges.starts(arg)
         except CallError as error:

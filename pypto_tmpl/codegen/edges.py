@@ -127,7 +127,7 @@ class Edges:
                     self._known.clear()
 
     def _differs(self, var: ir.Var) -> bool:
-        """Whether where the cells of a variable begin depends on the path to a use, or on when it is asked."""
+        """Whether it depends on the path to a use, or on when it is asked, where the cells of one begin."""
         if not isinstance(var.type, ir.ShapedType):
             return False
         found = self._found(var)

@@ -14,7 +14,8 @@ from dataclasses import replace
 from pypto_tmpl.codegen.formatting import format_script
 from pypto_tmpl.codegen.record import Script, ScriptFunction
 
-_BEHIND = "# Run-time helpers follow"  # what stands between the program of a script and its helpers
+# What comes first behind the functions of a script.
+_BEHIND = ("# Run-time helpers follow", "if globals() is not locals():")
 
 
 def formatted(script: Script) -> Script:

@@ -170,6 +170,8 @@ class ScriptBuilder:
         functions = [text for name in self._reading_order() for text in texts[name]]
         used = set().union(*map(self.generator.preamble.names_in, functions))
         carried = None if mode == "import" else self._carried(texts, used, mode)
+        imported = () if carried else self._imported(used)
+        helpers = [helper.rstrip() for helper in carried.segments] if carried else []
         marked = render(
             self.generator.environment,
             "script/module.py.jinja",
@@ -177,9 +179,9 @@ class ScriptBuilder:
                 "title": _one_line(self.title),
                 "options": list(self.options.changed().items()),
                 "imports": sorted({*(carried.imports if carried else ()), "torch"}),
-                "imported": () if carried else self._imported(used),
-                "helpers": [helper.rstrip() for helper in carried.segments] if carried else [],
-                "needs_one_namespace": carried is not None and (carried.segments or len(functions) > 1),
+                "imported": imported,
+                "helpers": helpers,
+                "needs_one_namespace": bool(imported or helpers or len(functions) > 1),
                 "groups": [(name, self._meta_items(meta)) for name, meta in self.groups.items()],
                 "trace": self.trace,
                 "functions": functions,

@@ -11,9 +11,17 @@ from pypto_tmpl.debug import torch_codegen
 DUMP = Path(__file__).resolve().parents[1] / "corpus/dumps/cast_rounding/Ascend910B/00_frontend.msgpack"
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["plain", "formatted"])
+FORMS = {
+    "plain": {},
+    "formatted": {"format": True},
+    "imported": {"preamble": "import"},
+    "with all helpers": {"preamble": "full"},
+}
+
+
+@pytest.fixture(scope="module", params=FORMS.values(), ids=FORMS)
 def script(request):
-    return torch_codegen(ir.deserialize_from_file(str(DUMP)), format=request.param)
+    return torch_codegen(ir.deserialize_from_file(str(DUMP)), **request.param)
 
 
 def test_one_namespace_is_enough(script):

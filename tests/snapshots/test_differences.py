@@ -96,6 +96,14 @@ def test_the_program_part():
     assert program_lines([]) == range(0)
 
 
+def test_the_program_part_ends_where_namespaces_are_checked():
+    check = "\n\nif globals() is not locals():\n    raise NameError()\n"
+    assert (
+        program_part("import torch\n\n\ndef main(x):\n    return x\n" + check)
+        == "def main(x):\n    return x\n"
+    )
+
+
 def test_sections_of_the_page():
     new = SCRIPT.replace("return z", "return z + 1").replace("    pass\n", "")
     (section,) = sections([FilePatch("a.py", SCRIPT, new)])
