@@ -3,8 +3,8 @@
     python benchmarks/house.py
 
 Prints modules and lines of pypto_tmpl/ and templates/, the largest module, circles of modules that import
-each other, without imports for types alone and with them, and the milliseconds that it takes to emit the dumps
-of tests/corpus, best of three. It reads the tree that it stands in; copy it into an older one to measure that.
+each other, without imports for types alone and with them, and the milliseconds that it takes to emit
+tests/corpus, best of three. It reads the tree that it stands in; copy it into an older one to measure that.
 """
 
 from __future__ import annotations
