@@ -33,8 +33,8 @@ Examples:
 FILE calls golden.run or golden.run_jit; or it defines PROGRAM, OUTPUTS, make_inputs and golden.
 
 \b
-Exit codes: 0 every run passed; 1 a run failed or took too long, or the script did; 2 wrong usage;
-130 interrupted.
+Exit codes: 0 every run passed; 1 a run failed or took too long, or the script did; 2 wrong usage,
+a file with nothing to run, or a file of somebody else in the way; 130 interrupted.
 """,
 )
 @click.option(
@@ -105,6 +105,8 @@ def run(
             click.echo(f"{what}: {place}")
     if report is not None and overrides.runs:
         click.echo(f"report: {report}")
+    if any(result.is_blocked for result in overrides.runs):
+        sys.exit(2)
     has_failed = any(not result.passed for result in overrides.runs)
     sys.exit(status or int(has_failed))
 
@@ -121,19 +123,30 @@ def _places(result: RunResult) -> Iterator[tuple[str, Path]]:
 
 
 def _run(file: Path, args: tuple[str, ...], overrides: Overrides) -> int:
-    """Run the script, and its kernel where it did not do that itself; the exit status."""
+    """Run the script, and its kernel where it did not do that itself; the exit status.
+
+    Raises: HarnessError for a script that neither runs a kernel nor defines what to run.
+    """
     from pypto_tmpl.compat.scripts import describe_failure, script_result
+    from pypto_tmpl.golden.errors import HarnessError
     from pypto_tmpl.golden.kernel_files import run_kernel_file
     from pypto_tmpl.golden.overrides import overriding
 
     with overriding(overrides):
         try:
             status, names = script_result(file, args)
-            if status == 0 and not overrides.runs:
-                result = run_kernel_file(names)
-                if not result.passed:
-                    click.echo(result.error or "")
         except Exception as error:
             click.echo(describe_failure(error, file), err=True)
             return 1
-    return status
+        if status or overrides.runs:
+            return status
+        try:
+            result = run_kernel_file(names)
+        except HarnessError:
+            raise
+        except Exception as error:
+            click.echo(describe_failure(error, file), err=True)
+            return 1
+    if not result.passed:
+        click.echo(result.error or "")
+    return 0

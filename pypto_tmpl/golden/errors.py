@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pypto_tmpl
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.generated import ForeignFileError
 from pypto_tmpl.golden.result import RunResult
 
 _PACKAGES = (
@@ -35,7 +36,8 @@ def failed_result(
 ) -> RunResult:
     """The result of a run that an error ended in a phase."""
     kind = type(error).__name__
-    text = error.without_slug() if isinstance(error, PyptoTmplError) else str(error)
+    is_blocked = isinstance(error, ForeignFileError)
+    text = error.without_slug() if isinstance(error, PyptoTmplError) and not is_blocked else str(error)
     text = "\n".join([text, *getattr(error, "__notes__", ())])
     if not isinstance(error, PyptoTmplError | ValidationError) and (place := place_in_script(error)):
         is_known = place.partition(",")[0] in text
@@ -43,12 +45,13 @@ def failed_result(
     is_told = isinstance(error, HarnessError | ValidationError)
     return RunResult(
         False,
-        error=text if is_told else f"{phase}: {kind}: {text}",
+        error=text if is_told else f"{phase}: {text}" if is_blocked else f"{phase}: {kind}: {text}",
         execution_time=seconds,
         work_dir=work_dir,
         phase=phase,
         error_type=kind,
         traceback="".join(traceback.format_exception(error)),
+        is_blocked=is_blocked,
     )
 
 

@@ -12,7 +12,8 @@ class RunResult:
     """Outcome of ``run`` or ``run_jit``; ``str()`` is ``PASS (1.23s)`` or ``FAIL: <error> (1.23s)``.
 
     A failure names the ``phase`` it happened in and the type of the exception, and keeps its
-    ``traceback`` as text. ``execution_time`` is in seconds, of the whole call.
+    ``traceback`` as text. ``execution_time`` is in seconds, of the whole call. ``is_blocked`` says that
+    it failed for a file of somebody else in a place that it would have written.
     """
 
     passed: bool
@@ -23,6 +24,7 @@ class RunResult:
     phase: str | None = None
     error_type: str | None = None
     traceback: str | None = field(default=None, repr=False)
+    is_blocked: bool = False
 
     def __str__(self) -> str:
         text = "PASS" if self.passed else "FAIL"

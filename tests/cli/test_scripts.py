@@ -175,11 +175,26 @@ def test_run_of_a_file_that_calls_no_harness():
 def test_run_of_a_file_without_a_kernel():
     Path("empty.py").write_text("PROGRAM = 1\n")
     done = invoke("run", "empty.py")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert done.stderr == (
         "the file calls neither golden.run nor golden.run_jit, and defines no OUTPUTS, make_inputs, golden\n"
         "   = a file that calls no harness defines: PROGRAM, OUTPUTS, make_inputs, golden\n"
     )
+
+
+@pytest.mark.parametrize("file", ["kernel.py", "plain.py"])
+def test_run_leaves_a_file_in_the_way(file):
+    Path("build/torch").mkdir(parents=True)
+    Path("build/torch/main.py").write_text("mine\n")
+    done = invoke("run", file, "--build-dir", "build")
+    assert (done.exit_code, Path("build/torch/main.py").read_text()) == (2, "mine\n"), done.output
+    assert "FAIL: compile: error[not-generated]: this file was not written by pypto_tmpl" in done.output
+
+
+def test_run_of_inputs_that_fail():
+    Path("plain.py").write_text(CONVENTION.replace("return {", "raise LookupError('gone')\n    return {"))
+    done = invoke("run", "plain.py")
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (1, "LookupError: gone")
 
 
 @pytest.mark.parametrize("command", ["exec", "run"])
