@@ -19,3 +19,7 @@ def main(pool, table, out):
         acc = acc + _tile_slice(pool, [16, 64], [blk * 16, 0])  # FP32[16, 64]
     out = _assemble(out, acc, [0, 0])  # FP32[16, 64]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

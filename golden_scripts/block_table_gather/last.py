@@ -34,3 +34,7 @@ def main_incore_0(table__ssa_v0, pool__ssa_v0, out__ssa_v0):
     acc__rv_v2 = acc__iter_v1
     out__tile = _tile_store(acc__rv_v2, [0, 0], out__ssa_v0)  # FP32[16, 64]
     return out__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -28,3 +28,7 @@ def kernel(x, y, out):
     a1, b1 = a, b
     out = _tile_store(b1 - a1 * 0.5, [0, 0], out)  # FP32[16, 64]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

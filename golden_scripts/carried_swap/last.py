@@ -34,3 +34,7 @@ def kernel(x__ssa_v0, y__ssa_v0, out__ssa_v0):
     t__tmp_v1 = b1 - t__tmp_v0  # FP32[16, 64]
     out__ssa_v1 = _tile_store(t__tmp_v1, [0, 0], out__ssa_v0)  # FP32[16, 64]
     return out__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

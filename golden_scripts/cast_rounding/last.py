@@ -50,3 +50,7 @@ def main_incore_0(
     t__tile_4 = _cast_to_int(x__tile, torch.int32, "trunc")  # INT32[16, 64]
     trunc__tile = _tile_store(t__tile_4, [0, 0], trunc__ssa_v0)  # INT32[16, 64]
     return rint__ssa_v0, round___ssa_v0, floor__ssa_v0, ceil__ssa_v0, trunc__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

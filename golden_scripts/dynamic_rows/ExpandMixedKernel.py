@@ -33,3 +33,7 @@ def main_incore_0(x__ssa_v0, r__idx_v0, valid__ssa_v0, out__iter_v1):
     t__tile_2 = t__tile_1 + 1.0  # FP32[32, 64] valid [valid__ssa_v0, 64]
     out__tile = _tile_store(t__tile_2, [r__idx_v0, 0], out__iter_v1, [valid__ssa_v0, 64])
     return out__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

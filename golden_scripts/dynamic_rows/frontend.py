@@ -17,3 +17,7 @@ def main(x, out):
         t = _tensor_slice(x, [32, 64], [r, 0], [valid, 64])  # FP32[32, 64] valid [valid, 64]
         out = _assemble(out, t * 2.0 + 1.0, [r, 0], [valid, 64])  # FP32[N_ROWS, 64]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -38,3 +38,7 @@ def main_incore_0(x__ssa_v0, r__idx_v0, y__ssa_v0, out__iter_v1):
     t__tile_4 = torch.maximum(d__tile, a__tile)  # FP32[32, 64]
     out__tile = _tile_store(t__tile_4, [r__idx_v0, 0], out__iter_v1)  # FP32[96, 64]
     return out__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

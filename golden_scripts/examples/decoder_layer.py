@@ -126,3 +126,7 @@ def linear_2(x, weight):
             )
         out = _assemble(out, acc, [0, n])  # FP32[16, 128]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -25,3 +25,7 @@ def gated_unit(gate, up, residual, out):
         y = g * sigmoid * u  # FP32[64, 512]
         out = _assemble(out, y + residual[r : r + 64, 0:512], [r, 0])  # FP32[256, 512]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -22,3 +22,7 @@ def gemm(a, b, c):
                 acc = acc + torch.matmul(left.float(), right.float())  # FP32[32, 128]
             c = _assemble(c, acc, [m, n])  # FP32[64, 256]
     return c
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

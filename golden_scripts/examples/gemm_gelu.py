@@ -28,3 +28,7 @@ def gelu(x):
     """Inline function. In: x."""
     # The sigmoid form, x * sigmoid(1.702 x).
     return x * torch.reciprocal(torch.exp(x * -1.702) + 1.0)
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

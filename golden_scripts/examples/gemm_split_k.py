@@ -24,3 +24,7 @@ def gemm_split_k(a, b, c):
             )
         c = _assemble_add(c, acc, [0, 0])  # FP32[32, 128]
     return c
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -74,3 +74,7 @@ def quantized_matmul_1(x, weight, weight_scale):
         y = _cast_int_to_float(product, torch.float32, "round") * scales  # FP32[32, 128]
         out = _assemble(out, y * weight_scale[0:1, n : n + 128], [0, n])  # FP32[32, 128]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -30,3 +30,7 @@ def layer_norm(x, weight, bias, out):
 def row_mean(x):
     """Inline function. In: x."""
     return torch.sum(x, dim=-1, keepdim=True) * 0.001953125
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -43,3 +43,7 @@ def paged_attention(q, keys, values, table, lengths, out):
             best = higher  # FP32[16, 1]
         out = _assemble(out, acc / total, [b * 16, 0])  # FP32[64, 64]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

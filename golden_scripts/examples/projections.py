@@ -37,3 +37,7 @@ def project(x, weight, out):
             )
         out = _assemble(out, acc, [0, n])  # FP32[16, 1024]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -28,3 +28,7 @@ def rms_norm(x, gamma, out):
             y = part_v1 * scale * gamma[0:1, c_1 : c_1 + 256]  # FP32[16, 256]
             out = _assemble(out, y.to(torch.bfloat16), [r, c_1])  # BF16[64, 1024]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

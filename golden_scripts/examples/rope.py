@@ -29,3 +29,7 @@ def rope(q, positions, cos, sin, out):
         out = _assemble(out, lo * c - hi * s, [r, 0])  # FP32[128, 128]
         out = _assemble(out, hi * c + lo * s, [r, 64])  # FP32[128, 128]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

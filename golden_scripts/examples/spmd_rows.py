@@ -26,3 +26,7 @@ def scale_rows(x, factor, out):
         norm = torch.sqrt((torch.sum(part * part, dim=-1, keepdim=True) + 1e-06).double()).float()
         out = _assemble(out, part / norm * factor, [r, 0])  # FP32[ROWS, 256]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -34,3 +34,7 @@ def topk(scores, values, indices):
         values = _assemble(values, v, [r, 0])  # FP32[8, 16]
         indices = _assemble(indices, i, [r, 0])  # INT32[8, 16]
     return values, indices
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

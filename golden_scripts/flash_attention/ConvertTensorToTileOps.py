@@ -107,3 +107,7 @@ def finish(acc__ssa_v0, denom__ssa_v0, out__ssa_v0):
     t__tile = acc__tile / denom__tile  # FP32[16, 64]
     out__tile = _tile_store(t__tile, [0, 0], out__ssa_v0)  # FP32[16, 64]
     return out__tile
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -76,3 +76,7 @@ def finish(acc, denom, out):
     """InCore kernel. In: acc, denom. Out: out."""
     out = _assemble(out, acc / denom, [0, 0])  # FP32[16, 64]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

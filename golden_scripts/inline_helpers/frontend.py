@@ -30,3 +30,7 @@ def sum_and_diff(a, b):
     s = a + b  # FP32[32, 64]
     d = a - b  # FP32[32, 64]
     return s, d
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -48,3 +48,7 @@ def main_incore_1(prod__ssa_v1, x__ssa_v0, sq__ssa_v0):
     t__tile_1 = t__tile + d2__ssa_v0  # FP32[32, 64]
     sq__tile = _tile_store(t__tile_1, [0, 0], sq__ssa_v0)  # FP32[32, 64]
     return sq__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -33,3 +33,7 @@ def main_incore_0(x__ssa_v0, y__ssa_v0, out__ssa_v0):
     t__tile_2 = mix__tile + t__tile_1  # INT32[16, 64]
     out__tile = _tile_store(t__tile_2, [0, 0], out__ssa_v0)  # INT32[16, 64]
     return out__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -18,3 +18,7 @@ def main(x, y, out):
     mix = (lo | y) ^ hi  # INT32[16, 64]
     out = _assemble(out, mix + lo * 3, [0, 0])  # INT32[16, 64]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

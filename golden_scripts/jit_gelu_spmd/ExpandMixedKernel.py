@@ -35,3 +35,7 @@ def gelu_rows(x__ssa_v0, y__ssa_v0):
     t__tile_4 = t__tile * s__tile  # FP32[32, 192]
     y__tile = _tile_store(t__tile_4, [r__ssa_v0, 0], y__ssa_v0)  # FP32[128, 192]
     return y__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

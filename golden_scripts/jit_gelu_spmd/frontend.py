@@ -24,3 +24,7 @@ def gelu(x, y):
         s = torch.reciprocal(torch.exp(t * -1.702) + 1.0)  # FP32[32, 192]
         y = _assemble(y, t * s, [r, 0])  # FP32[128, 192]
     return y
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -35,3 +35,7 @@ def main(x, w, b, out):
             y = n * w[0:1, c_1 : c_1 + 128] + b[0:1, c_1 : c_1 + 128]  # FP32[16, 128]
             out = _assemble(out, y, [r, c_1])  # FP32[32, 640]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -116,3 +116,7 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
     out__tile_2 = _tile_store(y__tile_2, [r__idx_v0, 512], out__rv_v4_main)  # FP32[32, 640]
     out__rv_v4 = out__tile_2  # FP32[32, 640]
     return out__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -33,3 +33,7 @@ def main_incore_0(k__ssa_v0, s__idx_v0, q__ssa_v0, out__iter_v1):
     t__tile = torch.matmul(q__ssa_v0_mat.float(), kt__tile_t.float())  # FP32[32, 64]
     out__tile = _tile_store(t__tile, [0, s__idx_v0], out__iter_v1)  # FP32[32, 128]
     return out__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

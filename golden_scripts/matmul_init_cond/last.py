@@ -35,3 +35,7 @@ def main_incore_0(a__ssa_v0, b__ssa_v0, out__ssa_v0):
     acc__rv_v2 = acc__iter_v1
     out__tile = _tile_store(acc__rv_v2, [0, 0], out__ssa_v0)  # FP32[32, 64]
     return out__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -24,3 +24,7 @@ def main(a, b, out):
                 acc = acc + torch.matmul(ak.float(), bk.float())  # FP32[32, 64]
             out = _assemble(out, acc, [m, n])  # FP32[64, 128]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

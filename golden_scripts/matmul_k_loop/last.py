@@ -43,3 +43,7 @@ def main_incore_0(a__ssa_v0, m__idx_v0, b__ssa_v0, n__idx_v0, out__iter_v3):
     acc__rv_v2 = acc__iter_v1
     out__tile = _tile_store(acc__rv_v2, [m__idx_v0, n__idx_v0], out__iter_v3)  # FP32[64, 128]
     return out__iter_v3
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

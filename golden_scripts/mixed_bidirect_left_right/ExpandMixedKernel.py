@@ -72,3 +72,7 @@ _GROUP_META = {
         "lane1_writes": True,
     },
 }
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

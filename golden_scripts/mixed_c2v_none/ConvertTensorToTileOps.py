@@ -35,3 +35,7 @@ def main_incore_0(c__ssa_v0, b__ssa_v0, a__ssa_v0):
         c__iter_v1 = c__tile
     c__rv_v2 = c__iter_v1
     return c__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -33,3 +33,7 @@ def main(x, w, w_scale, xq, out):
     y = f * scales * w_scale  # FP32[32, 64]
     out = _assemble(out, y, [0, 0])  # FP32[32, 64]
     return xq, out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -82,3 +82,7 @@ def main_incore_2(acc__ssa_v1, scales__ssa_v1, w_scale__ssa_v0, out__ssa_v0):
     y__tile = t__tile * w_scale__tile  # FP32[32, 64]
     out__tile = _tile_store(y__tile, [0, 0], out__ssa_v0)  # FP32[32, 64]
     return out__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

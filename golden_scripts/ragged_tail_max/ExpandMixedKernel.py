@@ -35,3 +35,7 @@ def kernel(x__ssa_v0, n_valid__ssa_v0, out__ssa_v0):
     best__rv_v2 = best__iter_v1
     out__ssa_v1 = _tile_store(best__rv_v2, [0, 0], out__ssa_v0)  # FP32[32, 1]
     return out__ssa_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -34,3 +34,7 @@ def head(x__ssa_v0, h__idx_v0, scale__ssa_v0, out__iter_v1):
     t__tile_1 = y__tile.reshape([1, 16, 64])  # FP32[1, 16, 64]
     out__tile = _tile_store(t__tile_1, [h__idx_v0, 0, 0], out__iter_v1)  # FP32[4, 16, 64]
     return out__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -35,3 +35,7 @@ def head(x__ssa_v0, h__idx_v0, scale__ssa_v0, out__iter_v1):
     flat_tile = t__tile_1.reshape([16, 64])  # FP32[16, 64]
     out__tile = _tile_store(flat_tile, [h__idx_v0, 0, 0], out__iter_v1)  # FP32[4, 16, 64]
     return out__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -23,3 +23,7 @@ def main(x, scale, out):
         y = t * s  # FP32[16, 64]
         out = _assemble(out, y.reshape([1, 16, 64]), [h, 0, 0])  # FP32[4, 16, 64]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -20,3 +20,7 @@ def main(x, w, out):
         n = t * inv * w  # FP32[16, 256]
         out = _assemble(out, n.to(torch.bfloat16), [r, 0])  # BF16[64, 256]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -45,3 +45,7 @@ def main_incore_0(x__ssa_v0, r__idx_v0, w__ssa_v0, out__iter_v1):
     t__tile_5 = n__tile.to(torch.bfloat16)  # BF16[16, 256]
     out__tile = _tile_store(t__tile_5, [r__idx_v0, 0], out__iter_v1)  # BF16[64, 256]
     return out__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -37,3 +37,7 @@ def main_incore_0(x__ssa_v0, cos__ssa_v0, sin__ssa_v0, out__ssa_v0):
     out__tile = _tile_store(rot_lo__tile, [0, 0], out__ssa_v0)  # FP32[32, 128]
     out__tile_1 = _tile_store(rot_hi__tile, [0, 64], out__tile)  # FP32[32, 128]
     return out__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

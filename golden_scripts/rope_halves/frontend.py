@@ -25,3 +25,7 @@ def main(x, cos, sin, out):
     out = _assemble(out, rot_lo, [0, 0])  # FP32[32, 128]
     out = _assemble(out, rot_hi, [0, 64])  # FP32[32, 128]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

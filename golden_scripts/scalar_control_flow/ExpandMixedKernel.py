@@ -46,3 +46,7 @@ def main_incore_0(x__ssa_v0, flags__ssa_v0, out__ssa_v0):
     t__rv_v2 = t__iter_v1
     out__tile = _tile_store(t__rv_v2, [0, 0], out__ssa_v0)  # FP32[32, 64]
     return out__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -25,3 +25,7 @@ def main(x, flags, out):
                 t = t - 0.125  # FP32[32, 64]
     out = _assemble(out, _apart(t, out, [0, 0]), [0, 0])  # FP32[32, 64]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

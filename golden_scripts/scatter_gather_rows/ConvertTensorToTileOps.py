@@ -36,3 +36,7 @@ def gather_cols(x__ssa_v0, index__ssa_v0, out__ssa_v0):
     t__tile = g__tile * g__tile  # FP32[16, 32]
     out__tile = _tile_store(t__tile, [0, 0], out__ssa_v0)  # FP32[16, 32]
     return out__ssa_v0
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

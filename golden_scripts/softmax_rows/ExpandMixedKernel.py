@@ -31,3 +31,7 @@ def main_incore_0(x__ssa_v0, r__idx_v0, out__iter_v1):
     p__tile = e__tile / t__tile_3  # FP32[32, 96]
     out__tile = _tile_store(p__tile, [r__idx_v0, 0], out__iter_v1)  # FP32[128, 96]
     return out__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -17,3 +17,7 @@ def main(x, out):
         p = e / torch.sum(e, dim=-1, keepdim=True)  # FP32[32, 96]
         out = _assemble(out, p, [r, 0])  # FP32[128, 96]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -32,3 +32,7 @@ def split_k(a__ssa_v0, k__idx_v0, b__ssa_v0, out__iter_v1):
     part__tile = torch.matmul(t__tile.float(), t__tile_1.float())  # FP32[32, 64]
     out__tile = _tile_store_add(part__tile, [0, 0], out__iter_v1)  # FP32[32, 64]
     return out__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

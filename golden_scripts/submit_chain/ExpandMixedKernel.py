@@ -33,3 +33,7 @@ def minus_one(a__ssa_v0, o__ssa_v0):
     t__tmp_v0 = t__ssa_v0 - 1.0  # FP32[32, 64]
     o__ssa_v1 = _tile_store(t__tmp_v0, [0, 0], o__ssa_v0)  # FP32[32, 64]
     return o__ssa_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -29,3 +29,7 @@ def minus_one(a, o):
     t = _tile_load(a, [0, 0], [32, 64])  # FP32[32, 64]
     o = _tile_store(t - 1.0, [0, 0], o)  # FP32[32, 64]
     return o
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -148,3 +148,7 @@ def scope_incore_3(act__rv_v2, w_down__ssa_v0, n__idx_v0, resid__rv_v2, out__ite
     t__tile_3 = y__tile.to(torch.bfloat16)  # BF16[16, 64]
     out__tile = _tile_store(t__tile_3, [0, n__idx_v0], out__iter_v1)  # BF16[16, 256]
     return out__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -55,3 +55,7 @@ def scope(attn, hidden, wo, gamma, w_gate, w_up, w_down, out):
         y = down + resid[0:16, n_2 : n_2 + 64]  # FP32[16, 64]
         out = _assemble(out, y.to(torch.bfloat16), [0, n_2])  # BF16[16, 256]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

@@ -44,3 +44,7 @@ def topk(scores__ssa_v0, r__idx_v0, vals__iter_v1, idx__iter_v1):
     vals__tile = _tile_store(v__tile, [r__idx_v0, 0], vals__iter_v1)  # FP32[8, 16]
     idx__tile = _tile_store(i__tile, [r__idx_v0, 0], idx__iter_v1)  # INT32[8, 16]
     return vals__iter_v1, idx__iter_v1
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

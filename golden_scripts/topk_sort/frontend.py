@@ -35,3 +35,7 @@ def main(scores, vals, idx):
         vals = _assemble(vals, v, [r, 0])  # FP32[8, 16]
         idx = _assemble(idx, i, [r, 0])  # INT32[8, 16]
     return vals, idx
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")

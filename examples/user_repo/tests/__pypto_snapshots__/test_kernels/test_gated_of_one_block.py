@@ -19,3 +19,7 @@ def gated(x, gate, scale, out):
         y = x[r : r + 32, 0:128].to(torch.float32) * sigmoid  # FP32[32, 128]
         out = _assemble(out, _round_to_bf16(y), [r, 0])  # BF16[32, 128]
     return out
+
+
+if globals() is not locals():
+    raise NameError("exec this script with one namespace: names = {}; exec(script, names)")
