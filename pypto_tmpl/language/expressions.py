@@ -196,6 +196,11 @@ def _module_name(reader: Reader, node: ast.Name) -> Operand:
         hint = f"hand it on with `{name} = pl.yield_({name})` at the end of that scope"
         if isinstance(ended, ir.IterArg):  # whose yield has another name
             hint = None
+    elif reader.without_yield:
+        line, carried = reader.without_yield[-1]
+        note = f"the loop on line {line} carries {', '.join(carried)} and yields nothing"
+        results = name if len(carried) == 1 else f"{name}, ..."
+        hint = hint or f"end the loop on line {line} with `{results} = pl.yield_(...)`"
     raise reader.error(UndefinedVariableError, node, f"undefined variable {name!r}", hint, note)
 
 

@@ -247,6 +247,8 @@ def _return_vars(
     """What the loop defines; carried values that nothing yields still have results."""
     if not results.types and not results.has_bare_yield:
         results.types = {f"{arg.name_hint}_out": arg.type for arg in iter_args}
+        if iter_args:
+            reader.without_yield.append((span.begin_line, [arg.name_hint for arg in iter_args]))
     return define_results(reader, results, span, [arg.type for arg in iter_args])
 
 

@@ -299,6 +299,7 @@ class Reader:
     failed: set[str] = field(default_factory=set)  # names that such statements would have bound
     expanding: list[InlineFunction] = field(default_factory=list)  # inline functions, the innermost last
     dump_tags: dict[ir.Var, ast.Call] = field(default_factory=dict)  # tensors that later tasks dump
+    without_yield: list[tuple[int, list[str]]] = field(default_factory=list)  # loops: line, carried names
     idle_tags: list[ast.Call] = field(default_factory=list)  # marks of tensors that no task has taken yet
 
     def span(self, node: ast.AST) -> ir.Span:

@@ -13,7 +13,7 @@ from pypto_tmpl.language.reached import reached, settled, truth
 from pypto_tmpl.language.reader import Reader, Results
 from pypto_tmpl.language.statements import block, emit, reads
 from pypto_tmpl.language.static_statements import STATIC_STATEMENTS
-from pypto_tmpl.language.yield_calls import is_yield, yields
+from pypto_tmpl.language.yield_calls import is_yield, yield_target, yields
 from pypto_tmpl.language.yields import define_results, read_yield
 
 _NO_JUMPS = frozenset({"parallel", "unroll", "split_aiv", "spmd"})
@@ -81,6 +81,8 @@ def _jump(reader: Reader, node: ast.Break | ast.Continue) -> None:
 @reads(ast.If)
 def _if(reader: Reader, node: ast.If) -> None:
     span = reader.span(node)
+    if not reader.module.printed:
+        _check_yields(reader, node)
     condition = scalar(reader, node.test, "the condition of an if", ir.DataType.BOOL)
     outer, results = reader.results, Results()
     reader.results, taken = results, truth(settled(reader, condition))
@@ -100,6 +102,20 @@ def _if(reader: Reader, node: ast.If) -> None:
     finally:
         reader.results = outer
     emit(reader, ir.IfStmt(condition, then_body, else_body, define_results(reader, results, span), span))
+
+
+def _check_yields(reader: Reader, node: ast.If) -> None:
+    """Raise where one branch yields under names, and the other goes on without them."""
+    for body, other in ((node.body, node.orelse), (node.orelse, node.body)):
+        made = yield_target(body)
+        is_left = bool(other) and isinstance(other[-1], ast.Return | ast.Break | ast.Continue)
+        if isinstance(made, ast.Assign | ast.AnnAssign) and yield_target(other) is None and not is_left:
+            target = made.target if isinstance(made, ast.AnnAssign) else made.targets[0]
+            names = ast.unparse(target).strip("()")
+            where = "the other branch" if other else "an else"
+            message = f"one branch yields {names}, and the other does not"
+            hint = f"end {where} with `{names} = pl.yield_(...)`, too"
+            raise reader.error(ParserSyntaxError, made, message, hint)
 
 
 def _else(reader: Reader, node: ast.If, span: ir.Span, taken: bool | None) -> ir.Stmt | None:

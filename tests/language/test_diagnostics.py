@@ -100,6 +100,9 @@ CASES: dict[str, list[Case]] = {
     ],
     "undefined": [
         Case('return m', pl.UndefinedVariableError, (1, 8), "undefined variable 'm'"),
+        Case('for i, (a,) in pl.range(3, init_values=(x,)):\n    b = pl.add(a, 1.0)\ny = pl.exp(gone)', pl.UndefinedVariableError, (3, 12), "undefined variable 'gone'", 'end the loop on line 11 with `gone = pl.yield_(...)`', 'the loop on line 11 carries a and yields nothing'),
+        Case('for a, c in pl.while_(init_values=(x, n)):\n    pl.cond(c < 3)\n    b = pl.add(a, 1.0)\ny = pl.exp(gone)', pl.UndefinedVariableError, (4, 12), "undefined variable 'gone'", 'end the loop on line 11 with `gone, ... = pl.yield_(...)`', 'the loop on line 11 carries a, c and yields nothing'),
+        Case('@pl.function\ndef f(x: pl.Tensor[[4, 8], pl.FP32]):\n    for i, (a,) in pl.range(3, init_values=(x,)):\n        b = pl.add(a, 1.0)\n    return gone\n', pl.UndefinedVariableError, (5, 12), "undefined variable 'gone'", 'end the loop on line 3 with `gone = pl.yield_(...)`', 'the loop on line 3 carries a and yields nothing', module=True),
         Case('y = self.kk(x, x)', pl.UndefinedVariableError, (1, 5), "undefined function 'kk'", "did you mean 'self.k'?"),
     ],
     "unsupported Python": [
@@ -214,6 +217,10 @@ CASES: dict[str, list[Case]] = {
         Case('for i, (a,) in pl.range(4, init_values=(n,)):\n    b, c = pl.yield_(a, n)', pl.ParserSyntaxError, (2, 12), 'Mismatch: 2 yielded values for 1 carried ones'),
         Case('for i, (a,) in pl.range(4, init_values=(x,)):\n    b = pl.yield_(n)', pl.ParserTypeError, (2, 19), "'n' is yielded as pl.Tensor[[4, 8], pl.FP32], and it is pl.Scalar[pl.INDEX]"),
         Case('if p:\n    b = pl.yield_(x)\nelse:\n    b = pl.yield_(n)', pl.ParserTypeError, (4, 19), "'n' is yielded as pl.Tensor[[4, 8], pl.FP32], and it is pl.Scalar[pl.INDEX]"),
+        Case('if p:\n    b = pl.yield_(x)', pl.ParserSyntaxError, (2, 5), 'one branch yields b, and the other does not', 'end an else with `b = pl.yield_(...)`, too'),
+        Case('if p:\n    y = pl.exp(x)\nelse:\n    b, c = pl.yield_(x, n)', pl.ParserSyntaxError, (4, 5), 'one branch yields b, c, and the other does not', 'end the other branch with `b, c = pl.yield_(...)`, too'),
+        Case('if p:\n    b = pl.yield_(x)\nelif n > 3:\n    b = pl.yield_(x)\nelse:\n    b = pl.yield_(x)', pl.ParserSyntaxError, (2, 5), 'one branch yields b, and the other does not', 'end the other branch with `b = pl.yield_(...)`, too'),
+        Case('if p:\n    b: pl.Scalar[pl.INDEX] = pl.yield_(n)\nelse:\n    pass', pl.ParserSyntaxError, (2, 5), 'one branch yields b, and the other does not', 'end the other branch with `b = pl.yield_(...)`, too'),
         Case('@pl.function\ndef f(x: pl.Tuple[pl.Tuple[pl.Scalar[pl.INDEX]]]): pass\n', pl.ParserTypeError, (2, 19), 'a tuple holds no tuples', 'list all parts in one', module=True),
         Case('a = pl.array.create(4, pl.INT32)\nb = a[4]', pl.ParserTypeError, (2, 7), 'index 4 is outside pl.Array[4, pl.INT32]'),
         Case('a = pl.array.create(4, pl.INT32)\na[r] = 1', pl.ParserTypeError, (2, 3), 'an index is an integer scalar, not pl.Scalar[pl.FP32]'),
@@ -252,7 +259,7 @@ INPUTS = {
     "annotation": 7,
     "direction": 2,
     "contradicting types": 2,
-    "undefined": 2,
+    "undefined": 5,
     "unsupported Python": 10,
     "wrong syntax": 15,
     "condition": 2,
@@ -266,7 +273,7 @@ INPUTS = {
     "kernel source": 1,
     "level and role": 1,
     "operands of ops": 3,
-    "rules of scopes, loops and launches": 56,
+    "rules of scopes, loops and launches": 60,
 }
 
 

@@ -410,3 +410,8 @@ def test_inline_functions_of_a_text() -> None:
         more = "@pl.inline\ndef looped(a):\n    return looped(a)\n@pl.inline\ndef silent(a):\n    b = a\n"
         with pytest.raises(kind, match=message):
             read(f"return {call}", head=head + more)
+
+
+def test_a_branch_that_leaves_the_loop_need_not_yield() -> None:
+    text = "for i in pl.range(4):\n    if i < 3:\n        b = pl.yield_(v)\n    else:\n        break\n    c = pl.exp(b)"
+    assert "else:\n    break" in printed(read(text)).replace("        break", "    break")
