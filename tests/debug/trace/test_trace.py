@@ -134,7 +134,8 @@ def test_a_script_without_trace_has_nothing_of_it():
     assert torch_codegen(node, trace=False) == plain
     assert not [line for line in plain.splitlines() if "_trace" in line or "_TRACE" in line]
     records = ("_trace(", "_trace_call(")
-    kept = [line.strip() for line in program_part(traced).splitlines() if not line.lstrip().startswith(records)]
+    lines = [line.strip() for line in program_part(traced).splitlines()]
+    kept = [line for line in lines if not line.startswith(records)]
     program = [line.strip() for line in program_part(plain).splitlines()]
     assert [line for line in program if line not in kept] == [
         "t__tile = torch.matmul(scaled__tile_Left_mat, bt__tile).float()"
