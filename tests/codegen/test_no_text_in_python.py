@@ -30,7 +30,6 @@ ALLOWED = {
     ("kernels.py", "KernelMap.group_members"): "the name that a function of the program may have",
     ("preamble.py", "_TopicLoader.get_source.cut"): "what stands for a marker until the topic is cut there",
     ("preamble.py", "_cut_topic"): "helpers cut out of topics",
-    ("pipe_use.py", "pipe_use"): "texts are put together to be searched, not to be emitted",
     ("options.py", "variable_of"): "the name of an environment variable",
     ("options.py", "constant_of"): "the name of a constant of the script, which a template defines",
     ("environment.py", "OpMacros._load"): "the name of a template",
@@ -42,6 +41,9 @@ ALLOWED = {
     ("samples.py", "_shaped"): "the region of a sample is data: the list of its extents",
     ("marks.py", "Marks.taken_out"): "the text of templates, put together again without marks",
     ("record.py", "Script.sources"): "names of places are data",
+    ("record.py", "Script.program"): "lines of a script as they are",
+    ("layout.py", "program_part"): "lines of a script as they are",
+    ("edges.py", "Edges._hold"): "names are data: what a variable for the start of another is called",
     ("handovers.py", "_text"): "a warning",
     ("handovers.py", "_at"): "a warning",
 }
