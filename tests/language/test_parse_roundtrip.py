@@ -358,7 +358,8 @@ class Writer:
                 return ir.RuntimeScopeStmt(self.flag(), **known)
             case "spmd":
                 return ir.SpmdScopeStmt(core_num, self.flag(), **known)
-        lane = self.variable(ir.ScalarType(D.INDEX))
+        # A symbol beside a lane index of its name would mean that index, as vector splitting leaves it.
+        lane = ir.Var(self.pick(NAMES[:-1]), ir.ScalarType(D.INDEX), S)
         index = ir.AssignStmt(lane, ir.Call(ir.Op("tile.get_subblock_idx"), [], lane.type, S), S)
         rest = known["body"].stmts if isinstance(known["body"], ir.SeqStmts) else [known["body"]]
         known["body"] = ir.SeqStmts([index, *rest], S) if rest else index
