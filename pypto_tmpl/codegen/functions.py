@@ -86,6 +86,11 @@ class FunctionEmitter:
             self._context.current_variable = var
             self._context.check_dtype(var)
         self._context.current_variable = None
+        for call in self._values.runtime_regions.lost:
+            self._context.report(
+                f"a valid region of {call.op.name} that follows from one that names what has changed since",
+                call.span,
+            )
         for node, key in unknown_attrs(self._context.facts):
             self._context.report(f"attribute {key!r} of a {type(node).__name__}", node.span)
 

@@ -10,7 +10,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.bounds import IntegerBounds, ProgramBounds
 from pypto_tmpl.codegen.facts import BodyFacts, Launch, code_nodes
 from pypto_tmpl.codegen.lane_regions import is_lane_index
-from pypto_tmpl.codegen.regions import is_partial_push, unbound_region_params
+from pypto_tmpl.codegen.regions import is_partial_push
+from pypto_tmpl.codegen.static_regions import unbound_region_params
 from pypto_tmpl.codegen.whole_tiles import (
     awaits_halving,
     is_transfer,

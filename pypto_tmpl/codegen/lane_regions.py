@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
-from pypto_tmpl.codegen.regions import static_region
+from pypto_tmpl.codegen.static_regions import static_region
 from pypto_tmpl.ir.arithmetic import constant_value, simplify
 from pypto_tmpl.ir.bodies import direct
 from pypto_tmpl.ir.extents import as_extent, same_extent

@@ -2,45 +2,20 @@
 
 A ``tpop`` result typed full has the region of the part that was pushed. Only the run knows it, so such a
 variable gets a companion name, and so does every variable that an op with the rule ``valid: <operand>``
-derives from it.
+derives from it. A variable whose region names what has changed when it is read has one, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import BodyFacts
+from pypto_tmpl.codegen.facts import BodyFacts, code_of
+from pypto_tmpl.codegen.outdated_regions import OutdatedRegions, names_of_region
+from pypto_tmpl.codegen.static_regions import static_region
 from pypto_tmpl.ops import OpTable, carries_region_of
 
 _ODD_CODES = (3, 4)
-
-
-def static_region(type_: ir.Type) -> tuple[ir.Expr, ...] | None:
-    """Valid extents that the type states, None when the whole box is valid (or there is no box)."""
-    view: ir.TileView | ir.TensorView | None = None
-    if isinstance(type_, ir.TileType):
-        view = type_.tile_view
-    elif isinstance(type_, ir.TensorType):
-        view = type_.tensor_view
-    return view.valid_shape if view is not None and view.valid_shape else None
-
-
-def unbound_region_params(function: ir.Function) -> frozenset[int]:
-    """Identities of the parameters whose regions are stated by variables that the function does not have."""
-    partial = [var for var in function.params if static_region(var.type) is not None]
-    if not partial:
-        return frozenset()
-    known = {id(param) for param in function.params}
-    for param in function.params:
-        if isinstance(param.type, ir.ShapedType):
-            known |= {id(dim) for dim in param.type.shape}
-    unbound = set()
-    for param in partial:
-        used = (node for extent in static_region(param.type) or () for node in ir.walk(extent))
-        if any(isinstance(node, ir.Var) and id(node) not in known for node in used):
-            unbound.add(id(param))
-    return frozenset(unbound)
 
 
 def is_partial_push(push: ir.Call) -> bool:
@@ -56,18 +31,32 @@ class RuntimeRegions:
         self,
         facts: BodyFacts,
         table: OpTable,
+        outdated: OutdatedRegions,
         may_pop_partial: Callable[[ir.Call], bool],
     ) -> None:
         self._table = table
         self._may_pop_partial = may_pop_partial
         self._held: set[int] = set()
+        self._outdated = outdated.read  # of these, those of the values made of them included
+        if outdated.read:
+            self._keep_outdated(facts.flows)
+        self.lost = list(self._lost(outdated.readers))
         pops = {name for name in facts.op_names if table.facts(name).pipe_end == "pop"}
         if pops and any(call.op.name in pops and self.is_runtime(call) for call in facts.calls):
             self._spread(facts.flows)
 
     def holds(self, var: ir.Var) -> bool:
         """Whether ``var`` has a companion name with its region."""
-        return id(var) in self._held
+        return id(var) in self._held or id(var) in self._outdated
+
+    def is_outdated(self, value: ir.Expr) -> bool:
+        """Whether the region of ``value`` names what may have changed since."""
+        if not self._outdated:
+            return False
+        if isinstance(value, ir.Call) and names_of_region(value):
+            source = self.carrier(value)
+            return source is not None and self.is_outdated(source)
+        return id(value) in self._outdated
 
     def is_new(self, value: ir.Expr) -> bool:
         """Whether ``value`` is made by a call whose result brings its region along, or is fully valid."""
@@ -77,6 +66,8 @@ class RuntimeRegions:
 
     def is_runtime(self, value: ir.Expr) -> bool:
         """Whether the region of ``value`` is known at run time only."""
+        if self.is_outdated(value):
+            return True
         if static_region(value.type) is not None:
             return False
         if isinstance(value, ir.Var):
@@ -99,6 +90,25 @@ class RuntimeRegions:
             return None
         position = entry.operand_names.index(name)
         return call.args[position] if position < len(call.args) else None
+
+    def _keep_outdated(self, flows: list[tuple[ir.Var, ir.Expr]]) -> None:
+        before = -1
+        while len(self._outdated) != before:
+            before = len(self._outdated)
+            self._outdated |= {
+                id(target) for target, value in flows if names_of_region(target) and self.is_outdated(value)
+            }
+
+    def _lost(self, readers: Iterable[ir.IRNode]) -> Iterator[ir.Call]:
+        """The calls whose region follows from an outdated one otherwise than by being the same."""
+        for reader in readers:
+            for call in code_of(reader).nodes:
+                if not isinstance(call, ir.Call) or self.is_outdated(call):
+                    continue
+                stated = {name for arg in call.args for name in code_of(arg).names}
+                unstated = names_of_region(call) - stated
+                if any(self.is_outdated(arg) and unstated & names_of_region(arg) for arg in call.args):
+                    yield call
 
     def _spread(self, flows: list[tuple[ir.Var, ir.Expr]]) -> None:
         before = -1

@@ -9,7 +9,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.environment import OpMacros
 from pypto_tmpl.codegen.filters import py_literal
 from pypto_tmpl.codegen.operands import Operand, bind_attributes, bind_operands
-from pypto_tmpl.codegen.regions import static_region
+from pypto_tmpl.codegen.static_regions import static_region
 from pypto_tmpl.ops.model import OpEntry
 from pypto_tmpl.ops.sample_checks import typed_value
 from pypto_tmpl.ops.samples import sample_type

@@ -12,10 +12,12 @@ from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.lane_regions import LaneRegions
 from pypto_tmpl.codegen.lifetimes import Views
 from pypto_tmpl.codegen.origins import window_is_inside
+from pypto_tmpl.codegen.outdated_regions import OutdatedRegions
 from pypto_tmpl.codegen.poison import fresh_variables
 from pypto_tmpl.codegen.quiet import Quiet
-from pypto_tmpl.codegen.regions import RuntimeRegions, static_region
+from pypto_tmpl.codegen.regions import RuntimeRegions
 from pypto_tmpl.codegen.sharing import SharedStorage
+from pypto_tmpl.codegen.static_regions import static_region
 from pypto_tmpl.codegen.storage import ChangingTiles, WrittenTiles, written_operand
 from pypto_tmpl.ops import facts as op_facts
 
@@ -28,7 +30,10 @@ class Values:
         self._table = context.table
         function, facts, kernels = context.function, context.facts, context.script.kernels
         self.runtime_regions = RuntimeRegions(
-            facts, self._table, lambda pop: kernels.may_pop_partial(function, pop)
+            facts,
+            self._table,
+            OutdatedRegions(function, facts),
+            lambda pop: kernels.may_pop_partial(function, pop),
         )
         self.lane_regions = LaneRegions(
             function.body, facts, self._table, kernels.runs_on_two_lanes(function)
@@ -152,6 +157,8 @@ class Values:
 
     def known_extents(self, node: ir.Expr) -> tuple[ir.Expr, ...] | None:
         """Valid extents of a value as far as types tell, which before lowering tell lanes not apart."""
+        if self.runtime_regions.is_outdated(node):
+            return None
         return self.lane_regions.region(node) or static_region(node.type)
 
     def global_target(self, node: ir.Call) -> ir.Expr | None:

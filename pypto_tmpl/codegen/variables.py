@@ -9,7 +9,7 @@ from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.lane_regions import lane_variable
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.packed import is_packed
-from pypto_tmpl.codegen.regions import static_region, unbound_region_params
+from pypto_tmpl.codegen.static_regions import static_region, unbound_region_params
 
 
 class Variables:
