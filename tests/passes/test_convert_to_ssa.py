@@ -98,3 +98,46 @@ def test_results_of_a_loop_that_each_round_of_another_defines_anew_do_not_escape
     found = after("ConvertToSSA", passes.unroll_loops()(kernel(*lines)))
     loops = [line for line in found if "for i" in line]
     assert loops == ["for i__idx_v0 in pl.range(4):", "for i__idx_v1 in pl.range(4):"]
+
+
+NARROW = ("m = n + 1", "t = pl.load(x, [0, 0], [16, 16], valid_shape=[m, 16])")
+
+
+def regions(node: ir.Program) -> dict[str, str]:
+    """The valid rows that the types of the tiles of a program state."""
+    found = [stmt.var for stmt in ir.walk(node) if isinstance(stmt, ir.AssignStmt)]
+    return {
+        var.name_hint: ir.python_print(var.type.tile_view.valid_shape[0])
+        for var in found
+        if isinstance(var.type, ir.TileType) and var.type.tile_view is not None
+    }
+
+
+def test_a_valid_region_names_the_version_that_its_value_was_made_with():
+    lines = (
+        *NARROW,
+        "m = m + 3",
+        "u = pl.add(t, 1.0)",
+        "c = pl.tile.col_sum(u)",
+        "return pl.store(u, [0, 0], out)",
+    )
+    assert regions(passes.convert_to_ssa()(kernel(*lines))) == {
+        "t__ssa_v0": "m__ssa_v0",
+        "u__ssa_v0": "m__ssa_v0",
+    }
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (
+            "for i in pl.range(3):",
+            "    m = m + 1",
+            "    t = pl.load(x, [0, 0], [16, 16], valid_shape=[m, 16])",
+        ),
+        ("if n > 2:", "    m = m + 1", "    t = pl.load(x, [0, 0], [16, 16], valid_shape=[m, 16])"),
+    ],
+)
+def test_a_valid_region_that_no_type_can_tell_is_an_error(lines):
+    with pytest.raises(passes.PassError, match="valid region of 't' depends on the way through the function"):
+        passes.convert_to_ssa()(kernel(*NARROW, *lines, "return pl.store(t, [0, 0], out)"))

@@ -8,6 +8,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.verifier.walking import own_expressions, used_variables
+from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.typing import infer_type
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.structure.jumps import assigned_variables, jumps_after
@@ -98,11 +100,32 @@ class _SSA(Rewriter):
         return self._branch(stmt) if isinstance(stmt, ir.IfStmt) else None
 
     def _assignment(self, stmt: ir.AssignStmt) -> Task:
-        value = yield stmt.value
+        value = self._with_own_region(stmt.value, (yield stmt.value))
         declared = yield stmt.var.type
         new = self._version(stmt.var, "ssa", type_of_value(declared, value))
         self.bind(stmt.var, new)
         return [build(stmt, var=new, value=value)]
+
+    def _with_own_region(self, before: ir.Expr, value: ir.Expr) -> ir.Expr:
+        """``value`` with the region that follows from its operands, where what it names has changed."""
+        if not isinstance(before, ir.Call) or not isinstance(value, ir.Call):
+            return value
+        named = _names_of_region(before)
+        for old, new in zip(before.args if named else (), value.args, strict=False):
+            visible = {self.bound(scalar) or scalar for scalar in named & _names_of_region(old)}
+            if not visible <= _names_of_region(new):
+                entry = load_table().get(value.op.name)
+                return (
+                    value if entry is None else build(value, type=infer_type(entry, value.args, value.kwargs))
+                )
+        return value
+
+    def _refuse_other_region(self, stmt: ir.Stmt, var: ir.Var, one: ir.Expr, other: ir.Expr) -> None:
+        """Raise PassError where one type cannot tell the valid region of either value."""
+        named = _names_of_region(one), _names_of_region(other)
+        if named[0] != named[1]:
+            what = f"the valid region of {var.name_hint!r} depends on the way through the function"
+            raise PassError(what, self._owner, stmt)
 
     def _loop(self, stmt: ir.ForStmt | ir.WhileStmt) -> Task:
         changes: dict[str, object] = {}
@@ -125,6 +148,8 @@ class _SSA(Rewriter):
         else:
             changes["condition"] = yield stmt.condition
         body = yield self.body(stmt.body)
+        for var, init in zip(carried, inits, strict=True):
+            self._refuse_other_region(stmt, var, init, self.bound(var) or var)
         body = with_yielded(body, [self.bound(var) or var for var in carried])
         self._taken_back(mark)
         results = list((yield self._definitions(stmt.return_vars)))
@@ -171,6 +196,7 @@ class _SSA(Rewriter):
         for var in sorted({**then, **other}, key=_name):
             here, there = then.get(var, self.bound(var)), other.get(var, self.bound(var))
             if here is not None and there is not None:
+                self._refuse_other_region(stmt, var, here, there)
                 merged.append((var, here, there))
                 results.append(self._version(var, "phi", here.type))
         for var, result in zip([*stmt.return_vars, *(var for var, *_ in merged)], results, strict=True):
@@ -183,6 +209,17 @@ class _SSA(Rewriter):
             else_body = without_empty_yield(else_body) if else_body is not None else None
         changes = {"condition": condition, "then_body": then_body, "else_body": else_body}
         return [build(stmt, return_vars=results, **changes)]
+
+
+def _names_of_region(value: ir.Expr) -> set[ir.Var]:
+    """The variables that the valid region of a value names by its type."""
+    view: ir.TensorView | ir.TileView | None = None
+    if isinstance(value.type, ir.TensorType):
+        view = value.type.tensor_view
+    elif isinstance(value.type, ir.TileType):
+        view = value.type.tile_view
+    extents = view.valid_shape if view is not None else ()
+    return {node for extent in extents for node in ir.walk(extent) if isinstance(node, ir.Var)}
 
 
 def _name(var: ir.Var) -> str:
