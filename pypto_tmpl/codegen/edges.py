@@ -8,6 +8,7 @@ variable whose start depends on the path, or on variables that change, has names
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.bounds import IntegerBounds
@@ -73,6 +74,19 @@ class Edges:
         for at, name in enumerate(held):
             if isinstance(name, ir.Var):
                 yield name, starts[at] if starts is not None else zero(var.span)
+
+    def leaving(self, facts: BodyFacts) -> Iterator[ir.Expr]:
+        """The values with a start that functions or other cores are given, which would not know of it."""
+        if not self._has_any:
+            return
+        given = [stmt.value for stmt in facts.returns]
+        for launch in facts.launches:
+            if isinstance(launch.op, ir.GlobalVar) or self._table.facts(launch.op.name).pipe_end == "push":
+                given.append(launch.args)
+        for value in (value for values in given for value in values):
+            with suppress(UnknownStartError):  # which is reported where the value is made
+                if self.starts(value) is not None:
+                    yield value
 
     def is_loaded(self, value: ir.Expr) -> bool:
         """Whether a value is a load's own result, which tells at run time which cells the tensor had."""

@@ -91,6 +91,12 @@ class FunctionEmitter:
                 f"a valid region of {call.op.name} that follows from one that names what has changed since",
                 call.span,
             )
+        for value in self._values.edges.leaving(self._context.facts):
+            self._context.report(
+                "a clamped window that may begin before its tensor and leaves the function, where"
+                " nobody can tell which of its cells the tensor had",
+                value.span,
+            )
         for node, key in unknown_attrs(self._context.facts):
             self._context.report(f"attribute {key!r} of a {type(node).__name__}", node.span)
 

@@ -370,3 +370,40 @@ def test_a_window_of_which_nobody_can_tell_what_is_left_is_refused():
     body += ["out = pl.assemble(out, u, [0, 0])"]
     with pytest.raises(UnsupportedProgramError, match="tensor.reinterpret_view.*may begin before"):
         clamped(body, shape="4, 32")
+
+
+CALLER = """\
+import pypto.language as pl
+
+@pl.program
+class Clamped:
+    @pl.function(type=pl.FunctionType.InCore)
+    def twice(
+        self, t: pl.Tensor[[8, 8], pl.FP32], out: pl.Out[pl.Tensor[[8, 8], pl.FP32]]
+    ) -> pl.Tensor[[8, 8], pl.FP32]:
+        out = pl.store(pl.load(t, [0, 0], [8, 8]), [0, 0], out)
+        return out
+
+    @pl.function
+    def main(
+        self, x: pl.Tensor[[16, 8], pl.FP32], r: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[8, 8], pl.FP32]]
+    ) -> pl.Tensor[[8, 8], pl.FP32]:
+        t = pl.slice(x, [8, 8], [{offset}, 0], clamp=True)
+        {rest}
+"""
+
+
+@pytest.mark.parametrize("rest", ["return self.twice(t, out)", "return pl.add(t, 1.0)"])
+def test_a_window_that_leaves_its_function_is_refused(rest):
+    with pytest.raises(UnsupportedProgramError, match="may begin before its tensor and leaves the function"):
+        torch_codegen(pl.parse(CALLER.format(offset="r - 3", rest=rest)))
+
+
+def test_a_window_that_no_edge_cuts_may_leave_its_function():
+    assert "twice" in torch_codegen(pl.parse(CALLER.format(offset="3", rest="return self.twice(t, out)")))
+
+
+def test_a_window_that_is_pushed_to_the_other_core_is_refused():
+    body = ["t = pl.load(x, [r - 3, 0], [8, 8], clamp=True)", "pl.tile.tpush_to_aic(pl.add(t, 1.0), split=0)"]
+    with pytest.raises(UnsupportedProgramError, match="may begin before its tensor and leaves the function"):
+        kernel(body)
