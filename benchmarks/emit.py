@@ -78,8 +78,8 @@ def loops(size: int) -> ir.Program:
     return program(function("main", [n], *body, ret(value)))
 
 
-def regions(size: int) -> ir.Program:
-    """Two-lane regions whose names live on, four statements each."""
+def lanes(size: int) -> ir.Program:
+    """Two-lane scopes whose names live on, four statements each."""
     body = []
     for _ in range(size // 4):
         a, b = scalar("a"), scalar("b")
@@ -104,7 +104,7 @@ def many_functions(size: int) -> ir.Program:
     return program(*functions, function("main", [x, out], *calls))
 
 
-FORMS: list[Callable[[int], ir.Program]] = [straight, one_name, loops, regions, many_functions]
+FORMS: list[Callable[[int], ir.Program]] = [straight, one_name, loops, lanes, many_functions]
 
 
 def milliseconds(node: ir.Program) -> float:

@@ -38,7 +38,7 @@ class ControlFlow:
         self._launches, self._assignments, self._statements = launches, assignments, statements
         self._unchanged, self._tracing = unchanged, tracing
         self.yield_targets: list[Sequence[ir.Var]] = []
-        self.region_depth = 0  # regions whose body is a function or a loop of its own: no jumps out of them
+        self.closed_scopes = 0  # whose body is a function or a loop of its own: no jumps out of them
         self.loop_depth = 0  # loops that a break would leave
         self.blocks = self.loops = 0
         statements.handle(ir.ReturnStmt, self._return)
@@ -50,8 +50,8 @@ class ControlFlow:
         statements.handle(ir.ContinueStmt, self._continue)
 
     def _return(self, stmt: ir.ReturnStmt) -> Lines:
-        if self.region_depth:
-            self._context.report("a return inside a split-AIV or SPMD region", stmt.span)
+        if self.closed_scopes:
+            self._context.report("a return inside a split-AIV or SPMD scope", stmt.span)
         values, before = list(stmt.value), Lines()
         pair = self._launches.pair
         if pair is not None and len(pair.givers) > 1:
@@ -155,7 +155,7 @@ class ControlFlow:
         return lines
 
     def block(self, body: ir.Stmt, *, is_loop: bool = False) -> Lines:
-        """Texts of the body of a loop, branch or region, within what CPython nests."""
+        """Texts of the body of a loop, branch or scope, within what CPython nests."""
         self.blocks += 1
         self.loops += is_loop
         lines: Lines = []

@@ -171,7 +171,7 @@ class KernelMap:
     def runs_on_two_lanes(self, function: ir.Function) -> bool:
         """True for an InCore function whose vector work is split, but not yet expanded into AIC and AIV.
 
-        While it has regions of lane code, these alone run on two lanes.
+        While it has scopes of lane code, these alone run on two lanes.
         """
         if function.func_type is not ir.FunctionType.InCore or not function.attrs.get("split_aiv"):
             return False

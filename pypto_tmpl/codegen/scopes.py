@@ -122,9 +122,9 @@ class Scopes:
     def _enclosed(self, body: ir.Stmt, *, is_loop: bool) -> Lines:
         """Texts of a body that no jump may leave."""
         loops, self._flow.loop_depth = self._flow.loop_depth, 0
-        self._flow.region_depth += 1
+        self._flow.closed_scopes += 1
         lines = self._flow.block(body, is_loop=is_loop)
-        self._flow.region_depth -= 1
+        self._flow.closed_scopes -= 1
         self._flow.loop_depth = loops
         return lines
 
@@ -148,7 +148,7 @@ class Scopes:
     # Lanes
 
     def _split_aiv(self, scope: ir.SplitAivScopeStmt) -> Lines:
-        """A region as a local function that two lanes run; names that live on come back from lane 0."""
+        """A scope as a local function that two lanes run; names that live on come back from lane 0."""
         is_explicit = scope.split is ir.SplitMode.NONE or _tells_lanes_apart(scope.body)
         assigned = list(assigned_variables(scope.body))
         targets = (
@@ -170,7 +170,7 @@ class Scopes:
         ]
         names = self._with_companions(_once([*live, *targets]))
         params = self._with_companions(before)
-        name = self._variables.names.unique(self._macros.region_function(scope.name_hint))
+        name = self._variables.names.unique(self._macros.lane_function(scope.name_hint))
         result = [self._forms.return_values(names)] if names else []
         call = self._macros.split_lanes(name, params)
         function = self._forms.local_function(name, params, [*body, *result])
@@ -191,9 +191,9 @@ class Scopes:
 
 
 def _tells_lanes_apart(body: ir.Stmt) -> bool:
-    """Whether a region's code is each lane's own: it cuts and joins tiles, or uses the lane's index.
+    """Whether a scope's code is each lane's own: it cuts and joins tiles, or uses the lane's index.
 
-    Every region starts by taking the index; code that leaves it unused is still that of both lanes.
+    Every such scope starts by taking the index; code that leaves it unused is still that of both lanes.
     """
     takes: set[int] = set()  # statements that do nothing but take the index
     lanes: set[int] = set()

@@ -238,7 +238,7 @@ def _set_scope_fields(
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class InCoreScopeStmt(ScopeStmt):
-    """Region that becomes an InCore function."""
+    """Scope that becomes an InCore function."""
 
     split: SplitMode
 
@@ -262,7 +262,7 @@ class InCoreScopeStmt(ScopeStmt):
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class ClusterScopeStmt(ScopeStmt):
-    """Region that becomes a Group function."""
+    """Scope that becomes a Group function."""
 
     def __init__(
         self,
@@ -281,7 +281,7 @@ class ClusterScopeStmt(ScopeStmt):
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class HierarchyScopeStmt(ScopeStmt):
-    """Region that becomes a function of a level and role."""
+    """Scope that becomes a function of a level and role."""
 
     level: Level
     role: Role | None
@@ -308,7 +308,7 @@ class HierarchyScopeStmt(ScopeStmt):
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class SpmdScopeStmt(ScopeStmt):
-    """Region that ``core_num`` blocks run, each with its own block index."""
+    """Scope that ``core_num`` blocks run, each with its own block index."""
 
     core_num: Expr
     sync_start: bool
@@ -336,7 +336,7 @@ class SpmdScopeStmt(ScopeStmt):
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class SplitAivScopeStmt(ScopeStmt):
-    """Region that both vector lanes run; NONE runs everything on both, the other modes halve the work."""
+    """Scope that both vector lanes run; NONE runs everything on both, the other modes halve the work."""
 
     split: SplitMode
     count: int

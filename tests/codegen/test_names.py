@@ -155,10 +155,10 @@ def test_names_that_the_emitter_makes_up():
     assert namespace["f_lane"](9) == 9
 
 
-def test_a_region_function_takes_a_free_name():
-    x = scalar("region_lane")
+def test_a_lane_function_takes_a_free_name():
+    x = scalar("work_lane")
     y = scalar("y")
-    body = ir.SplitAivScopeStmt(ir.SplitMode.NONE, name_hint="region", body=assign(y, x + 1), span=U)
+    body = ir.SplitAivScopeStmt(ir.SplitMode.NONE, name_hint="work", body=assign(y, x + 1), span=U)
     assert evaluate_body(body, ret(y), args=[(x, 4)]) == 5
 
 

@@ -79,7 +79,7 @@ TESTS = {
     "ClusterScopeStmt": "test_groups.py::test_a_round_trip_needs_both_members_at_once",
     "HierarchyScopeStmt": "test_scopes.py::test_a_scope_runs_its_body_once_and_hides_no_name",
     "SpmdScopeStmt": "test_scopes.py::test_an_spmd_scope_runs_its_body_for_every_block",
-    "SplitAivScopeStmt": "test_scopes.py::test_a_split_region_runs_on_both_lanes",
+    "SplitAivScopeStmt": "test_scopes.py::test_a_split_scope_runs_on_both_lanes",
     "RuntimeScopeStmt": "test_scopes.py::test_a_scope_runs_its_body_once_and_hides_no_name",
     "CommDomainScopeStmt": "test_scopes.py::test_tensors_in_a_communication_window",
     "ScopeKind.InCore": "test_scopes.py::test_slices_copy_in_kernel_code_and_alias_in_orchestration",

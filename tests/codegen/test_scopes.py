@@ -211,7 +211,7 @@ def test_jumps_do_not_leave_a_block():
         scope = ir.SpmdScopeStmt(2, body=jump, span=U)
         assert problems(function("f", [], for_loop(i, 2, scope))) == [f"{what} outside any loop"]
     scope = ir.SpmdScopeStmt(2, body=ret(1), span=U)
-    assert problems(function("f", [], scope)) == ["a return inside a split-AIV or SPMD region"]
+    assert problems(function("f", [], scope)) == ["a return inside a split-AIV or SPMD scope"]
     inner = for_loop(i, 5, if_(ir.gt(i, 1), ir.BreakStmt(U)))
     assert evaluate_body(ir.SpmdScopeStmt(2, body=inner, span=U), ret(i)) == 2
 
@@ -223,13 +223,13 @@ def lane_index():
     return op("tile.get_subblock_idx", [], ir.ScalarType(INDEX))
 
 
-def split_region(*body, split=ir.SplitMode.NONE, name=""):
+def split_scope(*body, split=ir.SplitMode.NONE, name=""):
     return ir.SplitAivScopeStmt(split, 2, name, seq(*body), U)
 
 
-def test_a_split_region_runs_on_both_lanes():
+def test_a_split_scope_runs_on_both_lanes():
     lane, t = scalar("lane"), tile("t", [2, 8])
-    region = split_region(
+    lanes = split_scope(
         assign(lane, lane_index()),
         assign(t, load(x, [lane * 2, 0], [2, 8])),
         assign(t, unary("tile.neg", t)),
@@ -237,49 +237,49 @@ def test_a_split_region_runs_on_both_lanes():
         split=ir.SplitMode.UP_DOWN,
     )
     target = torch.zeros(4, 8)
-    main = function("main", [x, out], region, ret(out), type=InCore)
+    main = function("main", [x, out], lanes, ret(out), type=InCore)
     assert script(main)["main"](numbers(4, 8), target) is target
     assert torch.equal(target, -numbers(4, 8))
 
 
-def test_a_region_that_rebinds_a_parameter_and_ends_the_function():
-    """Nothing after the region reads the parameter, but the region reads it before it rebinds it."""
+def test_a_scope_that_rebinds_a_parameter_and_ends_the_function():
+    """Nothing after the scope reads the parameter, but the scope reads it before it rebinds it."""
     a = scalar("a")
-    region = split_region(assign(a, a + 1), assign(a, a * 2))
-    assert evaluate_body(region, args=[(a, 5)]) is None
+    lanes = split_scope(assign(a, a + 1), assign(a, a * 2))
+    assert evaluate_body(lanes, args=[(a, 5)]) is None
 
 
-def test_names_of_a_region_live_on():
+def test_names_of_a_scope_live_on():
     a, b, c = scalar("a"), scalar("b"), scalar("c")
-    region = split_region(assign(b, a + 1), assign(c, b * 2), assign(a, c))
-    assert evaluate_body(region, ret(a, c), args=[(a, 5)]) == (12, 12)
-    assert evaluate_body(assign(b, 0), for_loop(i, 3, split_region(assign(b, b + i))), ret(b)) == 3
+    lanes = split_scope(assign(b, a + 1), assign(c, b * 2), assign(a, c))
+    assert evaluate_body(lanes, ret(a, c), args=[(a, 5)]) == (12, 12)
+    assert evaluate_body(assign(b, 0), for_loop(i, 3, split_scope(assign(b, b + i))), ret(b)) == 3
 
 
-def test_a_region_yields_to_the_loop_around_it():
+def test_a_scope_yields_to_the_loop_around_it():
     a, r = carry("a", 1), scalar("r")
-    loop = for_loop(i, 5, split_region(yields(a * 3)), carries=[a], results=[r])
+    loop = for_loop(i, 5, split_scope(yields(a * 3)), carries=[a], results=[r])
     assert evaluate_body(loop, ret(r)) == 243
     p, q, s, t = carry("p", 1), carry("q", 2), scalar("s"), scalar("t")
-    swap = for_loop(i, 3, split_region(yields(q, p)), carries=[p, q], results=[s, t])
+    swap = for_loop(i, 3, split_scope(yields(q, p)), carries=[p, q], results=[s, t])
     assert evaluate_body(swap, ret(s, t)) == (2, 1)
 
 
-def test_loops_and_branches_in_a_region():
+def test_loops_and_branches_in_a_scope():
     a, r, v = carry("a", 0), scalar("r"), scalar("v")
-    region = split_region(
+    lanes = split_scope(
         for_loop(i, 4, if_(ir.eq(i, 3), ir.BreakStmt(U)), yields(a + i), carries=[a], results=[r]),
         if_(ir.gt(r, 2), yields(r * 10), yields(0), results=[v]),
     )
     # The break comes before the last yield: 0 + 0 + 1 + 2.
-    assert evaluate_body(region, ret(v)) == 30
+    assert evaluate_body(lanes, ret(v)) == 30
 
 
-def test_jumps_do_not_leave_a_region():
-    assert problems(function("f", [], for_loop(i, 2, split_region(ir.BreakStmt(U))))) == [
+def test_jumps_do_not_leave_a_scope():
+    assert problems(function("f", [], for_loop(i, 2, split_scope(ir.BreakStmt(U))))) == [
         "a break outside any loop"
     ]
-    assert problems(function("f", [], split_region(ret(1)))) == ["a return inside a split-AIV or SPMD region"]
+    assert problems(function("f", [], split_scope(ret(1)))) == ["a return inside a split-AIV or SPMD scope"]
 
 
 def test_shards_and_gathers_meet_between_the_lanes():
@@ -289,7 +289,7 @@ def test_shards_and_gathers_meet_between_the_lanes():
         tile("doubled", [2, 8]),
         tile("joined", [4, 8], memory=Mat),
     )
-    region = split_region(
+    lanes = split_scope(
         assign(whole, load(x, [0, 0], [4, 8], memory=Acc)),
         assign(half, op("tile.aiv_shard", [whole], half.type, split=1)),
         assign(doubled, binary("tile.add", half, half)),
@@ -298,7 +298,7 @@ def test_shards_and_gathers_meet_between_the_lanes():
         split=ir.SplitMode.UP_DOWN,
     )
     target = torch.ones(4, 8)
-    script(function("main", [x, out], region, type=InCore))["main"](numbers(4, 8), target)
+    script(function("main", [x, out], lanes, type=InCore))["main"](numbers(4, 8), target)
     assert torch.equal(target, 2 * numbers(4, 8) + 1)  # a cube-side store lands once
 
 
@@ -307,18 +307,18 @@ def test_shards_and_gathers_meet_between_the_lanes():
     [(ir.SplitMode.UP_DOWN, False, 1.0), (ir.SplitMode.UP_DOWN, True, 2.0), (ir.SplitMode.NONE, False, 2.0)],
 )
 def test_work_that_is_not_lowered_yet_lands_once(split, uses_index, expected):
-    """Both lanes compute all of a halving region that does not tell them apart: its stores count once.
+    """Both lanes compute all of a halving scope that does not tell them apart: its stores count once.
 
-    Every region takes the lane's index at its start; only one that uses it has code of each lane's own.
+    Every scope takes the lane's index at its start; only one that uses it has code of each lane's own.
     """
     lane, t = scalar("lane"), tile("t", [4, 8])
     row = lane * 0 if uses_index else as_expr(0)
     add = op("tile.store", [t, [row, 0], out], out.type, atomic=1)
-    region = split_region(
+    lanes = split_scope(
         assign(lane, lane_index()), assign(t, load(x, [0, 0], [4, 8])), evaluate(add), split=split
     )
     target = torch.zeros(4, 8)
-    script(function("main", [x, out], region, type=InCore))["main"](torch.ones(4, 8), target)
+    script(function("main", [x, out], lanes, type=InCore))["main"](torch.ones(4, 8), target)
     assert torch.equal(target, torch.full((4, 8), expected))
 
 

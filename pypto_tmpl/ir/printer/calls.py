@@ -21,9 +21,9 @@ from pypto_tmpl.ir.types import TensorType
 
 
 class CallPrinter(AttributePrinter):
-    """Calls; ``region`` is the mode of the enclosing split_aiv scope, ``called`` the callees so far."""
+    """Calls; ``split`` is the mode of the enclosing split_aiv scope, ``called`` the callees so far."""
 
-    region: SplitMode | None = None
+    split: SplitMode | None = None
     called: set[str]
 
     def call(self, node: Call, place: Place = BODY) -> Pieces:
@@ -147,8 +147,8 @@ class CallPrinter(AttributePrinter):
             return key == "name"  # the target of the assignment
         if name == spelled.REMOTE_LOAD_OP:
             return key == spelled.PADDING_KEYWORD and value is True
-        is_region_split = name in spelled.SPLIT_OPS and key == "split" and self.region is not None
-        return is_region_split and value == self.region.value  # type: ignore[union-attr]
+        is_given = name in spelled.SPLIT_OPS and key == "split" and self.split is not None
+        return is_given and value == self.split.value  # type: ignore[union-attr]
 
     def _full_arguments(self, node: Call, place: Place) -> Pieces:
         shape, value = node.args

@@ -145,10 +145,10 @@ class ScopePrinter(StatementPrinter):
         yield f" in {self.prefix}.split_aiv("
         yield joined((str(node.count), f"mode={self.enum(node.split)}", *self._keywords_of(node)))
         yield "):\n"
-        outer, self.region = self.region, node.split
+        outer, self.split = self.split, node.split
         body = node.body if lane is None else SeqStmts(rest, Span.unknown())
         yield self.statements(body, block.inner(block.targets))
-        self.region = outer
+        self.split = outer
 
     def _comm_domain(self, node: CommDomainScopeStmt, block: Block) -> Pieces:
         """A comment, which leaves out the name: the language has no form for this scope, reading loses it."""

@@ -175,7 +175,7 @@ def _launching(
 
 
 def _computes(scope: ir.SpmdScopeStmt) -> bool:
-    """True for a region of blocks that computes by itself: it holds neither a launch nor another scope."""
+    """True for a scope of blocks that computes by itself: it holds neither a launch nor another scope."""
     return not any(
         isinstance(node, ir.InCoreScopeStmt) or (isinstance(node, ir.Stmt) and _launch_of(node) is not None)
         for node in code_nodes(scope.body)

@@ -171,7 +171,7 @@ class Recorder:
 
     @contextmanager
     def block(self, number: int) -> Iterator[None]:
-        """One block of a region of blocks."""
+        """One block of a scope of blocks."""
         scope = self._plan.scopes[number]
         with self.part(scope.name, scope.core):
             yield

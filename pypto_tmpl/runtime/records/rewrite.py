@@ -16,7 +16,7 @@ def mark_launches(tree: ast.Module, plan: TaskPlan) -> ast.Module:
 
     ``ask(line, deps)`` stands before a statement that launches a kernel and ``settle()`` after it,
     ``with scope(n, deps):`` around the lines of the n-th scope, ``with block(n):`` around what every block of
-    a region does, ``loop(n)`` before a parallel loop and ``iteration(n)`` first in its body.
+    a scope does, ``loop(n)`` before a parallel loop and ``iteration(n)`` first in its body.
     """
     marker = _Marker(plan)
     for node in tree.body:

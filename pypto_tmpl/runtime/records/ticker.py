@@ -54,7 +54,7 @@ class TaskTicker:
 
     @contextmanager
     def block(self, number: int) -> Iterator[None]:
-        """One block of a region of blocks."""
+        """One block of a scope of blocks."""
         yield
 
     @contextmanager
