@@ -1,7 +1,7 @@
 """Compiling a program into a build directory: passes and their dumps, then what is generated from the result.
 
 passes_dump/   the program before and after every pass, as text and .msgpack
-torch/         the generated PyTorch script
+torch/         the generated PyTorch script, and the record of its lines
 report/        times of the stages
 data/          inputs and goldens, written by the harness
 manifest.json  what the build was made from, and the state of its files
@@ -23,7 +23,7 @@ from pypto_tmpl.compile.ownership import note_unfinished, remove_earlier
 from pypto_tmpl.compile.profile import Profiler
 from pypto_tmpl.compile.streams import Stream, TorchScript, torch_script
 from pypto_tmpl.files import make_folder
-from pypto_tmpl.generated import has_no_mark, is_script, write_generated
+from pypto_tmpl.generated import has_no_mark, is_record, is_script, write_generated
 from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_records
 
 REPORT, DATA = "report", "data"
@@ -81,12 +81,13 @@ def _build(
     with profiler.stage("codegen"):
         with profiler.stage("torch"):
             script = torch_script(program, entry)
-        texts = {script.path: script.text}
+        texts = {script.path: script.text, script.record_path: script.record}
         for stream in streams:
             with profiler.stage(stream.name):
                 texts |= stream.emit(program, options.passes)
+    marks = {script.path: is_script, script.record_path: is_record}
     for path, text in texts.items():
-        mark = is_script if path == script.path else has_no_mark
+        mark = marks.get(path, has_no_mark)
         write_generated(directory / path, text, mark, make_folders=True)
         written.append(path)
     if options.profiling:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pypto_tmpl import ir
 from pypto_tmpl.compile.build import Build
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
 from pypto_tmpl.compile.streams import torch_script
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.generated import is_script, write_generated
+from pypto_tmpl.execution.kept_record import record_path
+from pypto_tmpl.generated import is_record, is_script, write_generated
 from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_record, read_manifest
 
 
@@ -82,6 +83,8 @@ def file_state(path: Path, record: FileRecord) -> str | None:
 def _nothing_done(path: str, manifest: Manifest) -> str:
     if path.startswith("passes_dump/"):
         return f"not used, {manifest.script} is what runs"
+    if path == record_path(PurePosixPath(manifest.script)).as_posix():
+        return "made again when it is needed"
     return "not used"
 
 
@@ -106,6 +109,7 @@ def _generate_again(
     assert isinstance(program, ir.Program)
     script = torch_script(program, manifest.entry)
     write_generated(directory / script.path, script.text, is_script, make_folders=True)
+    write_generated(directory / script.record_path, script.record, is_record)
     done = f"generated again from {source}"
     if file_record(directory / script.path) != manifest.files[manifest.script]:
         done += ", with another text than the build had"
@@ -115,6 +119,6 @@ def _generate_again(
         script_large=script.large,
         generator=generator_fingerprint(),
     )
-    current = current.with_file(directory, script.path)
+    current = current.with_file(directory, script.path).with_file(directory, script.record_path)
     current.write(directory)
     return current, Finding(script.path, "missing", done)

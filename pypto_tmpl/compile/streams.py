@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.formatting import format_script
-from pypto_tmpl.execution.entry import Entry
+from pypto_tmpl.codegen.layout import formatted
+from pypto_tmpl.execution.entry import Entry, functions_of
+from pypto_tmpl.execution.kept_record import record_path, record_text
 from pypto_tmpl.execution.script import make_script
 
 TORCH_FOLDER = "torch"
@@ -33,19 +35,27 @@ class Stream(Protocol):
 class TorchScript:
     """The generated script, and the entry with the name that it has there.
 
-    ``large`` are the functions whose ops are so large that several threads pay.
+    ``large`` are the functions whose ops are so large that several threads pay; ``record`` tells what its
+    lines were made from, and is kept beside it.
     """
 
     path: str
     entry: Entry
     large: tuple[str, ...]
     text: str
+    record: str
+
+    @property
+    def record_path(self) -> str:
+        """Where the record is kept."""
+        return record_path(PurePosixPath(self.path)).as_posix()
 
 
 def torch_script(program: ir.Program, entry: Entry) -> TorchScript:
     """The script of a program. Raises UnsupportedProgramError listing all that has no meaning here."""
-    made = make_script(program)
+    made = make_script(program, takes_notes=True)
     name = made.script.names[entry.name]
+    script = formatted(made.script)
+    record = record_text(script, functions_of(program))
     path = f"{TORCH_FOLDER}/{name}.py"
-    text = format_script(made.script.text)
-    return TorchScript(path, replace(entry, script_name=name), made.large(), text)
+    return TorchScript(path, replace(entry, script_name=name), made.large(), script.text, record)

@@ -41,19 +41,21 @@ def script_name(program: str, stage: str) -> str:
 def load_script(
     script: Script | str,
     name: str,
-    source: Node | Callable[[], Node | None] | None = None,
+    source: Node | Mapping[str, str] | None = None,
     rewrite: Callable[[ast.Module], ast.Module] | None = None,
 ) -> dict[str, Any]:
     """Execute a script under ``name`` and return its namespace; tracebacks, pdb and inspect show its lines.
 
     They name source lines too, and so do reports of the script itself: those that its record has, of a mere
-    text those of the ``source`` that it was emitted for, or of what finds that when it is needed. ``rewrite``
-    may change what is executed, if the lines stay. A name that is no file is put in ``<>``, as pdb wants it.
+    text those of the ``source`` that it was emitted for, which may as well be the source lines themselves.
+    ``rewrite`` may change what is executed, if the lines stay. A name that is no file is put in ``<>``, as
+    pdb wants it.
     """
     namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
     text, sources = (script.text, script.sources) if isinstance(script, Script) else (script, {})
     if source is not None and isinstance(script, str):
-        sources = LazySourceLines(lambda: _lines_of(source, text))
+        node = source
+        sources = node if isinstance(node, Mapping) else LazySourceLines(lambda: source_lines(node, text))
     if source is not None or isinstance(script, Script):
         namespace["_SOURCE_MAP"] = sources
     if not (name.startswith("<") and name.endswith(">")) and not Path(name).is_file():
@@ -66,17 +68,17 @@ def load_script(
 def load_script_file(
     path: Path,
     entry: str,
-    source: Callable[[], ir.Program | None] | None = None,
+    sources: Mapping[str, str] | None = None,
     rewrite: Callable[[ast.Module], ast.Module] | None = None,
 ) -> dict[str, Any]:
     """The namespace of a script, with the function ``entry``; it is executed as it stands in its file.
 
-    ``source`` finds the program that it was emitted for, whose lines its own reports then name; ``rewrite``
-    may change what is executed, if the lines stay.
+    ``sources`` are the source lines that its own reports then name; ``rewrite`` may change what is executed,
+    if the lines stay.
     Raises ScriptError for a script that is missing, is no Python or has no such function.
     """
     try:
-        namespace = load_script(path.read_text(encoding="utf-8"), str(path), source, rewrite)
+        namespace = load_script(path.read_text(encoding="utf-8"), str(path), sources, rewrite)
     except FileNotFoundError:
         raise ScriptError(f"the generated script {path} is missing") from None
     except (SyntaxError, UnicodeDecodeError) as error:
@@ -85,11 +87,6 @@ def load_script_file(
     if not callable(namespace.get(entry)):
         raise ScriptError(f"the script has no function {entry!r}", where=str(path))
     return namespace
-
-
-def _lines_of(source: Node | Callable[[], Node | None], text: str) -> Mapping[str, str]:
-    node = source if isinstance(source, ir.Program | ir.Function) else source()
-    return {} if node is None else source_lines(node, text)
 
 
 def _code(script: str, name: str, sources: Mapping[str, str]) -> CodeType:

@@ -36,7 +36,9 @@ def make_script(
     check_shapes: bool = False,
     template_dirs: Sequence[Path] = (),
     trace: TraceSelection | None = None,
+    takes_notes: bool = False,
 ) -> ProgramScript:
     """The script of a program. Raises UnsupportedProgramError listing all that has no meaning here."""
     maker = generator(template_dirs)
-    return ProgramScript(node, maker.script(node, check_shapes=check_shapes, trace=trace))
+    script = maker.script(node, check_shapes=check_shapes, trace=trace, takes_notes=takes_notes)
+    return ProgramScript(node, script)

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.layout import outline
 from pypto_tmpl.errors import PyptoTmplError, warn_caller
 from pypto_tmpl.execution.apart import CPU
 from pypto_tmpl.execution.extents import Value
@@ -18,9 +17,10 @@ from pypto_tmpl.execution.frames import failing_line
 from pypto_tmpl.execution.lines import without_source
 from pypto_tmpl.execution.load import load_script_file
 from pypto_tmpl.execution.loaded import LoadedScript
-from pypto_tmpl.execution.origins import record_of
+from pypto_tmpl.execution.origins import LazySourceLines
 from pypto_tmpl.execution.positional import bind_positional, silence_shapes
-from pypto_tmpl.runtime.manifest import Manifest, file_record, read_manifest
+from pypto_tmpl.runtime.built_script import BuiltScript
+from pypto_tmpl.runtime.manifest import Manifest, read_manifest
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
 from pypto_tmpl.runtime.platforms import Platform, require_simulated, simulator_of
 from pypto_tmpl.runtime.read_only import ChangedInput, OnChanged, ReadOnly
@@ -83,12 +83,12 @@ def execute_build(
     """
     require_backend(manifest, options.platform)
     values = bind_positional(manifest.entry, args, must_agree=must_agree)
-    script = build / manifest.script
-    recording = _recording(build, manifest, options, program, on_task)
+    script = BuiltScript(build, manifest, program)
+    recording = _recording(build, manifest, options, script, on_task)
     namespace = load_script_file(
-        script,
+        script.path,
         manifest.entry.script_name,
-        lambda: program or _dumped(build, manifest),
+        LazySourceLines(script.sources),
         None if recording is None else recording.mark,
     )
     silence_shapes(namespace)
@@ -99,12 +99,12 @@ def execute_build(
         loaded = LoadedScript(namespace, manifest.entry, manifest.script_large)
         before = run_in_place(loaded, values, options.torch_device)
     except Exception as error:
-        for note in _places(error, script, program or _dumped(build, manifest)):
+        for note in _places(error, script):
             error.add_note(note)
         raise
     finally:
         written = [] if recording is None else recording.write()
-    for found in before.changed(lambda: program or _dumped(build, manifest)):
+    for found in before.changed(lambda: script.program):
         (on_changed or warn_of_change)(found)
     for remark in () if recording is None else recording.remarks:
         warn_caller(remark, UserWarning)
@@ -127,7 +127,7 @@ def _recording(
     build: Path,
     manifest: Manifest,
     options: RuntimeOptions,
-    program: ir.Program | None,
+    script: BuiltScript,
     on_task: Callable[[], None] | None,
 ) -> Recording | Counting | None:
     """What records the run, if a flag asks for that, or only tells of its tasks.
@@ -137,38 +137,24 @@ def _recording(
     is_recorded = any(name != "enable_scope_stats" for name in options.dfx.enabled)
     if not is_recorded and on_task is None:
         return None
-    source = program or _dumped(build, manifest)
-    script = (build / manifest.script).read_text(encoding="utf-8") if source is not None else ""
+    program = script.program
     if not is_recorded:
-        return None if source is None or on_task is None else Counting(source, script, on_task)
-    if source is None:
+        return None if program is None or on_task is None else Counting(program, script.record, on_task)
+    if program is None:
         what = f"tasks cannot be recorded: {build} has no intact dump of the program"
         raise RecordsError(what, notes=["compile it with dump_passes=True"])
-    recording = Recording(build, manifest.backend, options.dfx, source, script, on_task)
+    recording = Recording(build, manifest.backend, options.dfx, program, script.record, on_task)
     for note in recording.notes:
         warn_caller(note, UserWarning)
     return recording
 
 
-def _places(error: Exception, path: Path, program: ir.Program | None) -> Iterator[str]:
+def _places(error: Exception, script: BuiltScript) -> Iterator[str]:
     """Where in the script an error came from, and where in the source."""
-    text = path.read_text(encoding="utf-8")
-    script = None if program is None else record_of(program, text)
-    line = failing_line(error, str(path), script or outline(text))
+    line = failing_line(error, str(script.path), script.known)
     if line is None or line.lineno is None:
         return
-    yield f"  --> {path}:{line.lineno}: {without_source(line.line)}"
-    place = None if script is None else script.sources.get(str(line.lineno))
+    yield f"  --> {script.path}:{line.lineno}: {without_source(line.line)}"
+    place = script.sources().get(str(line.lineno))
     if place is not None:
         yield f"  source: {place}"
-
-
-def _dumped(build: Path, manifest: Manifest) -> ir.Program | None:
-    """The program that the script was made from, if the build still has it as it was."""
-    if manifest.source is None:
-        return None
-    path = build / manifest.source
-    if not path.is_file() or file_record(path) != manifest.files.get(manifest.source):
-        return None
-    node = ir.deserialize_from_file(str(path))
-    return node if isinstance(node, ir.Program) else None

@@ -27,6 +27,7 @@ def test_the_layout(tmp_path):
         "passes_dump/00_frontend.msgpack",
         "passes_dump/00_frontend.py",
         "torch/main.py",
+        "torch/main.record.json",
     ]
     assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == [
         "data",
@@ -112,7 +113,7 @@ def test_building_again_into_a_directory_leaves_nothing_of_the_earlier_build(tmp
     (tmp_path / "notes.txt").write_text("mine")
     assert "report/pipeline_profile.json" in files(tmp_path)
     build(kernels.copy(), tmp_path, dump_passes=False)
-    assert files(tmp_path) == ["manifest.json", "notes.txt", "torch/main.py"]
+    assert files(tmp_path) == ["manifest.json", "notes.txt", "torch/main.py", "torch/main.record.json"]
 
 
 def test_a_build_that_fails_does_not_leave_the_earlier_manifest(tmp_path):

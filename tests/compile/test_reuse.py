@@ -10,6 +10,7 @@ from pypto_tmpl.compile import fingerprint as fingerprint_module
 from pypto_tmpl.compile import reuse as reuse_module
 
 SCRIPT, TEXT, BINARY = "torch/main.py", "passes_dump/00_frontend.py", "passes_dump/00_frontend.msgpack"
+RECORD = "torch/main.record.json"
 
 
 @pytest.fixture
@@ -35,6 +36,14 @@ def test_a_missing_script_is_generated_again(build):
     assert findings(build) == [f"{SCRIPT}: missing; generated again from {BINARY}"]
     assert (build / SCRIPT).read_bytes() == before
     assert findings(build) == []
+
+
+def test_a_record_that_is_gone_is_made_again_when_it_is_needed(build):
+    (build / RECORD).unlink()
+    assert findings(build) == [f"{RECORD}: missing; made again when it is needed"]
+    (build / SCRIPT).unlink()
+    findings(build)
+    assert findings(build) == []  # with the script comes its record
 
 
 def test_an_edited_script_is_run_as_it_stands(build):

@@ -20,7 +20,7 @@ from codegen.kernels import (
 )
 
 from pypto_tmpl import ir
-from pypto_tmpl.debug import load_script, torch_codegen
+from pypto_tmpl.debug import load_script, source_lines, torch_codegen
 
 NAME = "<kernel>"
 
@@ -104,13 +104,13 @@ def test_a_deadlock_is_reported_in_full(seed):
     assert report(namespace) == expected(script)
 
 
-@pytest.mark.parametrize("is_found_later", [False, True])
-def test_source_lines_are_named_where_they_are_known(is_found_later):
+def test_source_lines_are_named_where_they_are_known():
     node = a_lane_that_pushes_to_the_wrong_pipe()
     script = torch_codegen(node)
-    text = report(load_script(script, NAME, source=(lambda: node) if is_found_later else node))
+    text = report(load_script(script, NAME, source=node))
     assert text == expected(script, " (from kernel.py:12)", " (from kernel.py:25)")
-    assert report(load_script(script, NAME, source=lambda: None)) == expected(script)
+    assert report(load_script(script, NAME, source=source_lines(node, script))) == text
+    assert report(load_script(script, NAME, source={})) == expected(script)
 
 
 def test_source_lines_of_formatted_scripts_with_checks():

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.execution.origins import record_of
 from pypto_tmpl.generated import write_generated
 from pypto_tmpl.runtime.dfx import DfxOptions
 from pypto_tmpl.runtime.records.arg_dump import FIRST, MARKED, SECOND, ArgDump
@@ -40,9 +40,8 @@ class RecordsError(PyptoTmplError, ValueError):
 class LaunchMarker:
     """Marks the launches of a script when it is loaded, which is when there is a tree to mark."""
 
-    def __init__(self, program: ir.Program, script: str) -> None:
-        self._program = program
-        self._script = record_of(program, script, takes_notes=True)
+    def __init__(self, program: ir.Program, script: Script | None) -> None:
+        self._program, self._script = program, script
         self._plan: TaskPlan | None = None
 
     @property
@@ -65,7 +64,7 @@ class LaunchMarker:
 class Counting:
     """Tells of the tasks of one run as they are launched, and records nothing."""
 
-    def __init__(self, program: ir.Program, script: str, on_task: Callable[[], None]) -> None:
+    def __init__(self, program: ir.Program, script: Script | None, on_task: Callable[[], None]) -> None:
         self._marker, self._on_task = LaunchMarker(program, script), on_task
 
     def mark(self, script: ast.Module) -> ast.Module:
@@ -92,7 +91,7 @@ class Recording:
         backend: str,
         options: DfxOptions,
         program: ir.Program,
-        script: str,
+        script: Script | None,
         on_task: Callable[[], None] | None = None,
     ) -> None:
         self._on_task = on_task or (lambda: None)
