@@ -15,12 +15,12 @@ from pypto_tmpl.backend.instances import (
     get_handler,
 )
 from pypto_tmpl.backend.selection import (
-    BackendType,
     get_backend_type,
     is_backend_configured,
     reset_for_testing,
     set_backend_type,
 )
+from pypto_tmpl.ir.enums import BackendType
 
 __all__ = [
     "Backend",

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 import msgspec
 
 from pypto_tmpl import ir
-from pypto_tmpl.backend.selection import BackendType
 from pypto_tmpl.errors import Diagnostic, Location, PyptoTmplError, allowed_note
 from pypto_tmpl.ir.dtypes import DATA_TYPES
+from pypto_tmpl.ir.enums import BackendType
 from pypto_tmpl.ops import facts as op_facts
 from pypto_tmpl.ops.positions import YamlFile, parse_yaml, split_path
 from pypto_tmpl.ops.sources import read_text

@@ -13,8 +13,9 @@ import msgspec
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend.facts import BackendFacts, contradictions, facts_of
-from pypto_tmpl.backend.selection import BackendType, get_backend_type
+from pypto_tmpl.backend.selection import get_backend_type
 from pypto_tmpl.files import write_bytes
+from pypto_tmpl.ir.enums import BackendType
 
 
 def _expect(kind: type, **arguments: object) -> None:

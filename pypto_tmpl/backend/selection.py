@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import threading
-from enum import Enum
 
-
-class BackendType(Enum):
-    """The generations of hardware that programs are compiled for."""
-
-    Ascend910B = 0
-    Ascend950 = 1
-
+from pypto_tmpl.ir.enums import BackendType
 
 _lock = threading.Lock()
 _chosen: BackendType | None = None

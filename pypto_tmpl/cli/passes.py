@@ -13,6 +13,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.cli.completion import pass_names as complete_pass_names
 from pypto_tmpl.cli.dumps import DumpError, read_dump
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
+from pypto_tmpl.ir.enums import BackendType
 
 if TYPE_CHECKING:
     from pypto_tmpl.passes import PassContext
@@ -83,7 +84,7 @@ Exit codes: 0 fine; 2 wrong usage, a program that cannot be read, or one that a 
     show_default=True,
     help="Whether texts have every layout field of every tile.",
 )
-@click.option("--backend", type=click.Choice(["Ascend910B", "Ascend950"]), help="What it is compiled for.")
+@click.option("--backend", type=click.Choice([*BackendType.__members__]), help="What it is compiled for.")
 @_STRATEGY
 @_PLANNER
 @click.option(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts
+from pypto_tmpl.ir.attrs import SCOPE_ATTRS
 
 _LAUNCH_ATTRS = frozenset(
     {
@@ -32,14 +33,7 @@ _LAUNCH_ATTRS = frozenset(
 )
 _SCOPE_ATTRS = frozenset(
     {
-        "task_id_var",
-        "manual_dep_edges",
-        "arg_direction_overrides_vars",
-        "dump_vars",
-        "predicate",
-        "slot_num",
-        "windowize",
-        "allow_early_resolve",
+        *SCOPE_ATTRS,
         "__compiler_auto_manual_scope_candidate",
         "__compiler_auto_manual_layer_candidate",
     }

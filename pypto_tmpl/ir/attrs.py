@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, IntEnum
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 
 from pypto_tmpl.ir.base import Expr
@@ -56,9 +57,13 @@ ENUM_KINDS: dict[type[Enum], AttrKind] = {
 }
 
 _INT32_LIST_KEYS = frozenset({"arg_direction_overrides"})
-_VAR_LIST_KEYS = frozenset(
-    {"manual_dep_edges", "compiler_manual_dep_edges", "arg_direction_overrides_vars", "dump_vars"}
+SCOPE_LISTS: Mapping[str, str] = MappingProxyType(
+    {"manual_dep_edges": "deps", "arg_direction_overrides_vars": "no_dep_args", "dump_vars": "dumps"}
 )
+"""Attributes of scopes that list variables, with the keywords that give them."""
+SCOPE_ATTRS = (*SCOPE_LISTS, "task_id_var", "predicate", "allow_early_resolve", "slot_num", "windowize")
+"""The attributes that scopes have in the language, in upstream's order."""
+_VAR_LIST_KEYS = frozenset({*SCOPE_LISTS, "compiler_manual_dep_edges"})
 
 
 class AttrMap(dict[str, AttrValue]):

@@ -105,6 +105,13 @@ class SplitMode(Enum):
     LEFT_RIGHT = 2
 
 
+class BackendType(Enum):
+    """The generations of hardware that programs are compiled for."""
+
+    Ascend910B = 0
+    Ascend950 = 1
+
+
 class MemorySpace(Enum):
     DDR = 0
     Vec = 1

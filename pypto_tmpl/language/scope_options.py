@@ -9,6 +9,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.ir.attrs import SCOPE_ATTRS, SCOPE_LISTS
 from pypto_tmpl.language.attributes import attribute_dict, listed, stored, variables
 from pypto_tmpl.language.constants import enum_member, shown
 from pypto_tmpl.language.dependencies import dependencies, predicate
@@ -16,15 +17,7 @@ from pypto_tmpl.language.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.folding import boolean, integer, string
 from pypto_tmpl.language.reader import Reader
 
-_VARIABLES = {
-    "deps": "manual_dep_edges",
-    "no_dep_args": "arg_direction_overrides_vars",
-    "dumps": "dump_vars",
-}
-_ATTR_ORDER = (
-    "manual_dep_edges", "arg_direction_overrides_vars", "dump_vars", "task_id_var", "predicate",
-    "allow_early_resolve", "slot_num", "windowize",
-)  # fmt: skip
+_VARIABLES = {keyword: name for name, keyword in SCOPE_LISTS.items()}
 COMMON = ("name_hint", "attrs")
 AT = (*COMMON, "level", "role", "optimizations", *_VARIABLES, "allow_early_resolve", "windowize")
 SPMD = (*COMMON, "sync_start", "optimizations", *_VARIABLES, "allow_early_resolve", "predicate")
@@ -47,7 +40,7 @@ class ScopeOptions:
 
     def stored(self, reader: Reader, node: ast.AST) -> ir.AttrMap:
         """The attributes in upstream's order, those that it does not know behind."""
-        known = [name for name in _ATTR_ORDER if name in self.attrs]
+        known = [name for name in SCOPE_ATTRS if name in self.attrs]
         others = [name for name in self.attrs if name not in known]
         return stored(reader, node, [(name, self.attrs[name]) for name in (*known, *others)])
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any
 
 from pypto_tmpl.errors import allowed_note
-from pypto_tmpl.ir.enums import ArgEffect
+from pypto_tmpl.ir.enums import ArgEffect, BackendType
 from pypto_tmpl.ops import model
 from pypto_tmpl.ops.effects import EffectRule, parse_effect
 from pypto_tmpl.ops.fact_model import (
     CONDITIONS,
     LOWERING_RULES,
     TRAITS,
-    BackendName,
     CoreRule,
     LoweringSpec,
     PipeSpec,
@@ -166,8 +165,8 @@ def _storage_problems(entry: model.OpEntry) -> Found:
     terms = by_backend if isinstance(by_backend, dict) else {"": by_backend}
     for backend, operands in terms.items():
         path = ("disjoint_from", backend) if backend else ("disjoint_from",)
-        if backend and backend not in get_args(BackendName):
-            note = allowed_note("backends", get_args(BackendName), backend)
+        if backend and backend not in BackendType.__members__:
+            note = allowed_note("backends", [*BackendType.__members__], backend)
             yield f"no backend is named {backend!r}", path, note
         for name in operands:
             if name not in (*names, ALL, NARROWER):

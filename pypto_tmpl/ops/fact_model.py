@@ -16,7 +16,6 @@ from pypto_tmpl.ops.model_base import Model, NonEmpty
 PipeEnd = Literal["push", "pop", "free"]
 PipeTarget = Literal["aic", "aiv"]
 ScratchShape = Literal["same", "wide_rows"]
-BackendName = Literal["Ascend910B", "Ascend950"]
 CoreRule = Literal["cube", "vector", "shared", "mixed", "spaces", "move", "core_type"]
 CORE_RULES: Mapping[CoreRule, str] = MappingProxyType(
     {

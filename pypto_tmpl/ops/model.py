@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from pypto_tmpl.ir.dtypes import DATA_TYPES
 from pypto_tmpl.ops.call_model import CallSpec
 from pypto_tmpl.ops.fact_model import (
     CORE_RULES,
@@ -21,22 +22,22 @@ from pypto_tmpl.ops.fact_model import (
     Trait,
 )
 from pypto_tmpl.ops.model_base import Model, NonEmpty
+from pypto_tmpl.ops.vocabulary import ENUMERATIONS, HANDLES
 
 OperandKind = Literal["tile", "tensor", "scalar", "tuple", "ptr", "array", "handle", "any"]
 ResultKind = Literal[
     "tile", "tensor", "distributed_tensor", "scalar", "tuple", "array", "ptr", "handle", "same", "none"
 ]
-MemorySpace = Literal[
-    "DDR", "Vec", "Mat", "Left", "Right", "Acc", "Bias", "ScalarLocal", "LeftScale", "RightScale"
-]
-DTypeName = Literal[
-    "BOOL", "INT4", "INT8", "INT16", "INT32", "INT64", "INDEX", "UINT4", "UINT8", "UINT16", "UINT32",
-    "UINT64", "FP4", "FP8E4M3FN", "FP8E5M2", "FP8E8M0", "FP16", "BF16", "FP32", "HF4", "HF8", "TASK_ID",
-]  # fmt: skip
-KwargType = Literal[
-    "int", "float", "bool", "str", "DataType", "MemorySpace", "TensorLayout", "TileLayout", "PadValue"
-]
-HandleType = Literal["CommCtx", "PrefetchAsyncContext", "AsyncEvent", "AsyncSession"]
+if TYPE_CHECKING:  # names of the IR, which type checkers take for any text
+    MemorySpace: TypeAlias = str
+    DTypeName: TypeAlias = str
+    KwargType: TypeAlias = str
+    HandleType: TypeAlias = str
+else:
+    MemorySpace = Literal[tuple(ENUMERATIONS["MemorySpace"].__members__)]
+    DTypeName = Literal[tuple(DATA_TYPES)]
+    KwargType = Literal[("int", "float", "bool", "str", "DataType", *ENUMERATIONS)]
+    HandleType = Literal[tuple(HANDLES)]
 
 TORCH_DTYPES: tuple[DTypeName, ...] = (
     "BOOL", "INT8", "INT16", "INT32", "INT64", "INDEX", "UINT8", "FP16", "BF16", "FP32",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pypto_tmpl.ir.attrs import AttrKind
+from pypto_tmpl.ir.attrs import SCOPE_LISTS, AttrKind
 from pypto_tmpl.ir.base import Stmt
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import Level, SplitMode
@@ -58,9 +58,7 @@ _METHODS: dict[type, str] = {
 
 # Attributes that are keywords of the scope, in the order in which these are written.
 _AT_KEYWORDS = {
-    "manual_dep_edges": ("deps", AttrKind.VARS),
-    "arg_direction_overrides_vars": ("no_dep_args", AttrKind.VARS),
-    "dump_vars": ("dumps", AttrKind.VARS),
+    **{name: (keyword, AttrKind.VARS) for name, keyword in SCOPE_LISTS.items()},
     "allow_early_resolve": ("allow_early_resolve", AttrKind.BOOL),
     "windowize": ("windowize", AttrKind.BOOL),
 }
