@@ -23,19 +23,10 @@ PUBLIC = {PACKAGE, f"{PACKAGE}.__main__"}
 FACE = (f"{PACKAGE}.ir.op.", f"{PACKAGE}.ir.pass_manager.")
 
 
-def imported(module: str, *, for_types: bool) -> set[str]:
-    """The modules of the package that a module imports, at any depth of its code; those ``for_types`` too."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    left_out = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test) and not for_types
-        for inner in ast.walk(node)
-    }
+def imported(module: str) -> set[str]:
+    """The modules of the package that a module imports, at any depth of its code, be it for types alone."""
     found: set[str] = set()
-    for node in ast.walk(tree):
-        if id(node) in left_out:
-            continue
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -49,7 +40,7 @@ def is_face(module: str) -> bool:
 
 
 OWN = [module for module in MODULES if module not in PUBLIC and not is_face(module)]
-GRAPH = {module: imported(module, for_types=True) for module in OWN}
+GRAPH = {module: imported(module) for module in OWN}
 
 
 def folder(module: str) -> str:
@@ -90,12 +81,9 @@ def test_every_folder_stands_in_the_table_and_imports_what_its_row_names() -> No
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    """Imports for types alone are no part of a circle: a part of an emitter or a pass names the class of the
-    whole that it is given, and neither runs nor loads anything of it. Between folders they count.
-    """
     graph = {
-        module: {other for other in imported(module, for_types=False) if not module.startswith(f"{other}.")}
-        for module in OWN
+        module: {other for other in others if not module.startswith(f"{other}.")}
+        for module, others in GRAPH.items()
     }
     try:
         TopologicalSorter(graph).prepare()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from pypto_tmpl import ir
@@ -11,17 +10,6 @@ from pypto_tmpl.codegen.context import Context, Lines
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
-
-
-@dataclass(frozen=True, slots=True)
-class CommentChoice:
-    """Which comments a script has: types of tiles and tensors behind what binds them, source lines above."""
-
-    types: bool = False
-    source_lines: bool = False
-
-
-NO_COMMENTS = CommentChoice()
 
 
 class _KnownNames:

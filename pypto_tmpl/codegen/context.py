@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.script_context import ScriptContext
 from pypto_tmpl.codegen.unsupported import Unsupported
-
-if TYPE_CHECKING:
-    from pypto_tmpl.codegen.script import ScriptBuilder
 
 Lines = list[str]
 
@@ -16,7 +14,7 @@ Lines = list[str]
 class Context:
     """One function of a script, and where in it the emitter is."""
 
-    def __init__(self, script: ScriptBuilder, function: ir.Function) -> None:
+    def __init__(self, script: ScriptContext, function: ir.Function) -> None:
         self.script = script
         self.function = function
         self.facts = script.kernels.facts[function.name]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.assignments import Assignments
 from pypto_tmpl.codegen.calls import OperatorCalls
@@ -17,6 +15,7 @@ from pypto_tmpl.codegen.launches import Launches
 from pypto_tmpl.codegen.operators import Operators
 from pypto_tmpl.codegen.parameters import ParameterChecks
 from pypto_tmpl.codegen.scopes import Scopes
+from pypto_tmpl.codegen.script_context import ScriptContext
 from pypto_tmpl.codegen.statements import Statements
 from pypto_tmpl.codegen.trace_emitter import NoTracing, Recording, Tracing
 from pypto_tmpl.codegen.tracing import FunctionTrace
@@ -27,14 +26,11 @@ from pypto_tmpl.codegen.variables import Variables
 
 In, Out, InOut = ir.ParamDirection.In, ir.ParamDirection.Out, ir.ParamDirection.InOut
 
-if TYPE_CHECKING:
-    from pypto_tmpl.codegen.script import ScriptBuilder
-
 
 class FunctionEmitter:
     """Turns one IR function into script text; owns the parts that do, and joins them."""
 
-    def __init__(self, script: ScriptBuilder, function: ir.Function) -> None:
+    def __init__(self, script: ScriptContext, function: ir.Function) -> None:
         self._context = context = Context(script, function)
         self._macros, self._forms = context.macros, context.forms
         self._variables = variables = Variables(context)

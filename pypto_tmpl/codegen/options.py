@@ -141,6 +141,15 @@ def parse_option(name: str, text: str, where: str = "") -> OptionValue:
     return bool(value) if isinstance(DEFAULTS[name], bool) else value  # type: ignore[return-value]
 
 
+@dataclass(frozen=True, slots=True)
+class CommentChoice:
+    """Which comments a script has: types of tiles and tensors behind what binds them, source lines above."""
+
+    types: bool = False
+    source_lines: bool = False
+
+
+NO_COMMENTS = CommentChoice()
 EVERYTHING_OFF = ScriptOptions()
 EVERYTHING_ON = ScriptOptions(
     **{name: True for name, default in DEFAULTS.items() if default is False}, schedule_seed=0

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.comments import CommentChoice
 from pypto_tmpl.codegen.formatting import format_script
 from pypto_tmpl.codegen.layout import formatted
-from pypto_tmpl.codegen.options import GivenOptions, read_options
+from pypto_tmpl.codegen.options import CommentChoice, GivenOptions, read_options
 from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.script import PREAMBLE_MODES, PreambleMode, generator
 from pypto_tmpl.codegen.tracing import TraceSelection

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Self
+from typing import Any, Protocol, Self
 
+from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts, facts_of, get_backend_type, is_backend_configured
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet
-from pypto_tmpl.passes.instruments import PassInstrument
 from pypto_tmpl.passes.settings import (
     DiagnosticPhase,
     MemoryPlanner,
@@ -22,6 +22,22 @@ from pypto_tmpl.passes.settings import (
 QUIET = (DiagnosticCheck.UnusedControlFlowResult,)
 
 
+class Instrument(Protocol):
+    """What a context tells of passes and pipelines; ``PassInstrument`` is the base of those there are."""
+
+    def get_name(self) -> str:
+        """What the instrument is called."""
+
+    def before_pass(self, pass_: Any, program: ir.Program) -> None:
+        """The program that a pass is about to transform."""
+
+    def after_pass(self, pass_: Any, program: ir.Program) -> None:
+        """The program that a pass has made."""
+
+    def after_pipeline(self, program: ir.Program) -> None:
+        """The program that a pipeline has made."""
+
+
 class PassContext:
     """Settings of a pipeline and its instruments; ``with`` makes them the current ones of the thread.
 
@@ -32,7 +48,7 @@ class PassContext:
 
     def __init__(
         self,
-        instruments: Iterable[PassInstrument] = (),
+        instruments: Iterable[Instrument] = (),
         verification_level: VerificationLevel | None = None,
         diagnostic_phase: DiagnosticPhase | None = None,
         disabled_diagnostics: Iterable[DiagnosticCheck] = QUIET,
@@ -75,7 +91,7 @@ class PassContext:
         """The facts of the backend of the process, None where none is chosen."""
         return facts_of(get_backend_type()) if is_backend_configured() else None
 
-    def get_instruments(self) -> list[PassInstrument]:
+    def get_instruments(self) -> list[Instrument]:
         """Who watches the passes."""
         return list(self._instruments)
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pypto_tmpl import ir
+from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet, log_warnings
 from pypto_tmpl.passes.properties import get_structural_properties, verify_properties, with_checks
 from pypto_tmpl.passes.settings import VerificationMode
 
-if TYPE_CHECKING:
-    from pypto_tmpl.passes.base import Pass
-
-Callback = Callable[["Pass", ir.Program], None]
+Callback = Callable[[Pass, ir.Program], None]
 
 
 class PassInstrument:

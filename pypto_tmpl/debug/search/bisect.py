@@ -146,7 +146,7 @@ def explain(
     try:
         bad = TracedStage(*trace_stage(stage, validation.inputs, validation.expected, request))
     except UnsupportedProgramError as error:
-        return undefined_use(search, error)
+        return undefined_use(stage, search.last_good, search.method, error)
     if search.last_good is None:
         return _narrowest(search, bad, ("there is no good stage to compare with",))
     good = TracedStage(*trace_stage(search.last_good, validation.inputs, validation.expected, request))

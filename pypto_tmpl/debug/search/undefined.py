@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import located_statements
 from pypto_tmpl.codegen.unsupported import Unsupported, UnsupportedProgramError
 from pypto_tmpl.debug.search.divergence import Divergence
+from pypto_tmpl.debug.stages.dumps import Stage
 from pypto_tmpl.debug.stages.preparation import Node, read_program
 from pypto_tmpl.execution.entry import functions_of, user_name
 from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
 
-if TYPE_CHECKING:
-    from pypto_tmpl.debug.search.bisect import StageSearch
 
+def undefined_use(
+    first_bad: Stage, last_good: Stage | None, search: str, error: UnsupportedProgramError
+) -> Divergence:
+    """Where the first bad stage uses a variable that nothing binds, and where the variable is bound.
 
-def undefined_use(search: StageSearch, error: UnsupportedProgramError) -> Divergence:
-    """Where the first bad stage uses a variable that nothing binds, and where the variable is bound."""
-    assert search.first_bad is not None
-    first, stage = error.found[0], search.first_bad.stage
-    node = read_program(stage.read())
+    ``search`` says how the stages were found.
+    """
+    first, node = error.found[0], read_program(first_bad.read())
     others = [place for place in _bindings(node, first.unbound) if place.function != first.function]
     reasons = [first.what, *(f"{place.function} binds it: {place.text}" for place in others[:1])]
     if len(error.found) > 1:
         reasons.append(f"{len(error.found) - 1} more such uses follow")
-    good = None if search.last_good is None else read_program(search.last_good.read())
+    good = None if last_good is None else read_program(last_good.read())
     return Divergence(
-        first_bad=stage.name,
-        last_good="" if search.last_good is None else search.last_good.name,
-        search=search.method,
+        first_bad=first_bad.name,
+        last_good="" if last_good is None else last_good.name,
+        search=search,
         kind="rejected",
         place=_use(node, first),
-        place_stage=stage.name,
+        place_stage=first_bad.name,
         good_place=None if good is None else next(_bindings(good, first.unbound), None),
         evidence=tuple(reasons),
     )
