@@ -37,6 +37,7 @@ FACES: dict[str, dict[str, str]] = {
         "get_op": "pypto_tmpl.ops.registry",
         "get_op_arg_effect": "pypto_tmpl.ops.registry",
         "get_op_memory_spec": "pypto_tmpl.ops.registry",
+        "get_op_write_channel": "pypto_tmpl.ops.registry",
         "is_op_registered": "pypto_tmpl.ops.registry",
         "keyword_names": "pypto_tmpl.ops.registry",  # by which ops tell their keywords
         "make_roundtrip_instrument": "pypto_tmpl.passes.round_trip",

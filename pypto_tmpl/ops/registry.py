@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from pypto_tmpl import ir
+from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ops.calls import OpCallError, call
 from pypto_tmpl.ops.loader import load_table
 
@@ -77,6 +78,21 @@ def get_op_arg_effect(op_name: str, arg_index: int, **kwargs: Any) -> ir.ArgEffe
         raise IndexError(f"{op_name} has {len(entry.operands)} operands, there is no operand {arg_index}")
     rule = load_table().facts(op_name).effects.get(arg_index)
     return ir.ArgEffect.Read if rule is None else rule.of_call(entry, kwargs)
+
+
+class WriteChannelError(PyptoTmplError, NotImplementedError):
+    """The way by which an op writes was asked for."""
+
+    slug = "write-channel"
+
+
+def get_op_write_channel(op_name: str) -> NoReturn:
+    """Refused: the table does not say by which way (``WriteChannel``) an op's writes reach global memory.
+
+    Raises: UnknownOpError; WriteChannelError, rather than to give a channel that PyPTO may not have.
+    """
+    note = "get_op_arg_effect tells whether an operand is written"
+    raise WriteChannelError(f"{get_op(op_name).name}: its write channel is not known", notes=[note])
 
 
 def op_has_declared_arg_effect(op_name: str, arg_index: int) -> bool:

@@ -115,3 +115,11 @@ def test_memory_of_operands_and_result() -> None:
     assert (spec.inputs, spec.output) == (((space.Left,), (space.Right,), (space.Bias,)), space.Acc)
     assert ir.get_op_memory_spec("tile.store").inputs[0] == (space.Vec, space.Acc)
     assert ir.get_op_memory_spec("tensor.dim") is None
+
+
+def test_a_write_channel_is_refused_and_not_guessed() -> None:
+    for op in ("tile.store", "tensor.write", "tile.add"):
+        with pytest.raises(NotImplementedError, match=rf"{op}: its write channel is not known"):
+            ir.get_op_write_channel(op)
+    with pytest.raises(LookupError, match=r"tile\.stor\b"):
+        ir.get_op_write_channel("tile.stor")
