@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 
 from pypto_tmpl import resources
@@ -41,7 +42,14 @@ def all_folders(template_dirs: Folder | Sequence[Folder] | None = None) -> tuple
     if template_dirs:
         return (*checked_folders(template_dirs), resources.template_root())
     here = _here.get()
-    return (*(_process[-1] if here is None else here), resources.template_root())
+    users = _process[-1] if here is None else here
+    return (*users, resources.template_root()) if users else _own_folders()
+
+
+@cache
+def _own_folders() -> tuple[Path, ...]:
+    """The project's templates alone."""
+    return (resources.template_root(),)
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from pathlib import Path
 import jinja2
 from jinja2.bccache import Bucket
 
+_FORM = 2  # of compiled templates: counts up when they are compiled, or their filters called, another way
+
 
 class TolerantBytecodeCache(jinja2.FileSystemBytecodeCache):
     """A bytecode cache whose unreadable or unwritable files cost time only."""
@@ -30,7 +32,7 @@ class TolerantBytecodeCache(jinja2.FileSystemBytecodeCache):
 def bytecode_cache(folder: Path | None = None) -> TolerantBytecodeCache | None:
     """The cache in ``folder``, by default the user's; none where the folder cannot be made."""
     try:
-        folder = folder or user_cache_folder() / f"jinja-{jinja2.__version__}"
+        folder = folder or user_cache_folder() / f"jinja-{jinja2.__version__}-{_FORM}"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except (OSError, RuntimeError):  # RuntimeError: no home folder
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pypto_tmpl import ir
@@ -17,12 +18,12 @@ from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
 from pypto_tmpl.errors import closest
 from pypto_tmpl.ir.attrs import AttrKind
-from pypto_tmpl.ir.carriers import TORCH_NAMES
 from pypto_tmpl.ir.verifier.outputs import ATOMIC_ADD_DTYPES
 from pypto_tmpl.ops import KwargSpec, OpEntry
 from pypto_tmpl.ops import facts as op_facts
 from pypto_tmpl.ops.blocks import may_have_block
 
+_TYPED = (ir.ShapedType, ir.ScalarType)  # what has a dtype
 _LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
 
 # Scales of these layouts lie in memory in blocks; some ops know how, or look at extents only.
@@ -51,39 +52,50 @@ class OperatorCalls:
         """The expression for ``call``; obstacles are reported and give a placeholder."""
         known = self._ops.find(call.op.name)
         operands = [self._operand(arg) for arg in call.args]  # their obstacles count in any case
-        if known is None or not known.entry.is_executable:
+        if known is None or not known.is_executable:
             return self._without_macro(call, None if known is None else known.entry)
-        entry = known.entry
-        if not (self._dtypes_are_supported(call, entry) and self._may_write(call)):
+        if not (self._dtypes_are_supported(call, known) and self._may_write(call, known)):
             return str(self._macros.nothing())
-        if not self._is_by_row_and_column(call):
+        if not (known.unpacks or self._is_by_row_and_column(call)):
             return str(self._macros.nothing())
         if not known.writes_late:
-            self._read_before(call, entry, operands)
+            self._read_before(call, known, operands)
         if known.heeds_start:
             for arg, operand in zip(call.args, operands, strict=True):
                 operand.edge = self._edge(arg, call)
-        result = self._facts("", call, is_result=True)
+        entry = known.entry
         try:
             bound = bind_operands(entry, operands)
             attributes = bind_attributes(
                 entry,
-                self._keywords(call, known),
-                result=result,
+                self._keywords(call, known) if call.kwargs else {},
+                asked=partial(self._fact, known, call),
                 in_kernel=self._context.in_kernel,
-                device=self._variables.device,
-                source_is_written=self._values.is_written(call),
-                may_be_negative=self._may_be_negative(entry, call),
-                is_inside=self._values.is_plain_window(call),
-                may_be_view=self._values.may_be_view(call),
-                has_poison=self._context.script.options.poison,
             )
         except CallError as error:
             self._context.report(error.what, call.span)
             return str(self._macros.nothing())
         text = self._ops.macros.call(entry, bound, attributes)
-        self._suspect(known, call, operands, result)
+        if self._context.script.options.poison:
+            self._suspect(known, call, operands, attributes.result)
         return text
+
+    def _fact(self, known: KnownOp, call: ir.Call, name: str) -> Any:
+        """What the macro of an op asks of a call beyond operands and keywords."""
+        match name:
+            case "result":
+                return self._facts("", call, is_result=True)
+            case "device":
+                return self._variables.device
+            case "source_is_written":
+                return self._values.is_written(call)
+            case "may_be_negative":
+                return self._may_be_negative(known.entry, call)
+            case "is_inside":
+                return self._values.is_plain_window(call)
+            case "may_be_view":
+                return self._values.may_be_view(call)
+        return self._context.script.options.poison
 
     def check_noop(self, call: ir.Call) -> None:
         """Report what an op without effect cannot have: it emits nothing, but nothing goes unnoticed."""
@@ -107,26 +119,26 @@ class OperatorCalls:
             self._context.report(f"operator {call.op.name!r} is refused: {entry.refused}", call.span)
         return str(self._macros.nothing())
 
-    def _dtypes_are_supported(self, call: ir.Call, entry: OpEntry) -> bool:
+    def _dtypes_are_supported(self, call: ir.Call, known: KnownOp) -> bool:
+        scratch = known.scratch
+        args = [arg for at, arg in enumerate(call.args) if at < len(scratch) and not scratch[at]]
         wrong: dict[str, ir.Expr] = {}
-        operands = zip(entry.operands, call.args, strict=False)
-        for node in (call, *(arg for operand, arg in operands if not operand.scratch)):
+        for node in (call, *args):
             type_ = node.type
-            if isinstance(type_, ir.ShapedType):
-                if type_.dtype.name not in entry.dtypes:
-                    wrong.setdefault(type_.dtype.name, node)
-            elif isinstance(type_, ir.ScalarType) and type_.dtype.name not in TORCH_NAMES:
+            if not known.takes(type_) and isinstance(type_, _TYPED):
                 wrong.setdefault(type_.dtype.name, node)
         for name, node in wrong.items():
             if self._context.check_dtype(node):
                 self._context.report(f"operator {call.op.name!r} on dtype {name}", call.span)
         return not wrong
 
-    def _may_write(self, call: ir.Call) -> bool:
+    def _may_write(self, call: ir.Call, known: KnownOp) -> bool:
         """Whether a store has the part it writes and a target that can be added to; reported if not."""
-        if op_facts.of_value(call).has("lays") and not _has_its_block(call):
+        if known.lays and not _has_its_block(call):
             self._context.report(f"operator {call.op.name!r} writes more than its tile has", call.span)
             return False
+        if "atomic" not in known.keywords:
+            return True
         if call.kwargs.get("atomic") != ir.AtomicType.Add or not isinstance(call.type, ir.ShapedType):
             return True
         name = call.type.dtype.name
@@ -135,8 +147,9 @@ class OperatorCalls:
         self._context.report(f"operator {call.op.name!r} adds atomically to {name}", call.span)
         return False
 
-    def _read_before(self, call: ir.Call, entry: OpEntry, operands: list[Operand]) -> None:
+    def _read_before(self, call: ir.Call, known: KnownOp, operands: list[Operand]) -> None:
         """Have operands copied that may show cells which the call writes: they are read before."""
+        entry = known.entry
         position = entry.operand_names.index(entry.writes[0])
         if position >= len(operands):
             return
@@ -144,18 +157,16 @@ class OperatorCalls:
         is_laid = "shapes" not in named and not is_packed(target.type)  # the source itself at the offsets
         offsets = named.get("offsets", named.get("offset")) if is_laid else None
         for at, (name, arg) in enumerate(zip(entry.operand_names, call.args, strict=False)):
-            if name in entry.writes or entry.operands[at].scratch or not isinstance(arg.type, ir.ShapedType):
+            if name in entry.writes or known.scratch[at] or not isinstance(arg.type, ir.ShapedType):
                 continue
             if self._values.may_share(arg, target):
                 text = self._macros.apart(operands[at], operands[position], offsets)
                 operands[at] = operands[at].copied(str(text))
-            if "lays" in entry.traits and ("shapes" in named or not self._values.edges.is_loaded(arg)):
+            if known.lays and ("shapes" in named or not self._values.edges.is_loaded(arg)):
                 operands[at].edge = self._edge(arg, call)
 
     def _is_by_row_and_column(self, call: ir.Call) -> bool:
         """Whether no operand lies packed in memory where the op expects rows; if one does, it is reported."""
-        if op_facts.of_value(call).has("unpacks"):
-            return True
         for arg in call.args:
             view = arg.type.tensor_view if isinstance(arg.type, ir.TensorType) else None
             if view is not None and view.layout in _PACKED:

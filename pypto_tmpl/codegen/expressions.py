@@ -131,7 +131,8 @@ class Expressions:
 
     def operand(self, node: ir.Expr) -> str:
         """Text of ``node`` as an operand of an op, which may put it next to any operator."""
-        return scalars.as_operand(self, node, self.expr(node))
+        text = self.expr(node)
+        return text if type(node) in self._leaves else scalars.as_operand(self, node, text)
 
 
 def _leading_ones(given: ir.Type, wanted: ir.Type) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -24,11 +24,12 @@ class FilterError(PyptoTmplError, ValueError):
 
 def py_literal(value: Any) -> str:
     """The Python literal of plain data, as black writes it; infinities and NaN as ``float("inf")``."""
-    if value is None or type(value) in (int, bool):
+    kind = type(value)
+    if kind is int or kind is bool or value is None:
         return repr(value)
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
-    if type(value) is float:
+    if kind is float:
         return repr(value)
     if isinstance(value, str):
         text = repr(str(value))
@@ -73,11 +74,17 @@ def is_sum(text: str) -> bool:
     return _SUM.fullmatch(text) is not None
 
 
+def join(items: Iterable[object], between: str) -> str:
+    """The texts of ``items`` with a text between them: Jinja's own looks for what must be escaped."""
+    return between.join(map(str, items))
+
+
 FILTERS: Mapping[str, Callable[..., object]] = MappingProxyType(
     {
         "bounded_in": bounded_in,
         "cell_count": cell_count,
         "is_sum": is_sum,
+        "join": join,
         "py_literal": py_literal,
         "torch_dtype": torch_dtype,
     }

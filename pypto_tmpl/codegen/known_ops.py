@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pypto_tmpl import ir
 from pypto_tmpl.codegen.environment import OpMacros
+from pypto_tmpl.ir.carriers import TORCH_NAMES
 from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
 
 
@@ -14,15 +16,35 @@ class KnownOp:
     """What the table says of an op, looked up once."""
 
     entry: OpEntry
+    is_executable: bool
     keywords: Mapping[str, KwargSpec]
+    dtypes: frozenset[str]
+    scratch: tuple[bool, ...]  # by operand
     heeds_start: bool
+    lays: bool
+    unpacks: bool
     writes_late: bool  # it reads all of its operands before it writes, or writes none
 
     @classmethod
     def of(cls, entry: OpEntry) -> KnownOp:
-        heeds_start = "heeds_start" in entry.traits
-        writes_late = not entry.writes or "reads_first" in entry.traits
-        return cls(entry, {spec.name: spec for spec in entry.kwargs}, heeds_start, writes_late)
+        traits = frozenset(entry.traits)
+        return cls(
+            entry,
+            entry.is_executable,
+            {spec.name: spec for spec in entry.kwargs},
+            frozenset(entry.dtypes),
+            tuple(operand.scratch for operand in entry.operands),
+            heeds_start="heeds_start" in traits,
+            lays="lays" in traits,
+            unpacks="unpacks" in traits,
+            writes_late=not entry.writes or "reads_first" in traits,
+        )
+
+    def takes(self, type_: ir.Type) -> bool:
+        """Whether operands and results may have a type, as far as its dtype is concerned."""
+        if isinstance(type_, ir.ShapedType):
+            return type_.dtype.name in self.dtypes
+        return not isinstance(type_, ir.ScalarType) or type_.dtype.name in TORCH_NAMES
 
 
 class KnownOps:

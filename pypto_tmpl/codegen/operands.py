@@ -183,21 +183,17 @@ class Operand(str):
 
 
 class _Names:
-    """Values by name; what ``title`` calls them is told when a name is unknown."""
+    """Values by name, as attributes; what ``title`` calls them is told when a name is unknown."""
 
-    __slots__ = ("_op", "_values")
+    __slots__ = ("__dict__", "_op")
     _prefix = ""
     _title = ""
 
-    def __init__(self, op: str, values: Mapping[str, Any]) -> None:
+    def __init__(self, op: str, values: dict[str, Any]) -> None:
         self._op = op
-        self._values = values
+        self.__dict__ = values
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self._values[name]
-        except KeyError:
-            pass
         _refuse_protocol_name(self, name)
         raise UnknownNameError(
             f"{self._prefix}.{name}",
@@ -207,7 +203,7 @@ class _Names:
         )
 
     def _allowed(self) -> tuple[str, ...]:
-        return tuple(self._values)
+        return tuple(self.__dict__)
 
 
 class Operands(_Names):
@@ -219,38 +215,27 @@ class Operands(_Names):
 
 
 class Attributes(_Names):
-    """The macro's ``attr``: keyword values by name, and the facts of the call's result."""
+    """The macro's ``attr``: keyword values by name, and the facts of the call.
 
-    __slots__ = CALL_FACTS
+    Few macros ask for most of these, which are worked out by ``asked`` when one does.
+    """
+
+    __slots__ = ("_asked",)
     _prefix = "attr"
     _title = "keyword"
 
-    def __init__(
-        self,
-        op: str,
-        values: Mapping[str, Any],
-        *,
-        result: Operand | None,
-        in_kernel: bool,
-        device: str | None = None,
-        source_is_written: bool = False,
-        may_be_negative: bool = False,
-        is_inside: bool = False,
-        may_be_view: bool = False,
-        has_poison: bool = False,
-    ) -> None:
+    def __init__(self, op: str, values: dict[str, Any], asked: Callable[[str], Any]) -> None:
         super().__init__(op, values)
-        self.result = result
-        self.in_kernel = in_kernel
-        self.device = device
-        self.source_is_written = source_is_written
-        self.may_be_negative = may_be_negative
-        self.is_inside = is_inside
-        self.may_be_view = may_be_view
-        self.has_poison = has_poison
+        self._asked = asked
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in CALL_FACTS:
+            return super().__getattr__(name)
+        found = self.__dict__[name] = self._asked(name)
+        return found
 
     def _allowed(self) -> tuple[str, ...]:
-        return (*self._values, *CALL_FACTS)
+        return (*(name for name in self.__dict__ if name not in CALL_FACTS), *CALL_FACTS)
 
 
 class Constants(_Names):
@@ -282,21 +267,26 @@ def bind_attributes(
     entry: OpEntry,
     values: Mapping[str, Any],
     *,
-    result: Operand | None,
-    in_kernel: bool,
+    asked: Callable[[str], Any] = lambda fact: None,
     **facts: Any,
 ) -> Attributes:
     """Complete the keywords of a call by the table's defaults; the caller has refused undeclared ones.
 
+    What is not among ``facts`` of the call is ``asked`` for when the macro reads it.
     Raises: CallError for an absent keyword that is required.
     """
     named: dict[str, Any] = {}
     for kwarg in entry.kwargs:
         value = values.get(kwarg.name)
-        if value is None and kwarg.required:
-            raise _call_error(entry, f"needs the keyword {kwarg.name!r}, the call does not have it")
-        named[kwarg.name] = kwarg.default if value is None and kwarg.has_default else value
-    return Attributes(entry.name, named, result=result, in_kernel=in_kernel, **facts)
+        if value is None:
+            if kwarg.required:
+                raise _call_error(
+                    entry, f"needs the keyword {kwarg.name!r}, the call does not have it"
+                )
+            value = kwarg.default if kwarg.has_default else None
+        named[kwarg.name] = value
+    named.update(facts)
+    return Attributes(entry.name, named, asked)
 
 
 def _call_error(entry: OpEntry, problem: str) -> CallError:

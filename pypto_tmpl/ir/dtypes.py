@@ -13,7 +13,10 @@ class DataType:
     Codes that no constant names are representable: they have 0 bits and print as ``unknown``.
     """
 
-    __slots__ = ("_code",)
+    __slots__ = ("_code", "name")
+
+    name: str
+    """Upper-case constant name (``BF16``), as printed programs spell it; ``UNKNOWN`` without one."""
 
     BOOL: ClassVar[DataType]
     INT4: ClassVar[DataType]
@@ -44,14 +47,10 @@ class DataType:
         if not 0 <= code <= 0xFF:
             raise ValueError(f"a DataType code is one byte, got {code}")
         self._code = code
+        self.name = _INFO[code][0] if code in _INFO else "UNKNOWN"
 
     def code(self) -> int:
         return self._code
-
-    @property
-    def name(self) -> str:
-        """Upper-case constant name (``BF16``), as printed programs spell it; ``UNKNOWN`` without one."""
-        return _INFO[self._code][0] if self._code in _INFO else "UNKNOWN"
 
     def get_bit(self) -> int:
         """Width of one element in bits; 0 for an unknown code."""

@@ -17,7 +17,9 @@ def of(op: str | ir.Op) -> OpFacts:
 
 def of_value(value: ir.Expr | None) -> OpFacts:
     """The facts of the op that a value is a call of; none where it is no such call."""
-    return of(value.op) if isinstance(value, ir.Call) else NO_FACTS
+    if not isinstance(value, ir.Call) or isinstance(value.op, ir.GlobalVar):
+        return NO_FACTS
+    return load_table().facts(value.op.name)
 
 
 def short_names(*traits: Trait) -> frozenset[str]:

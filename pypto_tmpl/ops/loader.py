@@ -17,6 +17,7 @@ from pypto_tmpl.resources import template_root
 
 _tables: dict[tuple[Path, ...], OpTable] = {}
 _states: dict[tuple[Path, ...], State] = {}
+_own: list[tuple[tuple[Path, ...], OpTable]] = []  # folders without a user's, which are one object, and table
 
 
 class OpTableError(PyptoTmplError, ValueError):
@@ -39,12 +40,16 @@ def load_table(template_dirs: Sequence[Path] | None = None) -> OpTable:
     Raises: OpTableError with every problem of all files.
     """
     folders = all_folders() if template_dirs is None else tuple(template_dirs)
+    if _own and _own[0][0] is folders:  # to hash a path takes longer than all else
+        return _own[0][1]
     if template_dirs is not None:
         forget_changed(folders)
     found = _tables.get(folders)
     if found is None:
         _states.setdefault(folders, state_of(folders))
         found = _tables[folders] = _load(folders)
+    if folders is all_folders():
+        _own[:] = [(folders, found)]
     return found
 
 
@@ -54,6 +59,7 @@ def forget_changed(folders: tuple[Path, ...] | None = None) -> State:
     state = state_of(folders)
     if _states.get(folders) != state:
         _tables.pop(folders, None)
+        _own.clear()
         _states[folders] = state
     return state
 

@@ -64,6 +64,9 @@ class OpTable(Mapping[str, OpEntry]):
             self._ops[entry.name] = _Op(entry, family, declaration.locate())
             self._aliases.update(dict.fromkeys(entry.aliases, entry.name))
             families.setdefault(family, []).append(entry)
+        # By present and by legacy names.
+        legacy = {alias: self._ops[name].entry for alias, name in self._aliases.items()}
+        self._entries = legacy | {name: op.entry for name, op in self._ops.items()}
         self.families: Mapping[str, tuple[OpEntry, ...]] = MappingProxyType(
             {family: tuple(families[family]) for family in sorted(families)}
         )
@@ -73,8 +76,7 @@ class OpTable(Mapping[str, OpEntry]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The entry of the op, or ``default`` where there is none; cheaper than a caught error."""
-        found = self._find(name)
-        return default if found is None else found.entry
+        return self._entries.get(name, default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ops)
