@@ -66,6 +66,7 @@ from pypto_tmpl.passes.tensor.optimize_orch_tensors import (
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import (
     ConvertTensorToTileOps as convert_tensor_to_tile_ops,
 )
+from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps as lower_composite_ops
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
 __all__ = [
@@ -122,6 +123,7 @@ __all__ = [
     "runtime_kind_to_name",
     "simplify",
     "unroll_loops",
+    "lower_composite_ops",
     "verify_properties",
 ]
 

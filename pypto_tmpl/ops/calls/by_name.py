@@ -56,7 +56,10 @@ def _ruled_type(entry: OpEntry, args: list[ir.Expr], keywords: ir.AttrMap) -> ir
 
 
 def _operands(form: Form, bound: Mapping[str, Argument], span: ir.Span) -> list[ir.Expr]:
-    """The operands in order; only trailing ones, and tuples that may be empty, are left out."""
+    """The operands in order; left out are trailing ones, tuples that may be empty, and workspaces.
+
+    That a workspace is missing, the kind of what stands in its place tells.
+    """
     found: list[ir.Expr] = []
     absent: list[str] = []
     for name in form.operands:
@@ -65,6 +68,8 @@ def _operands(form: Form, bound: Mapping[str, Argument], span: ir.Span) -> list[
             absent.append(name)
             continue
         for missing in absent:
+            if form.is_workspace(missing):
+                continue
             if missing not in form.call.fills:
                 raise OpCallError(f"the operand {missing!r} is missing, and {name!r} after it is given")
             found.append(ir.MakeTuple((), span))

@@ -1,0 +1,1 @@
+"""Tiles in the form that the hardware has: two axes, casts of one instruction, products that fit."""

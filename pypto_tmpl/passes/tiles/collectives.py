@@ -1,0 +1,137 @@
+"""Collectives in kernels: signals, and transfers through windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir import MemorySpace
+from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.passes.tiles.all_reduce import COMBINES, all_reduce
+from pypto_tmpl.passes.tiles.ranks import Ranks, number
+from pypto_tmpl.passes.tiles.recipe import Recipe
+
+
+def barrier(recipe: Recipe, call: ir.Call) -> None:
+    """Wait until every rank is here."""
+    (signal,) = call.args
+    ranks = Ranks(recipe, signal)
+    ranks.enter(signal)
+    ranks.barrier()
+    ranks.reset()
+
+
+def all_gather(recipe: Recipe, call: ir.Call) -> ir.Expr:
+    """Every rank puts its row into all windows."""
+    local, target, signal = call.args
+    ranks = Ranks(recipe, signal)
+    ranks.enter(target)
+    _push(ranks, ("ag_stage", "peer", "push"), local, target, lambda rank: [0, 0])
+    ranks.barrier()
+    ranks.reset()
+    return target
+
+
+def all_to_all(recipe: Recipe, call: ir.Call) -> ir.Expr:
+    """Every rank puts row q of its input into the window of rank q."""
+    source, target, signal = call.args
+    ranks = Ranks(recipe, signal)
+    ranks.enter(target)
+    _push(ranks, ("aa_stage", "dest", "aa_put"), source, target, lambda rank: [rank, 0])
+    ranks.barrier()
+    ranks.reset()
+    return target
+
+
+def _push(
+    ranks: Ranks,
+    names: tuple[str, str, str],
+    source: ir.Expr,
+    target: ir.Expr,
+    offsets: Callable[[ir.Var], list[int | ir.Expr]],
+) -> None:
+    """Put one row into row [own] of every rank's window, this one's too."""
+    recipe, type_ = ranks.recipe, _matrix(ranks.recipe, source)
+    shape = [1, _size(recipe, type_, 1)]
+    stage = _stage(recipe, names[0], shape, type_.dtype)
+
+    def put(rank: ir.Var) -> None:
+        places = {"dst_offsets": [ranks.own, 0], "src_offsets": offsets(rank), "shape": shape}
+        recipe.let(names[2], recipe.op("pld.tile.put", target, rank, source, stage, **places, atomic=0))
+
+    ranks.loop(names[1], put)
+
+
+def broadcast(recipe: Recipe, call: ir.Call) -> ir.Expr:
+    """Every rank gets the window of the root, once all have told that theirs are ready."""
+    target, signal = call.args
+    ranks = Ranks(recipe, signal)
+    ranks.enter(target)
+    ranks.barrier()
+    type_ = _matrix(recipe, target)
+    stage = _stage(recipe, "bcast_stage", [_size(recipe, type_, 0), _size(recipe, type_, 1)], type_.dtype)
+    root = number(call.kwargs["root"], ir.DataType.INT32)
+    recipe.let("get_ret", recipe.op("pld.tile.get", target, root, target, stage))
+    ranks.reset()
+    return target
+
+
+def reduce_scatter(recipe: Recipe, call: ir.Call) -> ir.Expr:
+    """Rank r adds up row r of all windows; it writes when all have read."""
+    target, signal = call.args
+    if call.kwargs.get("op", 0) != 0:
+        raise recipe.error("only sums are scattered")
+    ranks = Ranks(recipe, signal)
+    ranks.enter(target)
+    ranks.barrier()
+    shape = [1, _size(recipe, _matrix(recipe, target), 1)]
+    load = recipe.op("tile.load", target, [ranks.own, 0], shape, shape, target_memory=MemorySpace.Vec)
+    first = recipe.let("acc_initial", load)
+
+    def add(rank: ir.Var, total: ir.Expr) -> ir.Expr:
+        received = recipe.let("recv", recipe.op("pld.tile.remote_load", target, rank, [ranks.own, 0], shape))
+        return recipe.let("acc_next", recipe.op(COMBINES[0], total, received))
+
+    total = ranks.folded(first, add)
+    ranks.barrier("2")
+    recipe.let("store_ret", recipe.op("tile.store", total, [ranks.own, 0], target))
+    ranks.reset()
+    return target
+
+
+def not_lowered(recipe: Recipe, call: ir.Call) -> ir.Expr:
+    """Refuse a collective whose kernel form is not known."""
+    raise recipe.error("this collective is not lowered in kernels yet")
+
+
+def _stage(recipe: Recipe, name: str, shape: list[int], dtype: ir.DataType) -> ir.Var:
+    """The tile through which a transfer goes."""
+    return recipe.let(name, recipe.op("tile.create", shape, dtype=dtype, target_memory=MemorySpace.Vec))
+
+
+def _matrix(recipe: Recipe, value: ir.Expr) -> ir.TensorType:
+    if not isinstance(value.type, ir.TensorType) or len(value.type.shape) != 2:  # noqa: PLR2004
+        raise recipe.error("its operands are matrices")
+    return value.type
+
+
+def _size(recipe: Recipe, type_: ir.TensorType, axis: int) -> int:
+    size = constant_extent(type_.shape[axis])
+    if size is None:
+        raise recipe.error("the extents that are transferred are constants")
+    return size
+
+
+COLLECTIVES: Mapping[str, Callable[[Recipe, ir.Call], ir.Expr | None]] = MappingProxyType(
+    {
+        "pld.tensor.barrier": barrier,
+        "pld.tensor.allgather": all_gather,
+        "pld.tensor.all_to_all": all_to_all,
+        "pld.tensor.all_to_all_v": not_lowered,
+        "pld.tensor.broadcast": broadcast,
+        "pld.tensor.reduce_scatter": reduce_scatter,
+        "pld.tensor.allreduce": all_reduce,
+    }
+)
+"""The statements by op; what they give is the value of the call."""

@@ -1,0 +1,58 @@
+"""Statements that stand for one call, whose variables are numbered through a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from pypto_tmpl import ir, ops
+from pypto_tmpl.passes.base import PassError
+from pypto_tmpl.rewrite import GeneratedName, as_body, base_name
+
+
+@dataclass(slots=True)
+class Recipe:
+    """Collects statements; every variable gets the next number of ``numbers``."""
+
+    function: ir.Function
+    call: ir.Call  # what the statements stand for
+    base: str
+    numbers: Iterator[int] = field(default_factory=count)
+    made: list[ir.Stmt] = field(default_factory=list)
+
+    def name(self, what: str) -> str:
+        """The next name, that tells what the variable is."""
+        return str(GeneratedName(base_name(self.base), "tmp", next(self.numbers), what))
+
+    def let(self, what: str, value: ir.Expr) -> ir.Var:
+        """A new variable for a value."""
+        var = ir.Var(self.name(what), value.type, self.call.span)
+        self.made.append(ir.AssignStmt(var, value, self.call.span))
+        return var
+
+    def op(self, name: str, *operands: Any, **keywords: Any) -> ir.Call:
+        """The call of an op; a PassError where the op does not take it."""
+        try:
+            return ops.call(name, *operands, span=self.call.span, **keywords)
+        except ops.OpCallError as error:
+            raise self.error(str(error)) from None
+
+    def error(self, what: str) -> PassError:
+        """An error about the call that the statements stand for."""
+        return PassError(f"{self.call.op.name}: {what}", self.function, self.call)
+
+    @contextmanager
+    def body(self) -> Iterator[list[ir.Stmt]]:
+        """Collect what is made inside of the ``with`` into a list of its own."""
+        outer, self.made = self.made, []
+        try:
+            yield self.made
+        finally:
+            self.made = outer
+
+    def block(self, made: list[ir.Stmt]) -> ir.Stmt:
+        """Statements as one body."""
+        return as_body(made, self.call.span)
