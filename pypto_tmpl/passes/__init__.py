@@ -66,6 +66,7 @@ from pypto_tmpl.passes.tensor.optimize_orch_tensors import (
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import (
     ConvertTensorToTileOps as convert_tensor_to_tile_ops,
 )
+from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D as flatten_tile_nd_to_2d
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps as lower_composite_ops
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
@@ -124,6 +125,7 @@ __all__ = [
     "simplify",
     "unroll_loops",
     "lower_composite_ops",
+    "flatten_tile_nd_to_2d",
     "verify_properties",
 ]
 

@@ -19,6 +19,7 @@ from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import FuseCreateAssembleToSlice
 from pypto_tmpl.passes.tensor.optimize_orch_tensors import OptimizeOrchTensors
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import ConvertTensorToTileOps
+from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps
 
 PASSES: dict[str, type[Pass]] = {
@@ -37,6 +38,7 @@ PASSES: dict[str, type[Pass]] = {
         ConvertTensorToTileOps,
         OptimizeOrchTensors,
         LowerCompositeOps,
+        FlattenTileNdTo2D,
         FuseCreateAssembleToSlice,
     )
 }

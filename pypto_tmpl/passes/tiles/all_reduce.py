@@ -14,7 +14,9 @@ from pypto_tmpl.passes.tiles.ranks import Cell, Ranks, number
 from pypto_tmpl.passes.tiles.recipe import Recipe
 from pypto_tmpl.passes.tiles.views import packed_view
 
-COMBINES: Mapping[int, str] = MappingProxyType({0: "tile.add", 1: "tile.maximum", 2: "tile.minimum", 3: "tile.mul"})
+COMBINES: Mapping[int, str] = MappingProxyType(
+    {0: "tile.add", 1: "tile.maximum", 2: "tile.minimum", 3: "tile.mul"}
+)
 """The tile op by the code of a reduction."""
 _CHUNK = 16384  # bytes that go through a tile at once
 _TRANSFER = 32  # bytes of the least transfer between ranks
@@ -22,7 +24,7 @@ _TRANSFER = 32  # bytes of the least transfer between ranks
 
 def all_reduce(recipe: Recipe, call: ir.Call) -> ir.Expr:
     """Reduce a window over all ranks, in place."""
-    if len(call.args) != 2:  # noqa: PLR2004
+    if len(call.args) != 2:
         raise recipe.error("in kernels a signal is given")
     target, signal = call.args
     type_ = target.type
@@ -49,7 +51,9 @@ class _Reduction:
 
     def flat(self, target: ir.Expr) -> ir.Var:
         """The window as one row."""
-        return self.ranks.recipe.let("target_2d", packed_view(target, (1, self.elements), self.ranks.recipe.call.span))
+        return self.ranks.recipe.let(
+            "target_2d", packed_view(target, (1, self.elements), self.ranks.recipe.call.span)
+        )
 
     def chunk(self, most: int) -> int:
         """How many elements go at once."""
@@ -58,7 +62,9 @@ class _Reduction:
     def local(self, name: str, window: ir.Expr, start: int | ir.Expr, chunk: int, valid: ir.Expr) -> ir.Var:
         """This rank's part, filled up with zeros."""
         space = MemorySpace.Vec
-        load = self.ranks.recipe.op("tile.load", window, [0, start], [1, chunk], [1, valid], target_memory=space)
+        load = self.ranks.recipe.op(
+            "tile.load", window, [0, start], [1, chunk], [1, valid], target_memory=space
+        )
         return self.filled(name, load)
 
     def filled(self, name: str, load: ir.Call, loaded: str = "") -> ir.Var:
@@ -107,7 +113,7 @@ class _Mesh(_Reduction):
         """The part of another rank; narrow elements are transferred in whole units, and cut after that."""
         recipe = self.ranks.recipe
         unit = _TRANSFER * 8 // self.dtype.get_bit()
-        if self.dtype.get_bit() >= 32:  # noqa: PLR2004
+        if self.dtype.get_bit() >= 32:
             load = recipe.op("pld.tile.remote_load", window, rank, [0, column], [1, chunk], [1, valid])
             return self.filled("recv", load)
         load = recipe.op(
@@ -122,7 +128,6 @@ class _Mesh(_Reduction):
         )
         loaded = recipe.let("recv_loaded", load)
         return self.filled("recv", recipe.op("tile.set_validshape", loaded, 1, valid), "recv_tail")
-
 
     def _padded_type(self, column: ir.Var, chunk: int, unit: int) -> ir.TileType:
         """Whole units of what is left of the window, of which the last may lie behind its end."""

@@ -111,7 +111,7 @@ def _stage(recipe: Recipe, name: str, shape: list[int], dtype: ir.DataType) -> i
 
 
 def _matrix(recipe: Recipe, value: ir.Expr) -> ir.TensorType:
-    if not isinstance(value.type, ir.TensorType) or len(value.type.shape) != 2:  # noqa: PLR2004
+    if not isinstance(value.type, ir.TensorType) or len(value.type.shape) != 2:
         raise recipe.error("its operands are matrices")
     return value.type
 

@@ -62,7 +62,9 @@ class Ranks:
             step(index)
         end = stop if isinstance(stop, ir.Expr) else number(stop)
         body = recipe.block(made)
-        recipe.made.append(ir.ForStmt(index, number(start), end, number(stride), [], body, [], recipe.call.span))
+        recipe.made.append(
+            ir.ForStmt(index, number(start), end, number(stride), [], body, [], recipe.call.span)
+        )
 
     def each_other(self, name: str, step: Callable[[ir.Var], object]) -> None:
         """A loop over the other ranks."""
@@ -112,7 +114,9 @@ class Ranks:
         call = self.recipe.op("pld.system.notify", self.signal, peer, list(cell), given, op=0)
         self.recipe.let(what, call)
 
-    def barrier(self, what: str = "", expected: int | ir.Expr | None = None, cell: Cell = column_cell) -> None:
+    def barrier(
+        self, what: str = "", expected: int | ir.Expr | None = None, cell: Cell = column_cell
+    ) -> None:
         """Tell all others, and wait for all of them. ``what`` is part of the names."""
         if expected is None:
             self.rounds += 1
