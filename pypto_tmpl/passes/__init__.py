@@ -67,6 +67,7 @@ from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import (
     ConvertTensorToTileOps as convert_tensor_to_tile_ops,
 )
 from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D as flatten_tile_nd_to_2d
+from pypto_tmpl.passes.tiles.legalize_tile_cast import LegalizeTileCast as legalize_tile_cast
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps as lower_composite_ops
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
@@ -126,6 +127,7 @@ __all__ = [
     "unroll_loops",
     "lower_composite_ops",
     "flatten_tile_nd_to_2d",
+    "legalize_tile_cast",
     "verify_properties",
 ]
 

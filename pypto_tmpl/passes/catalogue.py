@@ -20,6 +20,7 @@ from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import FuseCreateAss
 from pypto_tmpl.passes.tensor.optimize_orch_tensors import OptimizeOrchTensors
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import ConvertTensorToTileOps
 from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D
+from pypto_tmpl.passes.tiles.legalize_tile_cast import LegalizeTileCast
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps
 
 PASSES: dict[str, type[Pass]] = {
@@ -39,6 +40,7 @@ PASSES: dict[str, type[Pass]] = {
         OptimizeOrchTensors,
         LowerCompositeOps,
         FlattenTileNdTo2D,
+        LegalizeTileCast,
         FuseCreateAssembleToSlice,
     )
 }
