@@ -66,6 +66,7 @@ from pypto_tmpl.passes.tensor.optimize_orch_tensors import (
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import (
     ConvertTensorToTileOps as convert_tensor_to_tile_ops,
 )
+from pypto_tmpl.passes.tiles.canonicalize_tile_slice import CanonicalizeTileSlice as canonicalize_tile_slice
 from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D as flatten_tile_nd_to_2d
 from pypto_tmpl.passes.tiles.legalize_tile_cast import LegalizeTileCast as legalize_tile_cast
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps as lower_composite_ops
@@ -128,6 +129,7 @@ __all__ = [
     "lower_composite_ops",
     "flatten_tile_nd_to_2d",
     "legalize_tile_cast",
+    "canonicalize_tile_slice",
     "verify_properties",
 ]
 

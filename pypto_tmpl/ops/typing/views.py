@@ -67,6 +67,10 @@ def _tile_layout(
             return ir.TileLayout[name], ir.TileLayout.none_box, 512
         case "implied":
             return None
+        case "extracted":
+            if space is not ir.MemorySpace.Left:
+                return None
+            return ir.TileLayout.row_major, ir.TileLayout.row_major, 512
         case "keywords":
             blayout, slayout, fractal = _layout_of(implicit_tile_view(shape, space))
             return given.keyword("blayout") or blayout, given.keyword("slayout") or slayout, fractal

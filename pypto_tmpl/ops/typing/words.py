@@ -97,6 +97,7 @@ MEMORY_RULES: Mapping[str, str] = MappingProxyType(
 LAYOUT_RULES: Mapping[str, str] = MappingProxyType(
     {
         "implied": "what the memory space implies, whatever the operands' layouts are",
+        "extracted": "what the memory space implies; in Left the boxes lie row by row",
         "row_major": "rows one after the other, unboxed",
         "col_major": "columns one after the other, unboxed",
         "turned": "the first operand's layouts, rows and columns exchanged",

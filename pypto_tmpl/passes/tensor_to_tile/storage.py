@@ -37,7 +37,7 @@ def refuse_shared_writes(function: ir.Function, sharing: Sharing) -> None:
     """PassError where a value would change because another tile of the same storage is written."""
     if not sharing.windows and not sharing.overwriting:
         return
-    storage = _Storage(function, ir.TileType)
+    storage = Storage(function, ir.TileType)
     for result in filter(storage.has_many_uses, sharing.overwriting):
         place = storage.place_of(result)
         operand = next(iter(storage.written(place)), None)
@@ -57,7 +57,7 @@ def refuse_changed_views(function: ir.Function) -> None:
 
     As a tile the view is one of a copy.
     """
-    storage = _Storage(function, ir.TensorType)
+    storage = Storage(function, ir.TensorType)
     params = set(map(id, function.params))
     for place, found in enumerate(storage.places):
         var = found.stmt.var if isinstance(found.stmt, ir.AssignStmt) else None
@@ -86,7 +86,7 @@ class _Place:
     sides: tuple[tuple[int, int], ...]
 
 
-class _Storage:
+class Storage:
     """The tiles, or tensors, of a kernel by storage, and where they are read and written."""
 
     def __init__(self, function: ir.Function, kind: type[ir.Type]) -> None:
