@@ -84,6 +84,22 @@ class CoresPerCluster(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     vector: Count
 
 
+Rate = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class MatmulCosts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What products cost: bytes a cycle, cycles of a product or a store besides, passes over FP32 operands."""
+
+    left_rate: Rate
+    right_rate: Rate
+    drain_rate: Rate
+    drain_start: Rate
+    drain_row: Rate  # cycles of a row that is stored, at least
+    drain_penalty: Rate  # cycles of a row whose boxes are in an odd number
+    start: Rate
+    fp32_passes: Count
+
+
 class L0(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Extents of tiles of the matrix unit."""
 
@@ -91,6 +107,7 @@ class L0(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     min_tile: Count
     acc_row_alignment: Count
     acc_row_alignment_by_dtype: dict[str, Count]
+    matmul: MatmulCosts
 
 
 class BackendFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -70,6 +70,7 @@ from pypto_tmpl.passes.tiles.canonicalize_tile_slice import CanonicalizeTileSlic
 from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D as flatten_tile_nd_to_2d
 from pypto_tmpl.passes.tiles.legalize_tile_cast import LegalizeTileCast as legalize_tile_cast
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps as lower_composite_ops
+from pypto_tmpl.passes.tiles.auto_tile_matmul_l0 import AutoTileMatmulL0 as auto_tile_matmul_l0
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
 __all__ = [
@@ -130,6 +131,7 @@ __all__ = [
     "flatten_tile_nd_to_2d",
     "legalize_tile_cast",
     "canonicalize_tile_slice",
+    "auto_tile_matmul_l0",
     "verify_properties",
 ]
 

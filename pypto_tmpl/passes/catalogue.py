@@ -23,6 +23,7 @@ from pypto_tmpl.passes.tiles.canonicalize_tile_slice import CanonicalizeTileSlic
 from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D
 from pypto_tmpl.passes.tiles.legalize_tile_cast import LegalizeTileCast
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps
+from pypto_tmpl.passes.tiles.auto_tile_matmul_l0 import AutoTileMatmulL0
 
 PASSES: dict[str, type[Pass]] = {
     cls.__name__: cls
@@ -43,6 +44,7 @@ PASSES: dict[str, type[Pass]] = {
         FlattenTileNdTo2D,
         LegalizeTileCast,
         CanonicalizeTileSlice,
+        AutoTileMatmulL0,
         FuseCreateAssembleToSlice,
     )
 }
