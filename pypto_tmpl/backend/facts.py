@@ -88,7 +88,7 @@ Rate = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class MatmulCosts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What products cost: bytes a cycle, cycles of a product or a store besides, passes over FP32 operands."""
+    """What products cost: bytes a cycle, cycles of a product and of a store besides, passes over FP32."""
 
     left_rate: Rate
     right_rate: Rate

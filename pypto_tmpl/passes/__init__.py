@@ -66,11 +66,11 @@ from pypto_tmpl.passes.tensor.optimize_orch_tensors import (
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import (
     ConvertTensorToTileOps as convert_tensor_to_tile_ops,
 )
+from pypto_tmpl.passes.tiles.auto_tile_matmul_l0 import AutoTileMatmulL0 as auto_tile_matmul_l0
 from pypto_tmpl.passes.tiles.canonicalize_tile_slice import CanonicalizeTileSlice as canonicalize_tile_slice
 from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D as flatten_tile_nd_to_2d
 from pypto_tmpl.passes.tiles.legalize_tile_cast import LegalizeTileCast as legalize_tile_cast
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps as lower_composite_ops
-from pypto_tmpl.passes.tiles.auto_tile_matmul_l0 import AutoTileMatmulL0 as auto_tile_matmul_l0
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
 __all__ = [

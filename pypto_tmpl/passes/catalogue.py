@@ -19,11 +19,11 @@ from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import FuseCreateAssembleToSlice
 from pypto_tmpl.passes.tensor.optimize_orch_tensors import OptimizeOrchTensors
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import ConvertTensorToTileOps
+from pypto_tmpl.passes.tiles.auto_tile_matmul_l0 import AutoTileMatmulL0
 from pypto_tmpl.passes.tiles.canonicalize_tile_slice import CanonicalizeTileSlice
 from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D
 from pypto_tmpl.passes.tiles.legalize_tile_cast import LegalizeTileCast
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps
-from pypto_tmpl.passes.tiles.auto_tile_matmul_l0 import AutoTileMatmulL0
 
 PASSES: dict[str, type[Pass]] = {
     cls.__name__: cls

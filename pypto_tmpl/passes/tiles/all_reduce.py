@@ -62,15 +62,15 @@ class _Reduction:
     def local(self, name: str, window: ir.Expr, start: int | ir.Expr, chunk: int, valid: ir.Expr) -> ir.Var:
         """This rank's part, filled up with zeros."""
         space = MemorySpace.Vec
-        load = self.ranks.recipe.op(
+        load = self.ranks.recipe.emit(
             "tile.load", window, [0, start], [1, chunk], [1, valid], target_memory=space
         )
         return self.filled(name, load)
 
     def filled(self, name: str, load: ir.Call, loaded: str = "") -> ir.Var:
-        let, op = self.ranks.recipe.let, self.ranks.recipe.op
+        let, emit = self.ranks.recipe.let, self.ranks.recipe.emit
         value = let(loaded or f"{name}_loaded", load)
-        return let(name, op("tile.fillpad_inplace", value, pad_value=PadValue.zero))
+        return let(name, emit("tile.fillpad_inplace", value, pad_value=PadValue.zero))
 
 
 class _Mesh(_Reduction):
@@ -95,18 +95,18 @@ class _Mesh(_Reduction):
 
         def add(rank: ir.Var, total: ir.Expr) -> ir.Expr:
             received = self._received(window, rank, column, chunk, valid)
-            return recipe.let("acc_next", recipe.op(self.combine, total, received))
+            return recipe.let("acc_next", recipe.emit(self.combine, total, received))
 
         total = ranks.folded(first, add)
         expected = ir.cast(ir.add(ir.floordiv(column, chunk), 2), ir.DataType.INT32)
         ranks.barrier("_chunk", recipe.let("chunk_expected", expected))
-        value = recipe.let("store_value", recipe.op("tile.set_validshape", total, 1, valid))
-        recipe.let("store_ret", recipe.op("tile.store", value, [0, column], window))
+        value = recipe.let("store_value", recipe.emit("tile.set_validshape", total, 1, valid))
+        recipe.let("store_ret", recipe.emit("tile.store", value, [0, column], window))
 
     def _first(self, window: ir.Var, column: ir.Var, chunk: int, valid: ir.Expr) -> ir.Var:
         recipe = self.ranks.recipe
         space = MemorySpace.Vec
-        load = recipe.op("tile.load", window, [0, column], [1, chunk], [1, valid], target_memory=space)
+        load = recipe.emit("tile.load", window, [0, column], [1, chunk], [1, valid], target_memory=space)
         return self.filled("acc_initial", load, "acc_loaded")
 
     def _received(self, window: ir.Var, rank: ir.Var, column: ir.Var, chunk: int, valid: ir.Expr) -> ir.Var:
@@ -114,9 +114,9 @@ class _Mesh(_Reduction):
         recipe = self.ranks.recipe
         unit = _TRANSFER * 8 // self.dtype.get_bit()
         if self.dtype.get_bit() >= 32:
-            load = recipe.op("pld.tile.remote_load", window, rank, [0, column], [1, chunk], [1, valid])
+            load = recipe.emit("pld.tile.remote_load", window, rank, [0, column], [1, chunk], [1, valid])
             return self.filled("recv", load)
-        load = recipe.op(
+        load = recipe.emit(
             "pld.tile.remote_load",
             window,
             rank,
@@ -127,7 +127,7 @@ class _Mesh(_Reduction):
             result_type=self._padded_type(column, chunk, unit),
         )
         loaded = recipe.let("recv_loaded", load)
-        return self.filled("recv", recipe.op("tile.set_validshape", loaded, 1, valid), "recv_tail")
+        return self.filled("recv", recipe.emit("tile.set_validshape", loaded, 1, valid), "recv_tail")
 
     def _padded_type(self, column: ir.Var, chunk: int, unit: int) -> ir.TileType:
         """Whole units of what is left of the window, of which the last may lie behind its end."""
@@ -254,12 +254,12 @@ class _Around:
     def _moved(self, what: str, left: ir.Var, begin: ir.Var, columns: ir.Var, column: ir.Var) -> ir.Expr:
         recipe, valid = self.recipe, self._valid(columns, column)
         start = ir.add(begin, column)
-        load = recipe.op("pld.tile.remote_load", self.window, left, [0, start], [1, self.chunk], [1, valid])
+        load = recipe.emit("pld.tile.remote_load", self.window, left, [0, start], [1, self.chunk], [1, valid])
         received = self.ring.filled(f"recv_{what}", load)
         if what != "rs":
             return received
         own = self.ring.local("acc_rs", self.window, ir.add(begin, column), self.chunk, valid)
-        return recipe.let("acc_rs_next", recipe.op(self.ring.combine, own, received))
+        return recipe.let("acc_rs_next", recipe.emit(self.ring.combine, own, received))
 
     def _placeholder(self, what: str, columns: ir.Var, column: ir.Var) -> ir.Expr:
         name = "acc_rs_placeholder" if what == "rs" else "recv_ag_placeholder"
@@ -270,8 +270,8 @@ class _Around:
         start = self._inside(ir.add(begin, column))
         end = self._inside(ir.add(start, ir.min_(self.chunk, ir.sub(columns, column))))
         name = "acc_rs_valid" if what == "rs" else "recv_ag_valid"
-        cut = recipe.let(name, recipe.op("tile.set_validshape", value, 1, ir.sub(end, start)))
-        recipe.let(f"store_{what}", recipe.op("tile.store", cut, [0, start], self.window))
+        cut = recipe.let(name, recipe.emit("tile.set_validshape", value, 1, ir.sub(end, start)))
+        recipe.let(f"store_{what}", recipe.emit("tile.store", cut, [0, start], self.window))
 
     def _inside(self, place: ir.Expr) -> ir.Expr:
         """A place, or the end of the window where that comes first."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import IRProperty, MemorySpace
@@ -31,10 +29,10 @@ _TILES = frozenset(
 
 
 class AutoTileMatmulL0(FunctionPass):
-    """Make products in blocks where they, or their operands, are too large for L0, or where blocks are faster.
+    """Make products in blocks where they or their operands are too large for L0, or blocks are faster.
 
-    Blocks of the depth are added up in a pipeline. Blocks of the result go to memory one by one, or to a tile in Mat
-    from which further products take them. Without a backend products stay as they are.
+    Blocks of the depth are added up in a pipeline. Blocks of the result go to memory one by one, or to a tile
+    in Mat from which further products take them. Without a backend products stay as they are.
     """
 
     __slots__ = ()
@@ -103,7 +101,10 @@ class _Tiling(Rewriter):
         if destination.store is not None:
             self._stored[id(destination.store)] = product, block
             return []
-        self.bind(destination.cast.var if destination.cast is not None else stmt.var, self._scratch(product, block, destination))
+        self.bind(
+            destination.cast.var if destination.cast is not None else stmt.var,
+            self._scratch(product, block, destination),
+        )
         if destination.cast is not None:
             self._converted.add(id(destination.cast))
         return product.made
@@ -119,10 +120,10 @@ class _Tiling(Rewriter):
         """A product whose blocks are laid into a tile in Mat."""
         shape = [product.problem.rows, product.problem.columns]
         name = f"{product.name}_mat"
-        create = product.op("tile.create", shape, dtype=destination.dtype, target_memory=MemorySpace.Mat)
+        create = product.emit("tile.create", shape, dtype=destination.dtype, target_memory=MemorySpace.Mat)
 
         def lay(block_name: str, target: ir.Expr, value: ir.Expr, row: Place, column: Place) -> ir.Var:
-            return product.let(block_name, product.op("tile.assemble", target, value, [row, column]))
+            return product.let(block_name, product.emit("tile.assemble", target, value, [row, column]))
 
         return grid(product, block, product.let(name, create), name, lay)
 
@@ -134,7 +135,9 @@ class _Tiling(Rewriter):
 
         def store(name: str, tensor: ir.Expr, value: ir.Expr, row: Place, column: Place) -> ir.Var:
             where = [plus(row_before, row), plus(column_before, column)]
-            call = product.op("tile.store", value, ir.MakeTuple(where, before.span), tensor, **before.kwargs)
+            call = product.emit(
+                "tile.store", value, ir.MakeTuple(where, before.span), tensor, **before.kwargs
+            )
             return product.let(name, call)
 
         base = target.name_hint if isinstance(target, ir.Var) else product.name

@@ -19,6 +19,9 @@ from pypto_tmpl.passes.tiles.bands import constants, flat_offsets, is_band, plus
 from pypto_tmpl.passes.tiles.flattening import Flattening, flat_view
 from pypto_tmpl.rewrite import build
 
+_LOAD = "tile.load"
+_STORE = "tile.store"
+_TRANSPOSE_VIEW = "tile.transpose_view"
 _PRODUCT, _SUM = "tile.batch_matmul", "tile.batch_matmul_acc"
 
 
@@ -85,7 +88,7 @@ class Batches:
         found = direct(body)
         for first, second in zip(found, found[1:], strict=False):
             value = second.value if isinstance(second, ir.AssignStmt) else getattr(second, "expr", None)
-            if not isinstance(value, ir.Call) or value.op.name != "tile.store":
+            if not isinstance(value, ir.Call) or value.op.name != _STORE:
                 continue
             known = self._values.get(id(value.args[0]))
             if known is None or known[0] is not first or known[1].op.name != _PRODUCT:
@@ -110,11 +113,11 @@ class Batches:
             stmt, value = self._values[operand]
             self._dropped.add(id(stmt))
             under = value.args[0]
-            if value.op.name == "tile.transpose_view" and self._uses[id(under)] == 1:
+            if value.op.name == _TRANSPOSE_VIEW and self._uses[id(under)] == 1:
                 self._dropped.add(id(self._values[id(under)][0]))
 
     def _refuse_late_loads(self, products: Sequence[tuple[ir.Stmt, ir.Call]]) -> None:
-        """Pages are loaded where they are multiplied: what they are loaded from must not have been written."""
+        """Pages are loaded where they are multiplied: the tensor must not have been written by then."""
         order = {id(stmt): place for place, stmt in enumerate(statements(self._owner.body))}
         stored_by = {id(call): store for store, call in self._stores.items()}
         loops = _loops_of(self._owner.body)
@@ -142,10 +145,10 @@ class Batches:
 
     def _load_of(self, factor: ir.Expr) -> Loaded | None:
         known = self._values.get(id(factor))
-        is_turned = known is not None and known[1].op.name == "tile.transpose_view"
+        is_turned = known is not None and known[1].op.name == _TRANSPOSE_VIEW
         if known is not None and is_turned:
             known = self._values.get(id(known[1].args[0]))
-        return Loaded(known[1], is_turned) if known is not None and known[1].op.name == "tile.load" else None
+        return Loaded(known[1], is_turned) if known is not None and known[1].op.name == _LOAD else None
 
     def stored_pages(self, flattening: Flattening, factors: Sequence[Factor], store: ir.Call) -> ir.Expr:
         """Store each page of a product; gives the tensor after the last one."""
@@ -162,7 +165,7 @@ class Batches:
             behind = offsets.elements[len(leading) :]
             part = [*([1] * len(leading)), *pages.matrix]
             window = ir.MakeTuple([*where, *behind], store.span)
-            call = flattening.op("tile.store", value, window, target, part, **store.kwargs)
+            call = flattening.emit("tile.store", value, window, target, part, **store.kwargs)
             target = flattening.let(f"{flattening.hint}_{number}", call)
         return target
 
@@ -180,12 +183,12 @@ class Batches:
         result: ir.Expr = flattening.create(flattening.hint, [len(places) * rows, columns], type_.dtype)
         for number, place in enumerate(places):
             value = flattening.let(f"matmul_{number}", pages.product(number, place))
-            move = flattening.op("tile.move", value, target_memory=MemorySpace.Vec)
+            move = flattening.emit("tile.move", value, target_memory=MemorySpace.Vec)
             value = flattening.let(f"matmul_vec_{number}", move)
             if not _gives_its_dtype(flattening.before):
-                cast = flattening.op("tile.cast", value, target_type=type_.dtype, mode="round")
+                cast = flattening.emit("tile.cast", value, target_type=type_.dtype, mode="round")
                 value = flattening.let(f"matmul_cast_{number}", cast)
-            call = flattening.op("tile.assemble", result, value, [number * rows, 0])
+            call = flattening.emit("tile.assemble", result, value, [number * rows, 0])
             result = flattening.let(flattening.hint, call) if number < len(places) - 1 else call
         return result
 
@@ -233,10 +236,10 @@ def _sum(flattening: Flattening, factors: Sequence[Factor]) -> ir.Expr:
     result: ir.Expr = accumulator
     rows, _ = pages.matrix
     for number, place in enumerate(places):
-        window = flattening.op("tile.slice", result, pages.matrix, [number * rows, 0])
+        window = flattening.emit("tile.slice", result, pages.matrix, [number * rows, 0])
         page = flattening.let(f"acc_page_{number}", window)
         total = flattening.let(f"matmul_acc_{number}", pages.product(number, place, page))
-        call = flattening.op("tile.assemble", result, total, [number * rows, 0])
+        call = flattening.emit("tile.assemble", result, total, [number * rows, 0])
         result = flattening.let(base, call) if number < len(places) - 1 else call
     return result
 
@@ -263,8 +266,8 @@ class _Pages:
             for name, factor, box in zip(("lhs", "rhs"), self._factors, self._boxes, strict=True)
         ]
         if accumulator is not None:
-            return self._flattening.op("tile.matmul_acc", accumulator, *pages)
-        return self._flattening.op("tile.matmul", *pages)
+            return self._flattening.emit("tile.matmul_acc", accumulator, *pages)
+        return self._flattening.emit("tile.matmul", *pages)
 
     def _page(
         self, name: str, factor: Factor, box: Sequence[int], number: int, place: Sequence[int]
@@ -283,7 +286,7 @@ class _Pages:
         assert isinstance(factor.type, ir.TileType)
         is_turned = constants(factor.type.shape) == [rows, prod(batch) * columns] and prod(batch) > 1
         offset = [0, index * columns] if is_turned else [index * rows, 0]
-        return flat.let(f"{name}_slice_{index}", flat.op("tile.slice", factor, [rows, columns], offset))
+        return flat.let(f"{name}_slice_{index}", flat.emit("tile.slice", factor, [rows, columns], offset))
 
     def _loaded(self, name: str, factor: Loaded, number: int, own: Sequence[int]) -> ir.Expr:
         flat, load = self._flattening, factor.load
@@ -295,8 +298,8 @@ class _Pages:
         where = flat_offsets([*leading, *offsets.elements[len(own) :]], tensor.type.shape)
         page, region = shapes.elements[-2:], valid.elements[-2:]
         tuples = [ir.MakeTuple(extents, load.span) for extents in (where, page, region)]
-        call = flat.op("tile.load", view, *tuples, **load.kwargs)
+        call = flat.emit("tile.load", view, *tuples, **load.kwargs)
         value = flat.let(f"{name}_pbload_{number}", build(call, attrs=load.attrs))
         if not factor.is_turned:
             return value
-        return flat.let(f"{name}_pbview_{number}", flat.op("tile.transpose_view", value))
+        return flat.let(f"{name}_pbview_{number}", flat.emit("tile.transpose_view", value))

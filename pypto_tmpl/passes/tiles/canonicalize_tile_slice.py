@@ -18,6 +18,8 @@ from pypto_tmpl.passes.tiles.slices import Slices, Window
 from pypto_tmpl.rewrite import Rewriter, build
 from pypto_tmpl.rewrite.rewriter import Task
 
+_EXTRACT = "tile.extract"
+_SLICE = "tile.slice"
 _TILES = frozenset(
     {
         IRProperty.SSAForm,
@@ -39,8 +41,8 @@ _BY_COLUMN = frozenset(
 class CanonicalizeTileSlice(FunctionPass):
     """Read windows of tiles with ``tile.extract`` where the hardware cannot work on the tile itself.
 
-    Windows in Mat go to the matrix unit from where they lie. Windows in Vec are copied if they may not begin at a
-    block, or if an op that reads them as one block would read beyond their columns.
+    Windows in Mat go to the matrix unit from where they lie. Windows in Vec are copied if they may not begin
+    at a block, or if an op that reads them as one block would read beyond their columns.
     """
 
     __slots__ = ()
@@ -103,9 +105,9 @@ class _Canonicalize(Retyping):
 
     def _call(self, call: ir.Call, stmt: ir.Stmt) -> ir.Call:
         name = call.op.name
-        if name == "tile.slice" or isinstance(call.op, ir.GlobalVar):
+        if name == _SLICE or isinstance(call.op, ir.GlobalVar):
             return call
-        if name == "tile.extract":
+        if name == _EXTRACT:
             return self._from_base(call)
         args = list(call.args)
         factors = _FACTORS.get(name, ())
@@ -190,8 +192,8 @@ class _Canonicalize(Retyping):
         begin = self._storage.place_of(value)
         for _, place in self._storage.writes_into(self._storage.family(value)):
             if place > begin or self._storage.places[place].loops:
-                what = f"{value.name_hint!r} is a window that does not begin at a block, of a tile that is written"
-                raise PassError(f"{what}: the hardware needs a copy of it", self._owner, where)
+                what = f"{value.name_hint!r}, a window of a tile that is written, does not begin at a block"
+                raise PassError(f"{what}: a copy would be needed", self._owner, where)
 
 
 def _without_unused(function: ir.Function, slices: Slices) -> ir.Function:

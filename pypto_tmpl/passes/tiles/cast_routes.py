@@ -28,7 +28,7 @@ _NEXT_FLOAT: Mapping[int, str] = MappingProxyType({32: "FP32", 16: "FP16"})
 def cast_route(backend: BackendFacts, source: ir.DataType, target: ir.DataType) -> list[ir.DataType] | None:
     """The dtypes that a value has one after another, ``target`` the last; None where there is no way.
 
-    The shortest way; of those the cheapest, and of those the first in the order of the backend's table. A dtype
+    The shortest way; of those the cheapest, of those the first in the order of the backend's table. A dtype
     that holds fewer values than the target is no station. No instruction converts a dtype to itself.
     """
     if source == target:

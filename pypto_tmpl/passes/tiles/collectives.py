@@ -58,7 +58,7 @@ def _push(
 
     def put(rank: ir.Var) -> None:
         places = {"dst_offsets": [ranks.own, 0], "src_offsets": offsets(rank), "shape": shape}
-        recipe.let(names[2], recipe.op("pld.tile.put", target, rank, source, stage, **places, atomic=0))
+        recipe.let(names[2], recipe.emit("pld.tile.put", target, rank, source, stage, **places, atomic=0))
 
     ranks.loop(names[1], put)
 
@@ -72,7 +72,7 @@ def broadcast(recipe: Recipe, call: ir.Call) -> ir.Expr:
     type_ = _matrix(recipe, target)
     stage = _stage(recipe, "bcast_stage", [_size(recipe, type_, 0), _size(recipe, type_, 1)], type_.dtype)
     root = number(call.kwargs["root"], ir.DataType.INT32)
-    recipe.let("get_ret", recipe.op("pld.tile.get", target, root, target, stage))
+    recipe.let("get_ret", recipe.emit("pld.tile.get", target, root, target, stage))
     ranks.reset()
     return target
 
@@ -86,16 +86,18 @@ def reduce_scatter(recipe: Recipe, call: ir.Call) -> ir.Expr:
     ranks.enter(target)
     ranks.barrier()
     shape = [1, _size(recipe, _matrix(recipe, target), 1)]
-    load = recipe.op("tile.load", target, [ranks.own, 0], shape, shape, target_memory=MemorySpace.Vec)
+    load = recipe.emit("tile.load", target, [ranks.own, 0], shape, shape, target_memory=MemorySpace.Vec)
     first = recipe.let("acc_initial", load)
 
     def add(rank: ir.Var, total: ir.Expr) -> ir.Expr:
-        received = recipe.let("recv", recipe.op("pld.tile.remote_load", target, rank, [ranks.own, 0], shape))
-        return recipe.let("acc_next", recipe.op(COMBINES[0], total, received))
+        received = recipe.let(
+            "recv", recipe.emit("pld.tile.remote_load", target, rank, [ranks.own, 0], shape)
+        )
+        return recipe.let("acc_next", recipe.emit(COMBINES[0], total, received))
 
     total = ranks.folded(first, add)
     ranks.barrier("2")
-    recipe.let("store_ret", recipe.op("tile.store", total, [ranks.own, 0], target))
+    recipe.let("store_ret", recipe.emit("tile.store", total, [ranks.own, 0], target))
     ranks.reset()
     return target
 
@@ -107,7 +109,7 @@ def not_lowered(recipe: Recipe, call: ir.Call) -> ir.Expr:
 
 def _stage(recipe: Recipe, name: str, shape: list[int], dtype: ir.DataType) -> ir.Var:
     """The tile through which a transfer goes."""
-    return recipe.let(name, recipe.op("tile.create", shape, dtype=dtype, target_memory=MemorySpace.Vec))
+    return recipe.let(name, recipe.emit("tile.create", shape, dtype=dtype, target_memory=MemorySpace.Vec))
 
 
 def _matrix(recipe: Recipe, value: ir.Expr) -> ir.TensorType:

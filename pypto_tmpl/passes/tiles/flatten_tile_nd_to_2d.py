@@ -21,8 +21,8 @@ from pypto_tmpl.rewrite.rewriter import Task
 class FlattenTileNdTo2D(FunctionPass):
     """Make tiles of more than two axes matrices, in kernels.
 
-    Loads and stores keep the axes of the tensor; batched products become one product a page. A view that gives
-    a matrix more axes stays, as what a store or a window is given.
+    Loads and stores keep the axes of the tensor; batched products become one product a page. A view that
+    gives a matrix more axes stays, as what a store or a window is given.
     """
 
     __slots__ = ()
@@ -76,7 +76,7 @@ class _Flatten(Retyping):
             return made
         call = yield before
         var = stmt.var if isinstance(stmt, ir.AssignStmt) else None
-        flattening = Flattening(self._owner, before, call, var.name_hint if var is not None else "flat")
+        flattening = Flattening(self._owner, call, before, var.name_hint if var is not None else "flat")
         value: ir.Expr
         if is_batched(before):
             operands = yield self._pages(before)

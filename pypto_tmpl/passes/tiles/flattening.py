@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
-from pypto_tmpl import ir, ops
+from pypto_tmpl import ir
 from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ir.extents import constant_extent
-from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.tiles.bands import (
     MATRIX,
     constants,
@@ -21,36 +19,17 @@ from pypto_tmpl.passes.tiles.bands import (
     is_deep,
     rank_of,
 )
+from pypto_tmpl.passes.tiles.recipe import Making
 from pypto_tmpl.passes.tiles.views import packed_view
 from pypto_tmpl.rewrite import build
 
 
 @dataclass(slots=True)
-class Flattening:
+class Flattening(Making):
     """A call, its operands rewritten already, and the statements that go before what it becomes."""
 
-    function: ir.Function
     before: ir.Call
-    call: ir.Call
     hint: str  # the variable that the result is bound to
-    made: list[ir.Stmt] = field(default_factory=list)
-
-    def let(self, name: str, value: ir.Expr) -> ir.Var:
-        """A new variable for a value."""
-        var = ir.Var(name, value.type, self.before.span)
-        self.made.append(ir.AssignStmt(var, value, self.before.span))
-        return var
-
-    def op(self, name: str, *operands: Any, **keywords: Any) -> ir.Call:
-        """The call of an op; a PassError where the op does not take it."""
-        try:
-            return ops.call(name, *operands, span=self.before.span, **keywords)
-        except ops.OpCallError as error:
-            raise self.error(str(error)) from None
-
-    def error(self, what: str) -> PassError:
-        """An error about this call."""
-        return PassError(f"{self.before.op.name}: {what}", self.function, self.before)
 
     def box(self, value: ir.Expr) -> list[int]:
         """The extents of a tile as numbers."""
@@ -65,13 +44,13 @@ class Flattening:
 
     def create(self, name: str, shape: Sequence[int], dtype: ir.DataType) -> ir.Var:
         """A new tile of vector cores."""
-        return self.let(name, self.op("tile.create", shape, dtype=dtype, target_memory=MemorySpace.Vec))
+        return self.let(name, self.emit("tile.create", shape, dtype=dtype, target_memory=MemorySpace.Vec))
 
     def flat(self, value: ir.Expr) -> ir.Expr:
         """A tile as a matrix; one that still has more axes is viewed as one."""
         if not is_deep(value):
             return value
-        return self.let("flat_tile", self.op("tile.reshape", value, flat_shape(self.box(value))))
+        return self.let("flat_tile", self.emit("tile.reshape", value, flat_shape(self.box(value))))
 
     def flat_type(self, before: ir.TileType, box: Sequence[int]) -> ir.TileType:
         """The type of a tile of all rows; its region is rows that follow each other."""
@@ -95,7 +74,7 @@ def derived(flattening: Flattening) -> ir.Call:
     before = flattening.before
     _refuse_mixed_pages(flattening)
     operands = [flattening.flat(arg) for arg in flattening.call.args]
-    call = flattening.op(before.op.name, *operands, **before.kwargs)
+    call = flattening.emit(before.op.name, *operands, **before.kwargs)
     if isinstance(before.type, ir.TileType) and isinstance(call.type, ir.TileType):
         wanted = flat_shape(flattening.box(before)) if is_deep(before) else constants(before.type.shape)
         if constants(call.type.shape) != wanted:
@@ -164,20 +143,22 @@ def _new(flattening: Flattening) -> ir.Call:
     before, call = flattening.before, flattening.call
     if not is_deep(before):
         return call
-    made = flattening.op(before.op.name, flat_shape(flattening.box(before)), *call.args[1:], **before.kwargs)
+    made = flattening.emit(
+        before.op.name, flat_shape(flattening.box(before)), *call.args[1:], **before.kwargs
+    )
     return build(made, attrs=before.attrs)
 
 
 def _reshape(flattening: Flattening) -> ir.Call:
     """A view stays what it is, of a matrix."""
     source, shape = flattening.call.args
-    return flattening.op("tile.reshape", source, shape)
+    return flattening.emit("tile.reshape", source, shape)
 
 
 def _assemble(flattening: Flattening) -> ir.Call:
     before, (target, source, offsets) = flattening.before, flattening.call.args
     if not is_deep(before):
-        return flattening.op("tile.assemble", target, source, offsets)
+        return flattening.emit("tile.assemble", target, source, offsets)
     whole, part = before.args[0].type, before.args[1].type
     assert isinstance(whole, ir.TileType) and isinstance(part, ir.TileType)
     missing = len(whole.shape) - len(part.shape)
@@ -186,7 +167,7 @@ def _assemble(flattening: Flattening) -> ir.Call:
         raise flattening.error("its source is not of rows that follow each other in the target")
     flattening.box(before)
     places = ir.MakeTuple(flat_offsets(_elements(offsets), whole.shape), before.span)
-    return flattening.op("tile.assemble", flattening.flat(target), source, places)
+    return flattening.emit("tile.assemble", flattening.flat(target), source, places)
 
 
 def _transpose(flattening: Flattening) -> ir.Expr:
@@ -199,7 +180,7 @@ def _transpose(flattening: Flattening) -> ir.Expr:
         if len(call.args) > _WITHOUT_WORKSPACE:
             return call
         workspace = flattening.create("transpose_tmp", flattening.box(source), dtype)
-        return flattening.op("tile.transpose", source, *call.args[1:], workspace)
+        return flattening.emit("tile.transpose", source, *call.args[1:], workspace)
     *_, rows, columns = flattening.box(before.args[0])
     axes = {constant_extent(axis) for axis in call.args[1:3]}
     deep = rank_of(before)
@@ -210,11 +191,11 @@ def _transpose(flattening: Flattening) -> ir.Expr:
     pool = flattening.create("trans_tmp_pool", [pages * rows, columns], dtype)
     for page in range(pages):
         window = ([rows, columns], [page * rows, 0])
-        part = flattening.let(f"trans_page_{page}", flattening.op("tile.slice", source, *window))
-        workspace = flattening.let(f"trans_tmp_{page}", flattening.op("tile.slice", pool, *window))
-        turned = flattening.op("tile.transpose", part, 0, 1, workspace)
+        part = flattening.let(f"trans_page_{page}", flattening.emit("tile.slice", source, *window))
+        workspace = flattening.let(f"trans_tmp_{page}", flattening.emit("tile.slice", pool, *window))
+        turned = flattening.emit("tile.transpose", part, 0, 1, workspace)
         done = flattening.let(f"trans_{page}", turned)
-        call = flattening.op("tile.assemble", result, done, [page * columns, 0])
+        call = flattening.emit("tile.assemble", result, done, [page * columns, 0])
         result = flattening.let(flattening.hint, call) if page < pages - 1 else call
     return result
 
@@ -223,7 +204,7 @@ _WITHOUT_WORKSPACE = 3
 
 
 def _transpose_view(flattening: Flattening) -> ir.Call:
-    return flattening.op("tile.transpose_view", flattening.flat(flattening.call.args[0]))
+    return flattening.emit("tile.transpose_view", flattening.flat(flattening.call.args[0]))
 
 
 def _refused(flattening: Flattening) -> ir.Call:

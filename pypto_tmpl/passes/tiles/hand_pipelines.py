@@ -12,6 +12,9 @@ from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.passes.tiles.bands import constants
 from pypto_tmpl.passes.tiles.uses import Uses, call_of
 
+_ASSEMBLE = "tile.assemble"
+_MATMUL = "tile.matmul"
+_STORE = "tile.store"
 _STAGES = "pipeline_stages"
 _LEAST_STAGES = 2
 _MOVES = frozenset({"tile.extract", "tile.move", "tile.load"})
@@ -32,7 +35,9 @@ def pipeline_attrs(function: ir.Function, backend: BackendFacts, uses: Uses) -> 
     ]
     if not found:
         return {}
-    used = sum(_size(stmt.var.type, backend) for stmt in statements(function.body) if isinstance(stmt, ir.AssignStmt))
+    used = sum(
+        _size(stmt.var.type, backend) for stmt in statements(function.body) if isinstance(stmt, ir.AssignStmt)
+    )
     if used + sum(size for _, size in found) > (backend.capacity(MemorySpace.Acc) or 0):
         return {}
     more = {"pipeline_overlap_stores": False, "pipeline_double_buffer_c": True}
@@ -55,7 +60,7 @@ def _accumulator_size(loop: ir.ForStmt, backend: BackendFacts, uses: Uses) -> in
     if rounds is None:
         return None
     inside = list(flat(loop.body))
-    products = [stmt for stmt in inside if (call := call_of(stmt)) is not None and call.op.name == "tile.matmul"]
+    products = [stmt for stmt in inside if (call := call_of(stmt)) is not None and call.op.name == _MATMUL]
     if len(products) != 1 or not isinstance(products[0], ir.AssignStmt):
         return None
     (product,) = products
@@ -78,9 +83,9 @@ def _accumulator_size(loop: ir.ForStmt, backend: BackendFacts, uses: Uses) -> in
     )
     if sink is None or not is_carry:
         return None
-    if sink.op.name == "tile.store" and sink.args[2] is loop.iter_args[0]:
+    if sink.op.name == _STORE and sink.args[2] is loop.iter_args[0]:
         return size if rounds >= _STORE_ROUNDS else None
-    if sink.op.name == "tile.assemble" and sink.args[0] is loop.iter_args[0]:
+    if sink.op.name == _ASSEMBLE and sink.args[0] is loop.iter_args[0]:
         is_large = size * _ASSEMBLE_SHARE >= (backend.capacity(MemorySpace.Acc) or 0)
         return size if rounds >= _ASSEMBLE_ROUNDS and is_large else None
     return None

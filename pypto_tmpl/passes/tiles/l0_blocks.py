@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from pypto_tmpl import ir, ops
+from pypto_tmpl import ir
 from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ir.extents import constant_extent
-from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.tiles.bands import plus
 from pypto_tmpl.passes.tiles.l0_choice import Block, Problem, Regime
-from pypto_tmpl.rewrite import as_body, build
+from pypto_tmpl.passes.tiles.recipe import Making
+from pypto_tmpl.rewrite import build
 
 Place = int | ir.Expr
 Sink = Callable[[str, ir.Expr, ir.Expr, Place, Place], ir.Var]
@@ -21,11 +20,9 @@ STAGES = 2
 
 
 @dataclass(slots=True)
-class Product:
+class Product(Making):
     """A product with its operands, and the statements that are made for it."""
 
-    function: ir.Function
-    call: ir.Call
     name: str
     left: ir.Expr
     right: ir.Expr
@@ -33,20 +30,6 @@ class Product:
     accumulator: ir.Expr | None = None
     bias: ir.Expr | None = None
     bias_load: ir.Call | None = None  # how the bias came into Mat
-    made: list[ir.Stmt] = field(default_factory=list)
-
-    def let(self, name: str, value: ir.Expr) -> ir.Var:
-        """A new variable for a value."""
-        var = ir.Var(name, value.type, self.call.span)
-        self.made.append(ir.AssignStmt(var, value, self.call.span))
-        return var
-
-    def op(self, name: str, *operands: Any, **keywords: Any) -> ir.Call:
-        """The call of an op; a PassError where the op does not take it."""
-        try:
-            return ops.call(name, *operands, span=self.call.span, **keywords)
-        except ops.OpCallError as error:
-            raise PassError(f"{self.call.op.name}: {error}", self.function, self.call) from None
 
     def loop(
         self,
@@ -60,25 +43,28 @@ class Product:
         span, index = self.call.span, ir.ScalarType(ir.DataType.INDEX)
         loop_var = ir.Var(names[0], index, span)
         carry = ir.IterArg(names[1], init.type, init, span)
-        outer, self.made = self.made, []
-        value = step(loop_var, carry)
-        body = as_body([*self.made, ir.YieldStmt([value], span)], span)
-        self.made = outer
+        with self.body() as made:
+            made.append(ir.YieldStmt([step(loop_var, carry)], span))
+        body = self.block(made)
         result = ir.Var(names[2], init.type, span)
         kind = ir.ForKind.Sequential if attrs is None else ir.ForKind.Pipeline
         limits = [ir.ConstInt(value, ir.DataType.INDEX, span) for value in (0, *bounds)]
         self.made.append(ir.ForStmt(loop_var, *limits, [carry], body, [result], span, kind, attrs))
         return result
 
-    def extracted(self, name: str, source: ir.Expr, place: Sequence[Place], shape: Sequence[int], space: MemorySpace) -> ir.Var:
+    def extracted(
+        self, name: str, source: ir.Expr, place: Sequence[Place], shape: Sequence[int], space: MemorySpace
+    ) -> ir.Var:
         """A block of an operand in L0."""
-        return self.let(name, self.op("tile.extract", source, *place, list(shape), target_memory=space))
+        return self.let(name, self.emit("tile.extract", source, *place, list(shape), target_memory=space))
 
     def left_in_mat(self) -> None:
         """Bring a left operand of vector cores to where blocks of it can be taken from."""
         assert isinstance(self.left.type, ir.TileType)
         if self.left.type.memory_space is not MemorySpace.Mat:
-            self.left = self.let(f"{self.name}_l0_lmat", self.op("tile.move", self.left, target_memory=MemorySpace.Mat))
+            self.left = self.let(
+                f"{self.name}_l0_lmat", self.emit("tile.move", self.left, target_memory=MemorySpace.Mat)
+            )
 
     def bias_block(self, name: str, column: Place, columns: int) -> ir.Expr:
         """The bias of some columns in its table; a part of it is loaded by itself."""
@@ -86,7 +72,7 @@ class Product:
         assert bias is not None
         if columns < self.problem.columns:
             bias = self.let(f"{name}_mat", self._bias_load(column, columns))
-        return self.let(name, self.op("tile.move", bias, target_memory=MemorySpace.Bias))
+        return self.let(name, self.emit("tile.move", bias, target_memory=MemorySpace.Bias))
 
     def _bias_load(self, column: Place, columns: int) -> ir.Call:
         load = self.bias_load
@@ -98,19 +84,21 @@ class Product:
         type_ = build(load.type, shape=tuple(shape.elements))
         return build(load, args=[tensor, where, shape, shape], type=type_)
 
-    def block(self, names: Callable[[str], str], left: ir.Expr, right: ir.Expr, bias: ir.Expr | None) -> ir.Var:
+    def multiplied(self, name: str, left: ir.Expr, right: ir.Expr, bias: ir.Expr | None) -> ir.Var:
         """The product of two blocks."""
-        operands = [left, right] if bias is None else [left, right, bias]
-        op = "tile.matmul" if bias is None else "tile.matmul_bias"
-        return self.let(names("c"), self.op(op, *operands))
+        if bias is not None:
+            return self.let(name, self.emit("tile.matmul_bias", left, right, bias))
+        return self.let(name, self.emit("tile.matmul", left, right))
 
 
 def _index(value: int) -> ir.ConstInt:
     return ir.ConstInt(value, ir.DataType.INDEX, ir.Span.unknown())
 
 
-def deep(product: Product, name: str, result: str, block: tuple[int, int, int], place: tuple[int, int]) -> ir.Var:
-    """Rows and columns of a product, the depth in steps of ``block``; named ``result`` if the steps are all equal."""
+def deep(
+    product: Product, name: str, result: str, block: tuple[int, int, int], place: tuple[int, int]
+) -> ir.Var:
+    """Rows and columns of a product, the depth in steps; named ``result`` if the steps are all equal."""
     rows, columns, step = block
     row, column = place
     whole = product.problem.depth // step * step
@@ -118,7 +106,9 @@ def deep(product: Product, name: str, result: str, block: tuple[int, int, int], 
     bias: ir.Expr | None = None
     needs_loop = whole > step
     if accumulator is None and needs_loop:
-        create = product.op("tile.create", [rows, columns], dtype=product.problem.out, target_memory=MemorySpace.Acc)
+        create = product.emit(
+            "tile.create", [rows, columns], dtype=product.problem.out, target_memory=MemorySpace.Acc
+        )
         accumulator = product.let(f"{name}_init", create)
     product.left_in_mat()
     if product.bias is not None:
@@ -135,7 +125,7 @@ def deep(product: Product, name: str, result: str, block: tuple[int, int, int], 
     def once(index: ir.Var, carry: ir.IterArg) -> ir.Expr:
         left, right = factors("", index, step)
         if not is_fresh:
-            return product.let(f"{name}_c_acc", product.op("tile.matmul_acc", carry, left, right))
+            return product.let(f"{name}_c_acc", product.emit("tile.matmul_acc", carry, left, right))
         return _first_or_more(product, name, index, (carry, left, right), bias)
 
     rest = product.problem.depth - whole
@@ -149,41 +139,42 @@ def deep(product: Product, name: str, result: str, block: tuple[int, int, int], 
     if not rest:
         return value
     left, right = factors("t", whole, rest)
-    return product.let(f"{name}_ct", product.op("tile.matmul_acc", value, left, right))
+    return product.let(f"{name}_ct", product.emit("tile.matmul_acc", value, left, right))
 
 
 def _plain(product: Product, name: str, factors: tuple[ir.Expr, ir.Expr], bias: ir.Expr | None) -> ir.Var:
     """One block of a product, or of one that is added to what there is."""
     if product.accumulator is not None:
-        return product.let(name, product.op("tile.matmul_acc", product.accumulator, *factors))
-    if bias is not None:
-        return product.let(name, product.op("tile.matmul_bias", *factors, bias))
-    return product.let(name, product.op("tile.matmul", *factors))
+        return product.let(name, product.emit("tile.matmul_acc", product.accumulator, *factors))
+    return product.multiplied(name, *factors, bias)
 
 
 def _first_or_more(
-    product: Product, name: str, index: ir.Var, operands: tuple[ir.Expr, ir.Expr, ir.Expr], bias: ir.Expr | None
+    product: Product,
+    name: str,
+    index: ir.Var,
+    operands: tuple[ir.Expr, ir.Expr, ir.Expr],
+    bias: ir.Expr | None,
 ) -> ir.Var:
     """The first step begins the sum, the others add to it."""
     carry, left, right = operands
     span = product.call.span
     sides: list[ir.Stmt] = []
     for is_first in (True, False):
-        outer, product.made = product.made, []
-        if is_first:
-            value = _plain(product, f"{name}_c_first", (left, right), bias)
-        else:
-            value = product.let(f"{name}_c_acc", product.op("tile.matmul_acc", carry, left, right))
-        product.made.append(ir.YieldStmt([value], span))
-        sides.append(as_body(product.made, span))
-        product.made = outer
+        with product.body() as made:
+            if is_first:
+                value = _plain(product, f"{name}_c_first", (left, right), bias)
+            else:
+                value = product.let(f"{name}_c_acc", product.emit("tile.matmul_acc", carry, left, right))
+            made.append(ir.YieldStmt([value], span))
+        sides.append(product.block(made))
     result = ir.Var(f"{name}_c_phi", carry.type, span)
     product.made.append(ir.IfStmt(ir.eq(index, 0), sides[0], sides[1], [result], span))
     return result
 
 
 def grid(product: Product, block: Block, target: ir.Expr, base: str, sink: Sink) -> ir.Expr:
-    """The product in blocks, each put into ``target`` when it is done; gives the target after the last one."""
+    """The product in blocks, each put into ``target`` when it is done; gives that after the last one."""
     if block.k < product.problem.depth:
         return _deep_grid(product, block, target, base, sink)
     product.left_in_mat()
@@ -204,7 +195,7 @@ def _deep_grid(product: Product, block: Block, target: ir.Expr, base: str, sink:
 
 
 def _shallow_grid(product: Product, block: Block, target: ir.Expr, base: str, sink: Sink) -> ir.Expr:
-    """Loops over whole blocks, the panel that stays in the outer one; what is left over stands behind them."""
+    """Loops over whole blocks, the panel that stays in the outer one; the rest stands behind them."""
     problem, name = product.problem, product.name
     full = (problem.rows // block.m * block.m, problem.columns // block.n * block.n)
     inner_attrs: dict[str, object] = {"pipeline_stages": STAGES, "pipeline_overlap_stores": False}
@@ -213,7 +204,9 @@ def _shallow_grid(product: Product, block: Block, target: ir.Expr, base: str, si
     def panel(is_left: bool, index: ir.Var) -> tuple[ir.Var, ir.Expr | None]:
         depth = problem.depth
         if is_left:
-            return product.extracted(f"{name}_a", product.left, (index, 0), (block.m, depth), MemorySpace.Left), None
+            return product.extracted(
+                f"{name}_a", product.left, (index, 0), (block.m, depth), MemorySpace.Left
+            ), None
         right = product.extracted(f"{name}_b", product.right, (0, index), (depth, block.n), MemorySpace.Right)
         has_bias = product.bias is not None
         return right, product.bias_block(f"{name}_bias", index, block.n) if has_bias else None
@@ -226,7 +219,7 @@ def _shallow_grid(product: Product, block: Block, target: ir.Expr, base: str, si
             left, right = (held, moving) if block.holds_left else (moving, held)
             row, column = (index, other) if block.holds_left else (other, index)
             bias = held_bias if moving_bias is None else moving_bias
-            value = product.block(lambda part: f"{name}_{part}", left, right, bias)
+            value = product.multiplied(f"{name}_c", left, right, bias)
             return sink(f"{base}_t0", inner_carry, value, row, column)
 
         bounds = (full[1], block.n) if block.holds_left else (full[0], block.m)
@@ -236,16 +229,20 @@ def _shallow_grid(product: Product, block: Block, target: ir.Expr, base: str, si
     target = product.loop((f"{name}_o", f"{name}_oc", f"{name}_orv"), bounds, target, outer, outer_attrs)
     for number, (row, rows, column, columns) in enumerate(_left_over(problem, block, full), 1):
         depth = problem.depth
-        left = product.extracted(f"{name}_ta{number}", product.left, (row, 0), (rows, depth), MemorySpace.Left)
-        right = product.extracted(f"{name}_tb{number}", product.right, (0, column), (depth, columns), MemorySpace.Right)
+        left = product.extracted(
+            f"{name}_ta{number}", product.left, (row, 0), (rows, depth), MemorySpace.Left
+        )
+        right = product.extracted(
+            f"{name}_tb{number}", product.right, (0, column), (depth, columns), MemorySpace.Right
+        )
         bias = None if product.bias is None else product.bias_block(f"{name}_tbias{number}", column, columns)
-        value = product.block(lambda part, at=number: f"{name}_t{part}{at}", left, right, bias)  # type: ignore[misc]
+        value = product.multiplied(f"{name}_tc{number}", left, right, bias)
         target = sink(f"{base}_t{number}", target, value, row, column)
     return target
 
 
 def _left_over(problem: Problem, block: Block, full: tuple[int, int]) -> list[tuple[int, int, int, int]]:
-    """The blocks that are not whole, with their extents: those of the last rows, then those of the last columns."""
+    """The blocks that are not whole, with their extents: of the last rows, then of the last columns."""
     rows, columns = problem.rows - full[0], problem.columns - full[1]
     found = []
     if rows:
@@ -259,7 +256,7 @@ def _left_over(problem: Problem, block: Block, full: tuple[int, int]) -> list[tu
 def sizes(value: ir.Expr) -> tuple[int, int] | None:
     """Rows and columns of a tile of constant extents that is valid as a whole; None for any other."""
     type_ = value.type
-    if not isinstance(type_, ir.TileType) or len(type_.shape) != 2:  # noqa: PLR2004
+    if not isinstance(type_, ir.TileType) or len(type_.shape) != 2:
         return None
     if type_.tile_view is not None and type_.tile_view.valid_shape:
         return None

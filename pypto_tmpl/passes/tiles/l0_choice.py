@@ -89,7 +89,9 @@ class Problem:
         if best is None:
             return None
         m, n, k = best[0]
-        holds_left = regime is Regime.Left or (regime is Regime.Output and self._held(m, n)[0] <= self._held(m, n)[1])
+        holds_left = regime is Regime.Left or (
+            regime is Regime.Output and self._held(m, n)[0] <= self._held(m, n)[1]
+        )
         return Block(m, n, k, regime, holds_left)
 
     def _best(self, regime: Regime, is_whole: bool) -> tuple[tuple[int, int, int], int] | None:
@@ -102,7 +104,7 @@ class Problem:
         return None if best is None else (best[1], int(best[0][0]))
 
     def _blocks(self, regime: Regime, is_whole: bool) -> Iterator[tuple[int, int, int]]:
-        """The blocks that fit. Of an operand that moves two fit, so that one is loaded while the other is used."""
+        """The blocks that fit. Of an operand that moves two do: one is loaded while the other is used."""
         left = self.capacity(MemorySpace.Left, self.left, 1 if regime is Regime.Left else 2)
         right = self.capacity(MemorySpace.Right, self.right, 1 if regime is Regime.Right else 2)
         step, deepest = self.step, self.depth
@@ -119,7 +121,7 @@ class Problem:
                         yield m, n, k
 
     def _bias_columns(self, m: int, n: int, k: int, regime: Regime) -> int:
-        """How many columns the bias of a block may have: as many as are on their way in turn share the table."""
+        """How many columns the bias of a block may have: those on their way at a time share the table."""
         table = self.capacity(MemorySpace.Bias, self.out)
         is_grid = k == self.depth and (m, n) != (self.rows, self.columns)
         if not is_grid:
@@ -130,7 +132,7 @@ class Problem:
         return table // 4 if held[0] <= held[1] else table // 2
 
     def _held(self, m: int, n: int) -> tuple[float, float]:
-        """The time of loading where panels of the left operand, or of the right one, stay in the outer loop."""
+        """The time of loading if panels of the left operand, or of the right one, stay in the outer loop."""
         down, across = -(-self.rows // m), -(-self.columns // n)
         left = _bytes(self.left) * self.rows * self.depth / self.backend.l0.matmul.left_rate
         right = _bytes(self.right) * self.depth * self.columns / self.backend.l0.matmul.right_rate

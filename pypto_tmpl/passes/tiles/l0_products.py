@@ -18,6 +18,9 @@ from pypto_tmpl.passes.tiles.l0_blocks import Product, sizes
 from pypto_tmpl.passes.tiles.l0_choice import Block, Problem
 from pypto_tmpl.passes.tiles.uses import Uses, call_of
 
+_CAST = "tile.cast"
+_LOAD = "tile.load"
+_STORE = "tile.store"
 _BYTE = 8
 
 
@@ -82,7 +85,7 @@ class Products:
         product = Product(self._owner, call, var.name_hint, left, right, problem, accumulator, bias)
         if places.bias is not None:
             load = self.uses.call(before.args[places.bias])
-            product.bias_load = load if load is not None and load.op.name == "tile.load" else None
+            product.bias_load = load if load is not None and load.op.name == _LOAD else None
         return product if self._may_be_split(product) else None
 
     def _may_be_split(self, product: Product) -> bool:
@@ -122,13 +125,22 @@ class Products:
     def destination(self, stmt: ir.AssignStmt) -> Destination | None:
         """Where the blocks of a product may go: to the store that alone reads it, or to products in turn."""
         users = self.uses.users(stmt.var)
-        if len(users) == 1 and (store := call_of(users[0])) is not None and store.op.name == "tile.store":
+        if len(users) == 1 and (store := call_of(users[0])) is not None and store.op.name == _STORE:
             is_plain = len(store.args) == _STORE_OPERANDS and rank_of(store.args[2]) == MATRIX
             is_it = store.args[0] is stmt.var
-            if is_plain and is_it and self.uses.are_together(stmt, users[0]) and self._is_kept(stmt, users[0]):
+            if (
+                is_plain
+                and is_it
+                and self.uses.are_together(stmt, users[0])
+                and self._is_kept(stmt, users[0])
+            ):
                 return Destination(store=users[0])
             return None
-        if len(users) == 1 and isinstance(users[0], ir.AssignStmt) and (dtype := self.scratch_dtype(users[0])):
+        if (
+            len(users) == 1
+            and isinstance(users[0], ir.AssignStmt)
+            and (dtype := self.scratch_dtype(users[0]))
+        ):
             return Destination(dtype=dtype, cast=users[0]) if self.uses.are_together(stmt, users[0]) else None
         assert isinstance(stmt.var.type, ir.TileType)
         if self._backend.requires.low_precision_mat_scratch or not self._feeds_products(stmt.var):
@@ -148,9 +160,9 @@ class Products:
         )
 
     def scratch_dtype(self, stmt: ir.AssignStmt) -> ir.DataType | None:
-        """The dtype of a conversion that comes free on the way to Mat, where only products read the result."""
+        """The dtype of a conversion that comes free on the way to Mat, if only products read the result."""
         call = call_of(stmt)
-        if call is None or call.op.name != "tile.cast" or call.kwargs["mode"] != _CAST_MODE:
+        if call is None or call.op.name != _CAST or call.kwargs["mode"] != _CAST_MODE:
             return None
         source, dtype = call.args[0].type, call.kwargs["target_type"]
         assert isinstance(source, ir.TileType) and isinstance(dtype, ir.DataType)

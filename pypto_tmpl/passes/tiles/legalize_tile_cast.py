@@ -13,6 +13,8 @@ from pypto_tmpl.passes.tiles.cast_routes import cast_route
 from pypto_tmpl.passes.tiles.recipe import Recipe
 from pypto_tmpl.rewrite import Rewriter, build
 
+_CAST = "tile.cast"
+
 
 class LegalizeTileCast(FunctionPass):
     """Make every cast of tiles one that the backend has an instruction for; each has the mode of the whole.
@@ -39,7 +41,7 @@ class _Legalize(Rewriter):
         if not isinstance(stmt, ir.AssignStmt) or not isinstance(stmt.value, ir.Call):
             return stmt
         call = stmt.value
-        if call.op.name != "tile.cast":
+        if call.op.name != _CAST:
             return stmt
         (value,) = call.args
         assert isinstance(value.type, ir.TileType)
@@ -53,6 +55,9 @@ class _Legalize(Rewriter):
             raise recipe.error(f"{what} without loss on the way")
         mode = call.kwargs["mode"]
         for station in route[:-1]:
-            cast = recipe.op("tile.cast", value, target_type=station, mode=mode)
+            cast = recipe.emit("tile.cast", value, target_type=station, mode=mode)
             value = recipe.let(f"cast_{station}", cast)
-        return [*recipe.made, build(stmt, value=recipe.op("tile.cast", value, target_type=target, mode=mode))]
+        return [
+            *recipe.made,
+            build(stmt, value=recipe.emit("tile.cast", value, target_type=target, mode=mode)),
+        ]

@@ -71,7 +71,7 @@ class _Lower(Rewriter):
         return [*made, build(stmt, value=values)]
 
     def _lowered(self, value: ir.Expr, base: str, name: str = "") -> tuple[list[ir.Stmt], ir.Expr]:
-        """The statements that go before, and what stands for ``value`` after them, in a variable if it has a name."""
+        """The statements that go before, and what stands for ``value``, in a variable if it has a name."""
         lowering = self._lowerings.get(value.op.name) if isinstance(value, ir.Call) else None
         if lowering is None or not isinstance(value, ir.Call):
             return [], value

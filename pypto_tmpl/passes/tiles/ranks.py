@@ -26,8 +26,8 @@ def column_cell(rank: ir.Expr) -> tuple[ir.Expr, int]:
 class Ranks:
     """One rank among those of a window's domain, while the statements of a collective are made.
 
-    Signals are counters: barrier g adds 1 to the cell of this rank everywhere else and waits until its own cells of
-    the others say g, so that at the end of a call the number of its barriers is taken off again.
+    Signals are counters: barrier g adds 1 to the cell of this rank everywhere else and waits until its own
+    cells of the others say g; at the end of a call the number of its barriers is taken off again.
     """
 
     recipe: Recipe
@@ -38,11 +38,11 @@ class Ranks:
 
     def enter(self, window: ir.Expr) -> None:
         """Ask how many ranks there are, and which one this is."""
-        let, op = self.recipe.let, self.recipe.op
-        context = let("ctx", op("pld.system.get_comm_ctx", window))
-        count = let("nranks", op("pld.system.nranks", context))
+        let, emit = self.recipe.let, self.recipe.emit
+        context = let("ctx", emit("pld.system.get_comm_ctx", window))
+        count = let("nranks", emit("pld.system.nranks", context))
         self.count = let("nranks_idx", ir.cast(count, ir.DataType.INDEX))
-        self.own = let("my_rank", op("pld.system.rank", context))
+        self.own = let("my_rank", emit("pld.system.rank", context))
 
     def is_other(self, rank: ir.Expr) -> ir.Expr:
         """Whether a rank is not this one."""
@@ -96,7 +96,7 @@ class Ranks:
         return result
 
     def folded(self, first: ir.Expr, step: Callable[[ir.Var, ir.Expr], ir.Expr]) -> ir.Var:
-        """What the values of the other ranks are added to, in the order of ranks; this rank's own is the first."""
+        """This rank's value combined with those of the others, in the order of ranks."""
         recipe, span = self.recipe, self.recipe.call.span
         index = ir.Var(recipe.name("peer"), ir.ScalarType(ir.DataType.INDEX), span)
         carry = ir.IterArg(recipe.name("peer_acc"), first.type, first, span)
@@ -111,7 +111,7 @@ class Ranks:
     def notify(self, what: str, peer: ir.Expr, cell: Sequence[int | ir.Expr], value: int | ir.Expr) -> None:
         """Add to a signal cell of a rank."""
         given = number(value, ir.DataType.INT32) if isinstance(value, int) else value
-        call = self.recipe.op("pld.system.notify", self.signal, peer, list(cell), given, op=0)
+        call = self.recipe.emit("pld.system.notify", self.signal, peer, list(cell), given, op=0)
         self.recipe.let(what, call)
 
     def barrier(
@@ -126,13 +126,13 @@ class Ranks:
         self.each_other(peer, lambda rank: self.notify(f"notify{what}_ret", rank, cell(self.own), 1))
 
         def wait(rank: ir.Var) -> None:
-            call = self.recipe.op("pld.system.wait", self.signal, list(cell(rank)), given, cmp=1)
+            call = self.recipe.emit("pld.system.wait", self.signal, list(cell(rank)), given, cmp=1)
             self.recipe.let(f"wait{what}_ret", call)
 
         self.each_other(source, wait)
 
     def reset(self, total: int | ir.Expr | None = None, cell: Cell = column_cell) -> None:
-        """Take what the barriers have added off the cells of this rank, so that the signal can be used again."""
+        """Take what the barriers have added off the cells of this rank: the signal can be used again."""
         less = -self.rounds if total is None else -total
 
         def take_off(rank: ir.Var) -> None:

@@ -1,4 +1,4 @@
-"""Statements that stand for one call, whose variables are numbered through a function."""
+"""Statements that stand for one call."""
 
 from __future__ import annotations
 
@@ -14,29 +14,23 @@ from pypto_tmpl.rewrite import GeneratedName, as_body, base_name
 
 
 @dataclass(slots=True)
-class Recipe:
-    """Collects statements; every variable gets the next number of ``numbers``."""
+class Making:
+    """Collects the statements that a call becomes."""
 
     function: ir.Function
-    call: ir.Call  # what the statements stand for
-    base: str
-    numbers: Iterator[int] = field(default_factory=count)
-    made: list[ir.Stmt] = field(default_factory=list)
+    call: ir.Call
+    made: list[ir.Stmt] = field(default_factory=list, kw_only=True)
 
-    def name(self, what: str) -> str:
-        """The next name, that tells what the variable is."""
-        return str(GeneratedName(base_name(self.base), "tmp", next(self.numbers), what))
-
-    def let(self, what: str, value: ir.Expr) -> ir.Var:
+    def let(self, name: str, value: ir.Expr) -> ir.Var:
         """A new variable for a value."""
-        var = ir.Var(self.name(what), value.type, self.call.span)
+        var = ir.Var(name, value.type, self.call.span)
         self.made.append(ir.AssignStmt(var, value, self.call.span))
         return var
 
-    def op(self, name: str, *operands: Any, **keywords: Any) -> ir.Call:
+    def emit(self, op: str, /, *operands: Any, **keywords: Any) -> ir.Call:
         """The call of an op; a PassError where the op does not take it."""
         try:
-            return ops.call(name, *operands, span=self.call.span, **keywords)
+            return ops.call(op, *operands, span=self.call.span, **keywords)
         except ops.OpCallError as error:
             raise self.error(str(error)) from None
 
@@ -56,3 +50,19 @@ class Recipe:
     def block(self, made: list[ir.Stmt]) -> ir.Stmt:
         """Statements as one body."""
         return as_body(made, self.call.span)
+
+
+@dataclass(slots=True)
+class Recipe(Making):
+    """Statements whose variables are numbered through a function: each gets the next of ``numbers``."""
+
+    base: str
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def name(self, what: str) -> str:
+        """The next name, that tells what the variable is."""
+        return str(GeneratedName(base_name(self.base), "tmp", next(self.numbers), what))
+
+    def let(self, what: str, value: ir.Expr) -> ir.Var:
+        """A new variable for a value, named after what it is."""
+        return Making.let(self, self.name(what), value)

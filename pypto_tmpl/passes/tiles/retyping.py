@@ -10,7 +10,7 @@ from pypto_tmpl.rewrite.rewriter import Task
 
 
 class Retyping(Rewriter):
-    """Carries have the types of their initial values, results those of carries, or of what the branch yields."""
+    """Carries have the types of their initial values, results those of carries or of what is yielded."""
 
     def __init__(self, function: ir.Function) -> None:
         super().__init__()

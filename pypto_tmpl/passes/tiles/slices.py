@@ -11,6 +11,7 @@ from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.passes.tiles.bands import MATRIX, constants, plus
 
+_SLICE = "tile.slice"
 _BLOCK = 256  # bits: vector cores read tiles in blocks of 32 bytes
 _SLICE_OPERANDS = 3
 
@@ -57,7 +58,7 @@ class Slices:
                 self._multiples[id(stmt.var)] = self.multiple(stmt.value)
                 if (value := self.constant(stmt.value)) is not None:
                     self._constants[id(stmt.var)] = value
-            elif isinstance(stmt.value, ir.Call) and stmt.value.op.name == "tile.slice":
+            elif isinstance(stmt.value, ir.Call) and stmt.value.op.name == _SLICE:
                 window = self._window(stmt.value)
                 if window is not None:
                     self.windows[id(stmt.var)] = window

@@ -1,4 +1,4 @@
-"""Sums over the depth that a program has written as a pipeline, of results that are too large for the accumulator."""
+"""Sums over the depth that are written as a pipeline, of results that the accumulator cannot hold."""
 
 from __future__ import annotations
 
@@ -17,12 +17,17 @@ from pypto_tmpl.passes.tiles.uses import Uses, call_of
 from pypto_tmpl.rewrite import Rewriter, as_body, build, substitute
 from pypto_tmpl.rewrite.rewriter import Task
 
+_CREATE = "tile.create"
+_LOAD = "tile.load"
+_MATMUL = "tile.matmul"
+_MATMUL_ACC = "tile.matmul_acc"
+_STORE = "tile.store"
 _STORE_OPERANDS = 3
 _SUM_OPERANDS = 3
 
 
 def with_output_blocks(function: ir.Function, backend: BackendFacts) -> ir.Function:
-    """The function with each of these sums computed block by block of its result, each block over the whole depth."""
+    """The function with each of these sums computed block by block of its result."""
     uses = Uses(function)
     sums = [found for stmt in statements(function.body) if (found := _sum(stmt, uses, backend)) is not None]
     if not sums:
@@ -52,14 +57,23 @@ def _sum(stmt: ir.Stmt, uses: Uses, backend: BackendFacts) -> _Sum | None:
     create = call_of(stmt)
     loop = uses.following(stmt)
     store = uses.following(loop) if loop is not None else None
-    if not isinstance(stmt, ir.AssignStmt) or create is None or create.op.name != "tile.create":
+    if not isinstance(stmt, ir.AssignStmt) or create is None or create.op.name != _CREATE:
         return None
     if not isinstance(loop, ir.ForStmt) or loop.kind is not ir.ForKind.Pipeline or store is None:
         return None
-    if len(loop.iter_args) != 1 or loop.iter_args[0].initValue is not stmt.var or len(uses.users(stmt.var)) != 1:
+    if (
+        len(loop.iter_args) != 1
+        or loop.iter_args[0].initValue is not stmt.var
+        or len(uses.users(stmt.var)) != 1
+    ):
         return None
     result, saved = loop.return_vars[0], call_of(store)
-    if saved is None or saved.op.name != "tile.store" or saved.args[0] is not result or len(uses.users(result)) != 1:
+    if (
+        saved is None
+        or saved.op.name != _STORE
+        or saved.args[0] is not result
+        or len(uses.users(result)) != 1
+    ):
         return None
     if len(saved.args) != _STORE_OPERANDS or rank_of(saved.args[2]) != MATRIX:
         return None
@@ -70,7 +84,12 @@ def _of_loop(
     create: ir.AssignStmt, loop: ir.ForStmt, store: ir.Stmt, uses: Uses, backend: BackendFacts
 ) -> _Sum | None:
     match list(flat(loop.body)):
-        case [ir.AssignStmt() as one, ir.AssignStmt() as other, ir.IfStmt() as branch, ir.YieldStmt(value=(last,))]:
+        case [
+            ir.AssignStmt() as one,
+            ir.AssignStmt() as other,
+            ir.IfStmt() as branch,
+            ir.YieldStmt(value=(last,)),
+        ]:
             pass
         case _:
             return None
@@ -80,9 +99,9 @@ def _of_loop(
     if first is None or more is None:
         return None
     product, total = first.value, more.value
-    if not isinstance(product, ir.Call) or not isinstance(total, ir.Call) or product.op.name != "tile.matmul":
+    if not isinstance(product, ir.Call) or not isinstance(total, ir.Call) or product.op.name != _MATMUL:
         return None
-    if total.op.name != "tile.matmul_acc" or len(total.args) != _SUM_OPERANDS:
+    if total.op.name != _MATMUL_ACC or len(total.args) != _SUM_OPERANDS:
         return None
     if total.args[0] is not loop.iter_args[0] or tuple(total.args[1:]) != tuple(product.args):
         return None
@@ -120,7 +139,7 @@ def _yielded(body: ir.Stmt) -> ir.AssignStmt | None:
 def _is_whole_load(stmt: ir.AssignStmt) -> bool:
     """Whether a statement loads a matrix into Mat, all of which is valid."""
     call = call_of(stmt)
-    if call is None or call.op.name != "tile.load" or rank_of(call.args[0]) != MATRIX:
+    if call is None or call.op.name != _LOAD or rank_of(call.args[0]) != MATRIX:
         return False
     is_in_mat = isinstance(call.type, ir.TileType) and call.type.memory_space is MemorySpace.Mat
     return is_in_mat and sizes(call) is not None
@@ -210,5 +229,7 @@ def _block(one: _Sum, number: int, place: tuple[int, int], made: list[ir.Stmt]) 
     body.append(ir.YieldStmt([result], span))
     total = renamed(loop.return_vars[0], new.type)
     bounds = (loop.start, loop.stop, loop.step)
-    made.append(ir.ForStmt(index, *bounds, [carry], as_body(body, span), [total], span, loop.kind, loop.attrs))
+    made.append(
+        ir.ForStmt(index, *bounds, [carry], as_body(body, span), [total], span, loop.kind, loop.attrs)
+    )
     return total
