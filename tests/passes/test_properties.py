@@ -25,6 +25,7 @@ VERIFIED = [
     "AccToGmStoreValid",
     "AtomicAddDtypeValid",
 ]
+TILES = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D NormalizedStmtStructure"
 # Required, produced and invalidated properties by the specification.
 RECORDS = {
     "InlineFunctions": ("", "InlineFunctionsEliminated", ""),
@@ -47,6 +48,15 @@ RECORDS = {
         "AivSplitValid",
     ),
     "OptimizeOrchTensors": ("SplitIncoreOrch IncoreTileOps", "SplitIncoreOrch IncoreTileOps", ""),
+    "LowerCompositeOps": ("", "", ""),
+    "FlattenTileNdTo2D": (
+        "SSAForm IncoreTileOps NormalizedStmtStructure",
+        "SSAForm TileOps2D NormalizedStmtStructure",
+        "",
+    ),
+    "LegalizeTileCast": ("", "", ""),
+    "AutoTileMatmulL0": (TILES, TILES, ""),
+    "CanonicalizeTileSlice": (TILES, TILES, ""),
     "FuseCreateAssembleToSlice": ("SplitIncoreOrch", "", ""),
 }
 

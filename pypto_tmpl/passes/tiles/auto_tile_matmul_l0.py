@@ -79,8 +79,8 @@ class _Tiling(Rewriter):
 
     def _nothing(self) -> Task:
         """What was made in another place already."""
+        yield from ()
         return []
-        yield
 
     def _product(self, stmt: ir.AssignStmt, before: ir.Call) -> Task:
         call = yield before

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import IRProperty, MemorySpace
-from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.outline.dataflow import own_reads
 from pypto_tmpl.passes.tensor_to_tile.storage import Storage
 from pypto_tmpl.passes.tiles.retyping import Retyping
 from pypto_tmpl.passes.tiles.slices import Slices, Window
-from pypto_tmpl.rewrite import Rewriter, build
+from pypto_tmpl.passes.tiles.uses import without_unused
+from pypto_tmpl.rewrite import build
 from pypto_tmpl.rewrite.rewriter import Task
 
 _EXTRACT = "tile.extract"
@@ -55,7 +53,7 @@ class CanonicalizeTileSlice(FunctionPass):
         slices = Slices(function)
         if not slices.windows:
             return function
-        return _without_unused(_Canonicalize(function, slices).rewrite(function), slices)
+        return without_unused(_Canonicalize(function, slices).rewrite(function), slices.variables)
 
 
 class _Canonicalize(Retyping):
@@ -194,31 +192,3 @@ class _Canonicalize(Retyping):
             if place > begin or self._storage.places[place].loops:
                 what = f"{value.name_hint!r}, a window of a tile that is written, does not begin at a block"
                 raise PassError(f"{what}: a copy would be needed", self._owner, where)
-
-
-def _without_unused(function: ir.Function, slices: Slices) -> ir.Function:
-    """The function without the windows that nothing reads any more."""
-    uses: Counter[int] = Counter()
-    sources: dict[int, ir.Expr] = {}
-    for stmt in statements(function.body):
-        uses.update(map(id, own_reads(stmt)))
-        if isinstance(stmt, ir.AssignStmt) and slices.of(stmt.var) is not None:
-            assert isinstance(stmt.value, ir.Call)
-            sources[id(stmt.var)] = stmt.value.args[0]
-    unused = [name for name in sources if not uses[name]]
-    for name in unused:
-        source = sources[name]
-        uses[id(source)] -= 1
-        if id(source) in sources and not uses[id(source)]:
-            unused.append(id(source))
-    return _Dropping(frozenset(unused)).rewrite(function) if unused else function
-
-
-class _Dropping(Rewriter):
-    def __init__(self, unused: frozenset[int]) -> None:
-        super().__init__()
-        self._unused = unused
-
-    def before(self, stmt: ir.Stmt) -> ir.Stmt | None:
-        is_unused = isinstance(stmt, ir.AssignStmt) and id(stmt.var) in self._unused
-        return None if is_unused else stmt

@@ -66,8 +66,8 @@ class _Flatten(Retyping):
 
     def _dropped(self) -> Task:
         """What only operands of products were is loaded there, page by page."""
+        yield from ()
         return []
-        yield
 
     def _flattened(self, stmt: ir.Stmt, before: ir.Call) -> Task:
         product = self._batches.product_stored_by(stmt)

@@ -60,12 +60,14 @@ def _accumulator_size(loop: ir.ForStmt, backend: BackendFacts, uses: Uses) -> in
     if rounds is None:
         return None
     inside = list(flat(loop.body))
-    products = [stmt for stmt in inside if (call := call_of(stmt)) is not None and call.op.name == _MATMUL]
-    if len(products) != 1 or not isinstance(products[0], ir.AssignStmt):
+    products = [
+        (stmt, call)
+        for stmt in inside
+        if isinstance(stmt, ir.AssignStmt) and (call := call_of(stmt)) and call.op.name == _MATMUL
+    ]
+    if len(products) != 1:
         return None
-    (product,) = products
-    call = call_of(product)
-    assert call is not None
+    ((product, call),) = products
     spaces = [arg.type.memory_space for arg in call.args if isinstance(arg.type, ir.TileType)]
     if spaces != [MemorySpace.Left, MemorySpace.Right] or not _moves_one(call, inside, uses):
         return None

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import MemorySpace
-from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.passes.tiles.bands import plus
 from pypto_tmpl.passes.tiles.l0_choice import Block, Problem, Regime
 from pypto_tmpl.passes.tiles.recipe import Making
@@ -48,8 +47,10 @@ class Product(Making):
         body = self.block(made)
         result = ir.Var(names[2], init.type, span)
         kind = ir.ForKind.Sequential if attrs is None else ir.ForKind.Pipeline
-        limits = [ir.ConstInt(value, ir.DataType.INDEX, span) for value in (0, *bounds)]
-        self.made.append(ir.ForStmt(loop_var, *limits, [carry], body, [result], span, kind, attrs))
+        start, stop, stride = (_index(value) for value in (0, *bounds))
+        self.made.append(
+            ir.ForStmt(loop_var, start, stop, stride, [carry], body, [result], span, kind, attrs)
+        )
         return result
 
     def extracted(
@@ -251,14 +252,3 @@ def _left_over(problem: Problem, block: Block, full: tuple[int, int]) -> list[tu
     if columns:
         found += [(row, block.m, full[1], columns) for row in range(0, full[0], block.m)]
     return found
-
-
-def sizes(value: ir.Expr) -> tuple[int, int] | None:
-    """Rows and columns of a tile of constant extents that is valid as a whole; None for any other."""
-    type_ = value.type
-    if not isinstance(type_, ir.TileType) or len(type_.shape) != 2:
-        return None
-    if type_.tile_view is not None and type_.tile_view.valid_shape:
-        return None
-    rows, columns = (constant_extent(extent) for extent in type_.shape)
-    return None if rows is None or columns is None else (rows, columns)

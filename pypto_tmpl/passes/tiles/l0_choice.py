@@ -10,6 +10,7 @@ from functools import cached_property
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import MemorySpace
+from pypto_tmpl.passes.tiles.bands import MATRIX, constants
 
 _BYTE = 8
 _BOX_BYTES = 32  # of one row of a box
@@ -169,6 +170,26 @@ class Problem:
         odd = boxes // (boxes & -boxes)
         row = max(costs.drain_row, size * n / costs.drain_rate) + costs.drain_penalty * (odd - 1)
         return -(-self.rows // m) * -(-self.columns // n) * (costs.drain_start + m * row)
+
+
+def sizes(value: ir.Expr) -> tuple[int, int] | None:
+    """Rows and columns of a tile of constant extents that is valid as a whole; None for any other."""
+    type_ = value.type
+    if not isinstance(type_, ir.TileType) or (type_.tile_view is not None and type_.tile_view.valid_shape):
+        return None
+    extents = constants(type_.shape)
+    return None if extents is None or len(extents) != MATRIX else (extents[0], extents[1])
+
+
+def problem_of(
+    left: ir.Expr, right: ir.Expr, result: ir.Expr, backend: BackendFacts, *, has_bias: bool = False
+) -> Problem | None:
+    """A product of two tiles; None where not all of them are valid as a whole, and of constant extents."""
+    rows, columns, whole = sizes(left), sizes(right), sizes(result)
+    if rows is None or columns is None or whole != (rows[0], columns[1]) or rows[1] != columns[0]:
+        return None
+    types = [value.type.dtype for value in (left, right, result) if isinstance(value.type, ir.TileType)]
+    return Problem(rows[0], columns[1], rows[1], types[0], types[1], types[2], backend, has_bias)
 
 
 def _bytes(dtype: ir.DataType) -> int:

@@ -14,8 +14,8 @@ from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.diagnostics import LOGGER
 from pypto_tmpl.passes.tensor_to_tile.storage import Storage
 from pypto_tmpl.passes.tiles.bands import MATRIX, rank_of
-from pypto_tmpl.passes.tiles.l0_blocks import Product, sizes
-from pypto_tmpl.passes.tiles.l0_choice import Block, Problem
+from pypto_tmpl.passes.tiles.l0_blocks import Product
+from pypto_tmpl.passes.tiles.l0_choice import Block, problem_of, sizes
 from pypto_tmpl.passes.tiles.uses import Uses, call_of
 
 _CAST = "tile.cast"
@@ -27,7 +27,7 @@ _BYTE = 8
 class Places(NamedTuple):
     """Where a product has its operands."""
 
-    count: int
+    operands: int
     left: int
     right: int
     bias: int | None = None
@@ -69,18 +69,16 @@ class Products:
         if places is None:
             return None
         self._refuse_too_large(call, places)
-        if len(call.args) != places.count:
+        if len(call.args) != places.operands:
             return None
         left, right = call.args[places.left], call.args[places.right]
         bias = None if places.bias is None else call.args[places.bias]
         allowed = (MemorySpace.Mat,) if bias is not None else (MemorySpace.Mat, MemorySpace.Vec)
         if _space(left) not in allowed or _space(right) is not MemorySpace.Mat:
             return None
-        rows, columns = sizes(left), sizes(right)
-        if rows is None or columns is None or rows[1] != columns[0] or sizes(call) is None:
+        problem = problem_of(left, right, call, self._backend, has_bias=bias is not None)
+        if problem is None:
             return None
-        types = [value.type.dtype for value in (left, right, call) if isinstance(value.type, ir.TileType)]
-        problem = Problem(rows[0], columns[1], rows[1], *types, self._backend, bias is not None)
         accumulator = None if places.accumulator is None else call.args[places.accumulator]
         product = Product(self._owner, call, var.name_hint, left, right, problem, accumulator, bias)
         if places.bias is not None:

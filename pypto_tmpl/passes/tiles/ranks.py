@@ -131,9 +131,9 @@ class Ranks:
 
         self.each_other(source, wait)
 
-    def reset(self, total: int | ir.Expr | None = None, cell: Cell = column_cell) -> None:
+    def reset(self, total: ir.Expr | None = None, cell: Cell = column_cell) -> None:
         """Take what the barriers have added off the cells of this rank: the signal can be used again."""
-        less = -self.rounds if total is None else -total
+        less: int | ir.Expr = -self.rounds if total is None else ir.neg(total)
 
         def take_off(rank: ir.Var) -> None:
             self.notify("epilogue_reset_ret", self.own, cell(rank), less)

@@ -49,6 +49,7 @@ class Slices:
 
     def __init__(self, function: ir.Function) -> None:
         self.windows: dict[int, Window] = {}
+        self.variables: list[ir.Var] = []
         self._constants: dict[int, int] = {}
         self._multiples: dict[int, int] = {}
         for stmt in statements(function.body):
@@ -62,6 +63,7 @@ class Slices:
                 window = self._window(stmt.value)
                 if window is not None:
                     self.windows[id(stmt.var)] = window
+                    self.variables.append(stmt.var)
 
     def of(self, value: ir.Expr) -> Window | None:
         """The window that a variable is, None for anything else."""

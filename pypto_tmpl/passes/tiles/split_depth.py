@@ -11,8 +11,7 @@ from pypto_tmpl.ir.bodies import flat, statements
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.passes.outline.dataflow import Callees, Origins
 from pypto_tmpl.passes.tiles.bands import MATRIX, plus, rank_of
-from pypto_tmpl.passes.tiles.l0_blocks import sizes
-from pypto_tmpl.passes.tiles.l0_choice import Block, Problem
+from pypto_tmpl.passes.tiles.l0_choice import Block, Problem, problem_of, sizes
 from pypto_tmpl.passes.tiles.uses import Uses, call_of
 from pypto_tmpl.rewrite import Rewriter, as_body, build, substitute
 from pypto_tmpl.rewrite.rewriter import Task
@@ -112,13 +111,11 @@ def _of_loop(
     left, right = loads[0], loads[1]
     if not all(_is_whole_load(load) for load in (left, right)):
         return None
-    rows, columns, whole = sizes(left.var), sizes(right.var), sizes(create.var)
-    if rows is None or columns is None or whole != (rows[0], columns[1]) or rows[1] != columns[0]:
+    problem = problem_of(left.var, right.var, create.var, backend)
+    if problem is None:
         return None
-    types = [var.type.dtype for var in (left.var, right.var, create.var) if isinstance(var.type, ir.TileType)]
-    problem = Problem(rows[0], columns[1], rows[1], *types, backend)
-    block = None if problem.fits_output(rows[0], columns[1]) else problem.choose(output_stays=True)
-    if block is None or rows[1] % problem.step:
+    block = None if problem.fits_output(problem.rows, problem.columns) else problem.choose(output_stays=True)
+    if block is None or problem.depth % problem.step:
         return None
     return _Sum(create, loop, (left, right), branch, first, more, store, problem, block)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from pypto_tmpl import ir
@@ -68,23 +69,27 @@ def call_of(stmt: ir.Stmt) -> ir.Call | None:
 def without_unused(function: ir.Function, candidates: Iterable[ir.Var]) -> ir.Function:
     """The function without the assignments of those of the variables that nothing reads any more."""
     names = {id(var) for var in candidates}
-    uses = Uses(function)
-    unused: set[int] = set()
-    while new := {
-        name for name in names - unused if all(_defines(stmt, unused) for stmt in uses._users.get(name, ()))
-    }:
-        unused |= new
-    return _Dropping(unused).rewrite(function) if unused else function
-
-
-def _defines(stmt: ir.Stmt, names: set[int]) -> bool:
-    return isinstance(stmt, ir.AssignStmt) and id(stmt.var) in names
+    counts: Counter[int] = Counter()
+    reads: dict[int, list[int]] = {}
+    for stmt in statements(function.body):
+        found = [id(var) for var in own_reads(stmt)]
+        counts.update(found)
+        if isinstance(stmt, ir.AssignStmt) and id(stmt.var) in names:
+            reads[id(stmt.var)] = found
+    unused = [name for name in reads if not counts[name]]
+    for name in unused:
+        for read in reads[name]:
+            counts[read] -= 1
+            if read in reads and not counts[read]:
+                unused.append(read)
+    return _Dropping(frozenset(unused)).rewrite(function) if unused else function
 
 
 class _Dropping(Rewriter):
-    def __init__(self, unused: set[int]) -> None:
+    def __init__(self, unused: frozenset[int]) -> None:
         super().__init__()
         self._unused = unused
 
     def before(self, stmt: ir.Stmt) -> ir.Stmt | None:
-        return None if _defines(stmt, self._unused) else stmt
+        is_unused = isinstance(stmt, ir.AssignStmt) and id(stmt.var) in self._unused
+        return None if is_unused else stmt
