@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pypto_tmpl.passes.base import Pass
+from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer
+from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit
+from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import InferTileMemorySpace
+from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes
@@ -24,6 +28,7 @@ from pypto_tmpl.passes.tiles.canonicalize_tile_slice import CanonicalizeTileSlic
 from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D
 from pypto_tmpl.passes.tiles.legalize_tile_cast import LegalizeTileCast
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps
+from pypto_tmpl.passes.tiles.resolve_backend_op_layouts import ResolveBackendOpLayouts
 
 PASSES: dict[str, type[Pass]] = {
     cls.__name__: cls
@@ -45,6 +50,11 @@ PASSES: dict[str, type[Pass]] = {
         LegalizeTileCast,
         CanonicalizeTileSlice,
         AutoTileMatmulL0,
+        InferTileMemorySpace,
+        InsertMxScaleAddr,
+        ResolveBackendOpLayouts,
+        InjectGMPipeBuffer,
+        StampTfreeSplit,
         FuseCreateAssembleToSlice,
     )
 }

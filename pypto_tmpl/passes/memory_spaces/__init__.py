@@ -1,0 +1,1 @@
+"""Which memory a tile lies in, and moves between the memories."""

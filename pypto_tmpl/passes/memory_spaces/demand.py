@@ -1,0 +1,50 @@
+"""In which memory space the tiles of a kernel are wanted."""
+
+from __future__ import annotations
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir import MemorySpace
+from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ops import facts
+
+_LOADED_INTO = (MemorySpace.Vec, MemorySpace.Mat)
+
+
+class Demand:
+    """The space that the ops of a body want each tile in; another one than Vec counts more than that.
+
+    What is wanted of a result that lies where its operand lies is wanted of the operand.
+    """
+
+    def __init__(self, body: ir.Stmt) -> None:
+        self._wanted: dict[int, MemorySpace] = {}
+        backwards: dict[int, ir.Expr] = {}
+        for stmt in statements(body):
+            value = stmt.value if isinstance(stmt, ir.AssignStmt) else getattr(stmt, "expr", None)
+            if isinstance(stmt, ir.AssignStmt) and (source := _lies_where(stmt.value)) is not None:
+                backwards[id(stmt.var)] = source
+            if isinstance(value, ir.Call):
+                for arg, spaces in zip(value.args, facts.of_value(value).operand_memory, strict=False):
+                    if spaces:
+                        self._note(arg, spaces[0], backwards)
+
+    def of(self, var: ir.Var) -> MemorySpace:
+        """Where a tile is made that may be made in Vec or in Mat."""
+        wanted = self._wanted.get(id(var))
+        return wanted if wanted in _LOADED_INTO else MemorySpace.Vec
+
+    def _note(self, value: ir.Expr, space: MemorySpace, backwards: dict[int, ir.Expr]) -> None:
+        found: ir.Expr | None = value
+        while found is not None:
+            before = self._wanted.get(id(found))
+            if before is space or before not in (None, MemorySpace.Vec):
+                return
+            self._wanted[id(found)] = space
+            found = backwards.get(id(found))
+
+
+def _lies_where(value: ir.Expr) -> ir.Expr | None:
+    """The tile whose space a value has."""
+    if not isinstance(value, ir.Call):
+        return value
+    return value.args[0] if facts.of_value(value).result_memory == "first_tile" and value.args else None
