@@ -14,6 +14,9 @@ from pypto_tmpl.passes.base import (
 )
 from pypto_tmpl.passes.catalogue import FACTORIES, PASSES, make_pass
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer as inject_gm_pipe_buffer
+from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder as normalize_return_order
+from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit as stamp_tfree_split
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet
 from pypto_tmpl.passes.instruments import (
     CallbackInstrument,
@@ -23,6 +26,10 @@ from pypto_tmpl.passes.instruments import (
     TimingInstrument,
     VerificationInstrument,
 )
+from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import (
+    InferTileMemorySpace as infer_tile_memory_space,
+)
+from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr as insert_mx_scale_addr
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes as outline_cluster_scopes
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes as outline_hierarchy_scopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes as outline_incore_scopes
@@ -71,6 +78,9 @@ from pypto_tmpl.passes.tiles.canonicalize_tile_slice import CanonicalizeTileSlic
 from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D as flatten_tile_nd_to_2d
 from pypto_tmpl.passes.tiles.legalize_tile_cast import LegalizeTileCast as legalize_tile_cast
 from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps as lower_composite_ops
+from pypto_tmpl.passes.tiles.resolve_backend_op_layouts import (
+    ResolveBackendOpLayouts as resolve_backend_op_layouts,
+)
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
 __all__ = [
@@ -114,18 +124,24 @@ __all__ = [
     "get_default_verify_properties",
     "get_structural_properties",
     "get_verified_properties",
+    "infer_tile_memory_space",
+    "inject_gm_pipe_buffer",
     "inline_functions",
+    "insert_mx_scale_addr",
     "make_pass",
     "make_roundtrip_instrument",
+    "normalize_return_order",
     "normalize_stmt_structure",
     "optimize_orch_tensors",
     "outline_cluster_scopes",
     "outline_hierarchy_scopes",
     "outline_incore_scopes",
+    "resolve_backend_op_layouts",
     "run_verifier",
     "runtime_kind_from_name",
     "runtime_kind_to_name",
     "simplify",
+    "stamp_tfree_split",
     "unroll_loops",
     "lower_composite_ops",
     "flatten_tile_nd_to_2d",

@@ -6,6 +6,7 @@ from typing import Any
 
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer
+from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder
 from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit
 from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import InferTileMemorySpace
 from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr
@@ -55,6 +56,7 @@ PASSES: dict[str, type[Pass]] = {
         ResolveBackendOpLayouts,
         InjectGMPipeBuffer,
         StampTfreeSplit,
+        NormalizeReturnOrder,
         FuseCreateAssembleToSlice,
     )
 }

@@ -57,6 +57,28 @@ RECORDS = {
     "LegalizeTileCast": ("", "", ""),
     "AutoTileMatmulL0": (TILES, TILES, ""),
     "CanonicalizeTileSlice": (TILES, TILES, ""),
+    "InferTileMemorySpace": (
+        "SSAForm IncoreTileOps SplitIncoreOrch NormalizedStmtStructure",
+        "SSAForm TileMemoryInferred NormalizedStmtStructure AivSplitValid AccToGmStoreValid",
+        "AivSplitValid",
+    ),
+    "InsertMxScaleAddr": (
+        "SSAForm IncoreTileOps SplitIncoreOrch NormalizedStmtStructure TileMemoryInferred",
+        "SSAForm IncoreTileOps SplitIncoreOrch NormalizedStmtStructure TileMemoryInferred",
+        "",
+    ),
+    "ResolveBackendOpLayouts": (
+        "SSAForm IncoreTileOps SplitIncoreOrch TileOps2D",
+        "SSAForm IncoreTileOps SplitIncoreOrch TileOps2D NormalizedStmtStructure",
+        "",
+    ),
+    "InjectGMPipeBuffer": (
+        "SSAForm MixedKernelExpanded NormalizedStmtStructure",
+        "SSAForm MixedKernelExpanded NormalizedStmtStructure",
+        "",
+    ),
+    "StampTfreeSplit": ("SplitIncoreOrch", "", ""),
+    "NormalizeReturnOrder": ("SplitIncoreOrch IncoreTileOps", "ReturnParamsExplicit", ""),
     "FuseCreateAssembleToSlice": ("SplitIncoreOrch", "", ""),
 }
 

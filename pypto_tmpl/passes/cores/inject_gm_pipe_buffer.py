@@ -95,7 +95,12 @@ class _Handing(Rewriter):
 
     def _created(self, span: ir.Span) -> ir.Var:
         create = ops.call(
-            "tensor.create", list(_SHAPE), dtype=DataType.FP32, layout=TensorLayout.ND, manual_dep=True, span=span
+            "tensor.create",
+            list(_SHAPE),
+            dtype=DataType.FP32,
+            layout=TensorLayout.ND,
+            manual_dep=True,
+            span=span,
         )
         buffer = ir.Var(f"{_BUFFER}_{self._count}", create.type, span)
         self._count += 1

@@ -15,7 +15,7 @@ _STAMPED = ("split", "id")
 class StampTfreeSplit(FunctionPass):
     """Give each tfree the split and the channel of the tpop whose tile it frees.
 
-    Errors: a tfree of a tile that no tpop gave, of one that came out of the other pipe, or on another channel.
+    Errors: a tfree of what no tpop gave, of what came out of the other pipe, or on another channel.
     """
 
     __slots__ = ()
@@ -36,17 +36,20 @@ class _Stamping(Rewriter):
             pop = stmt.value if isinstance(stmt.value, ir.Call) else self._popped.get(id(stmt.value))
             if pop is not None and facts.of_value(pop).pipe_end == "pop":
                 self._popped[id(stmt.var)] = pop
-        elif isinstance(stmt, ir.EvalStmt) and isinstance(stmt.expr, ir.Call):
-            if facts.of_value(stmt.expr).pipe_end == "free":
-                return build(stmt, expr=self._stamped(stmt.expr))
-        return stmt
+            return stmt
+        call = stmt.expr if isinstance(stmt, ir.EvalStmt) else None
+        if not isinstance(call, ir.Call) or facts.of_value(call).pipe_end != "free":
+            return stmt
+        return build(stmt, expr=self._stamped(call))
 
     def _stamped(self, free: ir.Call) -> ir.Call:
         tile = free.args[0]
         name = getattr(tile, "name_hint", "this value")
         pop = self._popped.get(id(tile))
         if pop is None:
-            raise PassError(f"{free.op.name}: no tpop gave {name!r}, so that there is no slot to free", self._owner, free)
+            raise PassError(
+                f"{free.op.name}: no tpop gave {name!r}, so that there is no slot to free", self._owner, free
+            )
         if facts.of_value(pop).pipe_to != facts.of_value(free).pipe_to:
             raise PassError(f"{free.op.name}: {name!r} came from {pop.op.name}", self._owner, free)
         wanted = pop.kwargs.get("id", 0)

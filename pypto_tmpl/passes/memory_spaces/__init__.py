@@ -1,1 +1,1 @@
-"""Which memory a tile lies in, and moves between the memories."""
+"""Passes that say in which memory tiles lie, and move them between memories."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import IRProperty, MemorySpace, TileLayout
-from pypto_tmpl.ir.types import implicit_tile_view
 from pypto_tmpl.ops import facts
-from pypto_tmpl.ops.typing import InferenceError, infer_type
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.memory_spaces.moved_tiles import MovedTiles, in_space, space_of
 from pypto_tmpl.passes.memory_spaces.resident import resident_parameters, with_resident_loads
 from pypto_tmpl.passes.memory_spaces.spaces import Spaces
+from pypto_tmpl.passes.retyping import with_operands
 from pypto_tmpl.passes.tensor_to_tile.lowering import BRIDGE
 from pypto_tmpl.rewrite import Rewriter, build
 from pypto_tmpl.rewrite.rewriter import Task
 
+_UNBOXED: dict[str, TileLayout] = {"blayout": TileLayout.row_major, "slayout": TileLayout.none_box}
+"""How a product is moved to the vector core, which has no boxes."""
 _BASE = frozenset(
     {
         IRProperty.SSAForm,
@@ -62,7 +64,9 @@ class InferTileMemorySpace(ProgramPass):
 def _inferred(function: ir.Function, resident: set[int]) -> ir.Function:
     for param in function.params:
         if isinstance(param.type, ir.TileType):
-            what = f"the parameter {param.name_hint!r} is a tile: kernels take tensors, and load tiles of them"
+            what = (
+                f"the parameter {param.name_hint!r} is a tile: kernels take tensors, and load tiles of them"
+            )
             raise PassError(what, function, param)
     function = with_resident_loads(function, resident)
     spaces = Spaces(function)
@@ -80,12 +84,12 @@ class _Placing(Rewriter):
         super().__init__()
         self._owner = function
         self._spaces = spaces
-        self._moved: list[dict[tuple[int, MemorySpace], ir.Var]] = [{}]
+        self._moved = MovedTiles()
 
     def body(self, body: ir.Stmt) -> Task:
-        self._moved.append({})
+        self._moved.enter()
         new = yield super().body(body)
-        self._moved.pop()
+        self._moved.leave()
         return new
 
     def rewriting(self, stmt: ir.Stmt) -> Task | None:
@@ -98,19 +102,23 @@ class _Placing(Rewriter):
     def _assigned(self, stmt: ir.AssignStmt, before: ir.Call) -> Task:
         call = yield before
         type_ = yield stmt.var.type
-        moves, call = self._with_moves(before, call)
+        moves, call = self._with_moves(call, before)
         if isinstance(type_, ir.TileType):
             space = self._spaces.of(stmt.var)
-            call = build(call, type=_in_space(self._result_type(before, call), space), kwargs=_placed(call, space))
+            if any(old.type != new.type for old, new in zip(before.args, call.args, strict=True)):
+                call = with_operands(call, call.args, self._owner)
+            call = build(call, type=in_space(call.type, space), kwargs=_asking_for(space, call.kwargs))
             type_ = call.type
         var = build(stmt.var, type=type_)
         self.bind(stmt.var, var)
+        self._moved.note(var, call)
         return [*moves, build(stmt, var=var, value=call)]
 
     def _renamed(self, stmt: ir.AssignStmt) -> Task:
         value = yield stmt.value
         var = build(stmt.var, type=value.type)
         self.bind(stmt.var, var)
+        self._moved.note(var, value)
         return [build(stmt, var=var, value=value)]
 
     def statement(self, stmt: ir.Stmt) -> list[ir.Stmt]:
@@ -124,89 +132,53 @@ class _Placing(Rewriter):
         if not isinstance(typed.type, ir.TileType):
             return typed
         space = self._spaces.of(old)
-        type_ = _in_space(typed.type, space)
+        type_ = in_space(typed.type, space)
         if not isinstance(typed, ir.IterArg):
             return build(typed, type=type_)
-        return build(typed, type=type_, initValue=self._started(typed, space))
+        start = typed.initValue
+        if isinstance(start, ir.Var) and space is not None and space_of(start) is not space:
+            moved, move = self._move(start, space, start.span)
+            self.emit(move)
+            start = moved
+        return build(typed, type=type_, initValue=start)
 
-    def _started(self, carry: ir.IterArg, space: MemorySpace | None) -> ir.Expr:
-        """What a carry begins with, in its space."""
-        start = carry.initValue
-        lies = _space_of(start)
-        if space is None or lies is space:
-            return start
-        if space is MemorySpace.Acc or not isinstance(start, ir.Var):
-            what = (
-                f"the carry {carry.name_hint!r} begins with a tile in {lies.name if lies else 'no memory'} and"
-                f" goes on in {space.name}: nothing is moved there, begin with tile.create or a product"
-            )
-            raise PassError(what, self._owner, carry)
-        move = _move_to(start, space)
-        moved = ir.Var(f"{start.name_hint}_{space.name}", move.type, start.span)
-        self.emit(ir.AssignStmt(moved, move, start.span))
-        return moved
-
-    def _with_moves(self, before: ir.Call, call: ir.Call) -> tuple[list[ir.Stmt], ir.Call]:
+    def _with_moves(self, call: ir.Call, before: ir.Call) -> tuple[list[ir.Stmt], ir.Call]:
         """A call with its operands where its op takes them, after the moves that bring them there."""
+        known = facts.of_value(before)
         moves: list[ir.Stmt] = []
         args = list(call.args)
-        for place, spaces in enumerate(facts.of_value(before).operand_memory):
-            if not spaces or place >= len(args):
+        for place, spaces in enumerate(known.operand_memory[: len(args)]):
+            arg, lies = args[place], space_of(args[place])
+            if not spaces or not isinstance(arg, ir.Var) or lies is None or lies in spaces:
                 continue
-            arg, lies = args[place], _space_of(args[place])
-            if type(arg) is not ir.Var or lies is None or lies in spaces:
-                continue  # what a loop carries stays where it is
-            key = (id(arg), spaces[0])
-            if key not in self._moved[-1]:
-                move = _move_to(arg, spaces[0], call.span)
-                self._moved[-1][key] = ir.Var(f"{arg.name_hint}_{spaces[0].name}", move.type, call.span)
-                moves.append(ir.AssignStmt(self._moved[-1][key], move, call.span))
-            args[place] = self._moved[-1][key]
+            moved = self._moved.get(arg, spaces[0])
+            if moved is None:
+                moved, move = self._move(arg, spaces[0], call.span)
+                self._moved.add(arg, moved)
+                moves.append(move)
+            args[place] = moved
+        self._moved.forget_written(call)
         kept = call.attrs.without(BRIDGE) if BRIDGE in call.attrs else call.attrs
         return moves, build(call, args=args, attrs=kept)
 
-    def _result_type(self, before: ir.Call, call: ir.Call) -> ir.Type:
-        """What a call gives: as it said, unless its operands are of other types now."""
-        if all(old.type == new.type for old, new in zip(before.args, call.args, strict=True)):
-            return call.type
-        entry = ops.load_table().get(call.op.name)
-        try:
-            return infer_type(entry, call.args, call.kwargs) if entry is not None else call.type
-        except InferenceError:
-            return call.type
+    def _move(self, tile: ir.Var, space: MemorySpace, span: ir.Span) -> tuple[ir.Var, ir.Stmt]:
+        """A tile in another space, and the statement that moves it there."""
+        lies = space_of(tile)
+        if space is MemorySpace.Acc:
+            name = lies.name if lies is not None else "no memory"
+            what = (
+                f"{tile.name_hint!r} lies in {name} and is accumulated in {space.name}, into which nothing is"
+                " moved: begin with a product, or with a buffer of tile.create"
+            )
+            raise PassError(what, self._owner, tile)
+        layout = _UNBOXED if lies is MemorySpace.Acc and space is MemorySpace.Vec else {}
+        move = ops.call("tile.move", tile, target_memory=space, span=span, **layout)
+        moved = ir.Var(f"{tile.name_hint}_{space.name}", move.type, span)
+        return moved, ir.AssignStmt(moved, move, span)
 
 
-def _space_of(value: ir.Expr) -> MemorySpace | None:
-    return value.type.memory_space if isinstance(value.type, ir.TileType) else None
-
-
-def _move_to(tile: ir.Var, space: MemorySpace, span: ir.Span | None = None) -> ir.Call:
-    where = tile.span if span is None else span
-    if _space_of(tile) is MemorySpace.Acc and space is MemorySpace.Vec:
-        return ops.call(
-            "tile.move",
-            tile,
-            target_memory=space,
-            blayout=TileLayout.row_major,
-            slayout=TileLayout.none_box,
-            span=where,
-        )
-    return ops.call("tile.move", tile, target_memory=space, span=where)
-
-
-def _placed(call: ir.Call, space: MemorySpace | None) -> ir.AttrMap:
+def _asking_for(space: MemorySpace | None, keywords: ir.AttrMap) -> ir.AttrMap:
     """The keywords of a call whose result lies in ``space``."""
-    asked = call.kwargs.get("target_memory")
-    return call.kwargs if asked is None or space is None or asked is space else call.kwargs.with_(target_memory=space)
-
-
-def _in_space(type_: ir.Type, space: MemorySpace | None) -> ir.Type:
-    """A tile in a memory space; in another one than before it lies as tiles lie there by themselves."""
-    if not isinstance(type_, ir.TileType) or type_.memory_space is space or space is None:
-        return type_
-    valid = type_.tile_view.valid_shape if type_.tile_view is not None else ()
-    view = None
-    if valid:
-        implied = implicit_tile_view(type_.shape, space)
-        view = build(implied, valid_shape=valid)
-    return ir.TileType(type_.shape, type_.dtype, None, view, space)
+    asked = keywords.get("target_memory")
+    is_said = asked is None or space is None or asked is space
+    return keywords if is_said else keywords.with_(target_memory=space)

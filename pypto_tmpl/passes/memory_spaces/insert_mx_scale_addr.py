@@ -66,7 +66,9 @@ class _Binding(Rewriter):
     def _check_backend(self, call: ir.Call) -> None:
         backend = self._backend
         if backend is not None and any(backend.layout(space) is None for space in _SCALES):
-            what = f"the backend {backend.name} has no memory for scales, so that it cannot multiply with them"
+            what = (
+                f"the backend {backend.name} has no memory for scales, so that it cannot multiply with them"
+            )
             raise PassError(f"{call.op.name}: {what}", self._owner, call)
 
 

@@ -1,6 +1,6 @@
-"""Loads into Mat that give the same panel in all rounds of a loop: they leave it, moves to the matrix unit with them.
+"""Loads into Mat that give the same panel in all rounds of a loop leave it, with the move to the matrix unit.
 
-Only what another kernel of the same orchestration made is kept so: it is small, and nothing changes it meanwhile.
+So it is with what the orchestration made for its kernels: nothing else knows of it, and nothing changes it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Calls = dict[str, list[tuple[ir.Function, ir.Call | ir.Submit]]]
 
 
 def resident_parameters(program: ir.Program) -> dict[str, set[int]]:
-    """Parameters (ids) by kernel that are, at every call, a tensor which the orchestration made for kernels."""
+    """Parameters (ids) by kernel that are, at every call, a tensor which the orchestration created."""
     kernels = {function.name: function for function in program.functions.values() if _loads_panels(function)}
     if not kernels:
         return {}
@@ -33,7 +33,11 @@ def resident_parameters(program: ir.Program) -> dict[str, set[int]]:
     for name, kernel in kernels.items():
         inputs = {place for place, way in enumerate(kernel.param_directions) if way is ParamDirection.In}
         for caller, call in calls.get(name, []):
-            if caller.name in calls or caller.func_type is not FunctionType.Orchestration or isinstance(call, ir.Submit):
+            if (
+                caller.name in calls
+                or caller.func_type is not FunctionType.Orchestration
+                or isinstance(call, ir.Submit)
+            ):
                 inputs.clear()
             elif inputs:
                 own = made.setdefault(caller.name, _Made(caller, callees))
@@ -120,7 +124,11 @@ class _Hoisting(Rewriter):
     def _stays(self, stmt: ir.AssignStmt, bound: set[int]) -> bool:
         """Whether it loads a panel of a resident parameter that does not depend on the round."""
         call = stmt.value
-        if not isinstance(call, ir.Call) or not _is_panel_load(stmt) or id(call.args[0]) not in self._resident:
+        if (
+            not isinstance(call, ir.Call)
+            or not _is_panel_load(stmt)
+            or id(call.args[0]) not in self._resident
+        ):
             return False
         return all(id(var) not in bound for var in used_variables(call))
 

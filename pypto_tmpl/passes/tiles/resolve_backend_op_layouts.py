@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pypto_tmpl import ir, ops
+from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import IRProperty, TileLayout
 from pypto_tmpl.ir.extents import constant_extent
-from pypto_tmpl.ops.typing import infer_type
 from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.retyping import with_operands
 from pypto_tmpl.rewrite import GeneratedName, Rewriter, base_name, build
 
 _BASE = frozenset(
@@ -18,10 +17,10 @@ _BASE = frozenset(
 
 
 class ResolveBackendOpLayouts(FunctionPass):
-    """Bring operands that lie column by column to lie row by row, for the ops that need it, and results back.
+    """Have operands lie row by row for the ops that need it, and results as they were declared.
 
-    A column of N elements is a row of N in the same bytes: where all operands are such columns, the op works on
-    rows. Other tiles are moved. Without a backend nothing is needed.
+    A column of N elements is a row of N in the same bytes: where all operands are such columns, the op works
+    on rows. Other tiles are moved. Without a backend nothing is needed.
     """
 
     __slots__ = ()
@@ -32,29 +31,29 @@ class ResolveBackendOpLayouts(FunctionPass):
         backend = context.backend
         if backend is None or not ir.is_incore_type(function.func_type):
             return function
-        return _Repairing(backend.needs_row_major).rewrite(function)
+        return _Repairing(function, backend).rewrite(function)
 
 
 class _Repairing(Rewriter):
-    def __init__(self, needs_row_major: Callable[[ir.Op], bool]) -> None:
+    def __init__(self, function: ir.Function, backend: BackendFacts) -> None:
         super().__init__()
-        self._needs_row_major = needs_row_major
+        self._owner = function
+        self._backend = backend
         self._count = 0
 
     def statement(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         call = stmt.value if isinstance(stmt, ir.AssignStmt) else getattr(stmt, "expr", None)
-        if not isinstance(call, ir.Call) or not self._needs_row_major(call.op):
+        if not isinstance(call, ir.Call) or not self._backend.needs_row_major(call.op):
             return [stmt]
         wrong = [place for place, arg in enumerate(call.args) if not _is_row_major(arg.type)]
         if not wrong:
             return [stmt]
-        entry = ops.load_table()[call.op.name]
-        as_rows = _works_on_columns(call, entry)
+        as_rows = _works_on_columns(call)
         args, made = list(call.args), list[ir.Stmt]()
         for place in wrong:
             value = _row_major(args[place], as_rows, call.span)
             args[place] = self._let(stmt, made, f"rm_a{place}", f"row_major_arg{place}", value)
-        fixed = ir.Call(call.op, args, call.kwargs, None, infer_type(entry, args, call.kwargs), call.span)
+        fixed = with_operands(build(call, attrs=ir.AttrMap()), args, self._owner)
         if not isinstance(stmt, ir.AssignStmt):
             return [*made, build(stmt, expr=fixed)]
         if _is_row_major(stmt.var.type):
@@ -76,7 +75,9 @@ class _Repairing(Rewriter):
 
 def _is_row_major(type_: ir.Type) -> bool:
     """Whether it is no tile that lies column by column."""
-    return not isinstance(type_, ir.TileType) or type_.get_effective_tile_view().blayout is TileLayout.row_major
+    return (
+        not isinstance(type_, ir.TileType) or type_.get_effective_tile_view().blayout is TileLayout.row_major
+    )
 
 
 def _column_height(type_: ir.Type) -> int | None:
@@ -86,11 +87,12 @@ def _column_height(type_: ir.Type) -> int | None:
     return constant_extent(type_.shape[0])
 
 
-def _works_on_columns(call: ir.Call, entry: ops.OpEntry) -> bool:
+def _works_on_columns(call: ir.Call) -> bool:
     """Whether the op may work on rows instead: all it computes from and with are columns of the same height.
 
     A column that lies row by row, or a result of another shape (a packed mask), would not go along.
     """
+    entry = ops.load_table()[call.op.name]
     counting = [
         arg.type
         for arg, operand in zip(call.args, entry.operands, strict=False)
