@@ -34,6 +34,8 @@ class InjectGMPipeBuffer(ProgramPass):
         if backend is None or not backend.requires.gm_pipe_buffer:
             return program
         params = _parameters(program)
+        if not params:
+            return program
         functions = [_Handing(function, params).rewrite(function) for function in program.functions.values()]
         return build(program, functions=[_with_param(function, params) for function in functions])
 

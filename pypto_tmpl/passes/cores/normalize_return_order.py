@@ -57,18 +57,18 @@ def _with_parameters(function: ir.Function, returned: ReturnedParameters) -> ir.
     stmt = first_return(function)
     if stmt is None or not (ir.is_incore_type(function.func_type) or function.func_type in _WRAPPERS):
         return function
-    values = returned_values(stmt, Versions(function, returned))
-    return _Returning(stmt, values).rewrite(function)
+    new = build(stmt, value=returned_values(stmt, Versions(function, returned)))
+    return function if new is stmt else _Returning(stmt, new).rewrite(function)
 
 
 class _Returning(Rewriter):
-    def __init__(self, stmt: ir.ReturnStmt, values: tuple[ir.Expr, ...]) -> None:
+    def __init__(self, old: ir.ReturnStmt, new: ir.ReturnStmt) -> None:
         super().__init__()
-        self._stmt = stmt
-        self._values = values
+        self._old = old
+        self._new = new
 
     def before(self, stmt: ir.Stmt) -> ir.Stmt:
-        return build(self._stmt, value=self._values) if stmt is self._stmt else stmt
+        return self._new if stmt is self._old else stmt
 
 
 def _order(function: ir.Function) -> Order | None:

@@ -6,8 +6,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts
-
-_LOADED_INTO = (MemorySpace.Vec, MemorySpace.Mat)
+from pypto_tmpl.ops.op_facts import OpFacts
 
 
 class Demand:
@@ -28,10 +27,10 @@ class Demand:
                     if spaces:
                         self._note(arg, spaces[0], backwards)
 
-    def of(self, var: ir.Var) -> MemorySpace:
-        """Where a tile is made that may be made in Vec or in Mat."""
-        wanted = self._wanted.get(id(var))
-        return wanted if wanted in _LOADED_INTO else MemorySpace.Vec
+    def of(self, var: ir.Var, known: OpFacts) -> MemorySpace:
+        """Where a tile is made that does not say so; what is loaded for the matrix unit passes through Mat."""
+        wanted = self._wanted.get(id(var), MemorySpace.Vec)
+        return MemorySpace.Mat if known.has("loads") and wanted is not MemorySpace.Vec else wanted
 
     def _note(self, value: ir.Expr, space: MemorySpace, backwards: dict[int, ir.Expr]) -> None:
         found: ir.Expr | None = value

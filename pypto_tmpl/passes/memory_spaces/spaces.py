@@ -73,7 +73,7 @@ class Spaces:
             return
         if known.has("allocates"):
             self._buffers.add(id(var))
-        self._set(var, _stated(value, known.result_memory) or self.of(var) or demand.of(var))
+        self._set(var, _stated(value, known.result_memory) or self.of(var) or demand.of(var, known))
 
     def _note_same(self, var: ir.Var, source: ir.Expr) -> None:
         """``var`` lies where ``source`` does."""
