@@ -28,7 +28,7 @@ class Demand:
                         self._note(arg, spaces[0], backwards)
 
     def of(self, var: ir.Var, known: OpFacts) -> MemorySpace:
-        """Where a tile is made that does not say so; what is loaded for the matrix unit passes through Mat."""
+        """Where a tile is made that does not say so; what the matrix unit loads passes through Mat."""
         wanted = self._wanted.get(id(var), MemorySpace.Vec)
         return MemorySpace.Mat if known.has("loads") and wanted is not MemorySpace.Vec else wanted
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import IRProperty, MemorySpace, TileLayout
+from pypto_tmpl.ir.bodies import statements, trailing_yield
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
@@ -69,12 +72,7 @@ def _inferred(function: ir.Function, resident: set[int]) -> ir.Function:
             )
             raise PassError(what, function, param)
     function = with_resident_loads(function, resident)
-    spaces = Spaces(function)
-    for var, found in spaces.of_branches():
-        if len(found) > 1:
-            names = " and in ".join(space.name for space in found)
-            raise PassError(f"{var.name_hint!r} lies in {names}, by which branch runs", function, var)
-    return _Placing(function, spaces).rewrite(function)
+    return _Placing(function, Spaces(function)).rewrite(function)
 
 
 class _Placing(Rewriter):
@@ -85,6 +83,7 @@ class _Placing(Rewriter):
         self._owner = function
         self._spaces = spaces
         self._moved = MovedTiles()
+        self._targets = dict(_targets(function.body))
 
     def body(self, body: ir.Stmt) -> Task:
         self._moved.enter()
@@ -97,7 +96,7 @@ class _Placing(Rewriter):
             return self._assigned(stmt, stmt.value)
         if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.var.type, ir.TileType):
             return self._renamed(stmt)
-        return None
+        return self._yielding(stmt) if isinstance(stmt, ir.YieldStmt) else None
 
     def _assigned(self, stmt: ir.AssignStmt, before: ir.Call) -> Task:
         call = yield before
@@ -121,6 +120,18 @@ class _Placing(Rewriter):
         self._moved.note(var, value)
         return [build(stmt, var=var, value=value)]
 
+    def _yielding(self, stmt: ir.YieldStmt) -> Task:
+        moves: list[ir.Stmt] = []
+        values: list[ir.Expr] = []
+        targets = self._targets.get(id(stmt), ())
+        for place, before in enumerate(stmt.value):
+            value = yield before
+            space = self._spaces.of(targets[place]) if place < len(targets) else None
+            if isinstance(value, ir.Var) and space is not None and space_of(value) is not space:
+                value = self._brought(value, space, value, moves)
+            values.append(value)
+        return [*moves, build(stmt, value=values)]
+
     def statement(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         if isinstance(stmt, ir.EvalStmt) and isinstance(stmt.expr, ir.Call):
             moves, call = self._with_moves(stmt.expr, stmt.expr)
@@ -137,9 +148,9 @@ class _Placing(Rewriter):
             return build(typed, type=type_)
         start = typed.initValue
         if isinstance(start, ir.Var) and space is not None and space_of(start) is not space:
-            moved, move = self._move(start, space, start.span)
-            self.emit(move)
-            start = moved
+            moves: list[ir.Stmt] = []
+            start = self._brought(start, space, typed, moves)
+            self.emit(*moves)
         return build(typed, type=type_, initValue=start)
 
     def _with_moves(self, call: ir.Call, before: ir.Call) -> tuple[list[ir.Stmt], ir.Call]:
@@ -151,18 +162,16 @@ class _Placing(Rewriter):
             arg, lies = args[place], space_of(args[place])
             if not spaces or not isinstance(arg, ir.Var) or lies is None or lies in spaces:
                 continue
-            moved = self._moved.get(arg, spaces[0])
-            if moved is None:
-                moved, move = self._move(arg, spaces[0], call.span)
-                self._moved.add(arg, moved)
-                moves.append(move)
-            args[place] = moved
+            args[place] = self._brought(arg, spaces[0], call, moves)
         self._moved.forget_written(call)
         kept = call.attrs.without(BRIDGE) if BRIDGE in call.attrs else call.attrs
         return moves, build(call, args=args, attrs=kept)
 
-    def _move(self, tile: ir.Var, space: MemorySpace, span: ir.Span) -> tuple[ir.Var, ir.Stmt]:
-        """A tile in another space, and the statement that moves it there."""
+    def _brought(self, tile: ir.Var, space: MemorySpace, at: ir.Expr, moves: list[ir.Stmt]) -> ir.Var:
+        """A tile in another space, for what needs it there; ``moves`` gets the statement that moves it."""
+        known = self._moved.get(tile, space)
+        if known is not None:
+            return known
         lies = space_of(tile)
         if space is MemorySpace.Acc:
             name = lies.name if lies is not None else "no memory"
@@ -170,11 +179,30 @@ class _Placing(Rewriter):
                 f"{tile.name_hint!r} lies in {name} and is accumulated in {space.name}, into which nothing is"
                 " moved: begin with a product, or with a buffer of tile.create"
             )
-            raise PassError(what, self._owner, tile)
+            raise PassError(what, self._owner, at)
         layout = _UNBOXED if lies is MemorySpace.Acc and space is MemorySpace.Vec else {}
-        move = ops.call("tile.move", tile, target_memory=space, span=span, **layout)
-        moved = ir.Var(f"{tile.name_hint}_{space.name}", move.type, span)
-        return moved, ir.AssignStmt(moved, move, span)
+        move = ops.call("tile.move", tile, target_memory=space, span=at.span, **layout)
+        moved = ir.Var(f"{tile.name_hint}_{space.name}", move.type, at.span)
+        moves.append(ir.AssignStmt(moved, move, at.span))
+        self._moved.add(tile, moved)
+        return moved
+
+
+def _targets(body: ir.Stmt) -> Iterator[tuple[int, tuple[ir.Var, ...]]]:
+    """What the yields (ids) of loops and branches give their values to."""
+    for stmt in statements(body):
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            sides, variables = [stmt.body], stmt.iter_args
+        elif isinstance(stmt, ir.IfStmt):
+            sides, variables = (
+                [stmt.then_body, *([stmt.else_body] if stmt.else_body else [])],
+                stmt.return_vars,
+            )
+        else:
+            continue
+        for side in sides:
+            if (last := trailing_yield(side)) is not None:
+                yield id(last), variables
 
 
 def _asking_for(space: MemorySpace | None, keywords: ir.AttrMap) -> ir.AttrMap:
