@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import IRProperty, MemorySpace, TileLayout
-from pypto_tmpl.ir.bodies import statements, trailing_yield
+from pypto_tmpl.ir.bodies import parts, statements, trailing_yield
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
@@ -18,7 +19,7 @@ from pypto_tmpl.passes.tensor_to_tile.lowering import BRIDGE
 from pypto_tmpl.rewrite import Rewriter, build
 from pypto_tmpl.rewrite.rewriter import Task
 
-_UNBOXED: dict[str, TileLayout] = {"blayout": TileLayout.row_major, "slayout": TileLayout.none_box}
+_UNBOXED: dict[str, Any] = {"blayout": TileLayout.row_major, "slayout": TileLayout.none_box}
 """How a product is moved to the vector core, which has no boxes."""
 _BASE = frozenset(
     {
@@ -191,16 +192,12 @@ class _Placing(Rewriter):
 def _targets(body: ir.Stmt) -> Iterator[tuple[int, tuple[ir.Var, ...]]]:
     """What the yields (ids) of loops and branches give their values to."""
     for stmt in statements(body):
+        variables: tuple[ir.Var, ...] = ()
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
-            sides, variables = [stmt.body], stmt.iter_args
+            variables = stmt.iter_args
         elif isinstance(stmt, ir.IfStmt):
-            sides, variables = (
-                [stmt.then_body, *([stmt.else_body] if stmt.else_body else [])],
-                stmt.return_vars,
-            )
-        else:
-            continue
-        for side in sides:
+            variables = stmt.return_vars
+        for side in parts(stmt) if variables else ():
             if (last := trailing_yield(side)) is not None:
                 yield id(last), variables
 

@@ -59,8 +59,9 @@ class _Binding(Rewriter):
             scale = args[place]
             if isinstance(scale, ir.Var) and id(scale) not in self._bound:
                 bind = ops.call(_BIND, scale, args[place - 1], span=call.span)
-                args[place] = ir.Var(f"{scale.name_hint}_bound", bind.type, call.span)
-                made.append(ir.AssignStmt(args[place], bind, call.span))
+                bound = ir.Var(f"{scale.name_hint}_bound", bind.type, call.span)
+                made.append(ir.AssignStmt(bound, bind, call.span))
+                args[place] = bound
         return [*made, build(stmt, value=build(call, args=args))]
 
     def _check_backend(self, call: ir.Call) -> None:

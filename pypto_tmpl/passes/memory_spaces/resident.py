@@ -104,33 +104,31 @@ class _Hoisting(Rewriter):
         if not isinstance(stmt, ir.ForStmt) or not _runs(stmt):
             return [stmt]
         inside = list(flat(stmt.body))
+        loads = [
+            inner for inner in inside if isinstance(inner, ir.AssignStmt) and self._is_of_resident(inner)
+        ]
+        if not loads:
+            return [stmt]
         bound = all_definitions(stmt.body) | {id(var) for var in definitions(stmt)}
+        wanted = _wanted(inside)
         before: list[ir.Stmt] = []
-        moved: dict[int, tuple[MemorySpace, ir.Var]] = {}
-        for load in inside:
-            if not isinstance(load, ir.AssignStmt) or not self._stays(load, bound):
-                continue
-            spaces = list(_wanted(load.var, inside))
-            if len(spaces) == self._reads[id(load.var)] and len(set(spaces)) == 1:
+        moved: dict[int, ir.Var] = {}
+        for load in loads:
+            spaces = wanted.get(id(load.var), [])
+            is_only_moved = len(spaces) == self._reads[id(load.var)] and len(set(spaces)) == 1
+            if is_only_moved and all(id(var) not in bound for var in used_variables(load.value)):
                 move = ops.call("tile.move", load.var, target_memory=spaces[0], span=load.span)
                 tile = ir.Var(f"{load.var.name_hint}_{spaces[0].name}", move.type, load.span)
                 before += [load, ir.AssignStmt(tile, move, load.span)]
-                moved[id(load.var)] = spaces[0], tile
-        if not before:
-            return [stmt]
-        kept = [_with_moved(other, moved) for other in inside if not any(other is load for load in before)]
-        return [*before, build(stmt, body=as_body(kept, stmt.body.span))]
+                moved[id(load.var)] = tile
+        left = {id(load) for load in before}
+        kept = [_with_moved(inner, moved) for inner in inside if id(inner) not in left]
+        return [*before, build(stmt, body=as_body(kept, stmt.body.span))] if before else [stmt]
 
-    def _stays(self, stmt: ir.AssignStmt, bound: set[int]) -> bool:
-        """Whether it loads a panel of a resident parameter that does not depend on the round."""
+    def _is_of_resident(self, stmt: ir.AssignStmt) -> bool:
+        """Whether it loads a panel of a resident parameter."""
         call = stmt.value
-        if (
-            not isinstance(call, ir.Call)
-            or not _is_panel_load(stmt)
-            or id(call.args[0]) not in self._resident
-        ):
-            return False
-        return all(id(var) not in bound for var in used_variables(call))
+        return _is_panel_load(stmt) and isinstance(call, ir.Call) and id(call.args[0]) in self._resident
 
 
 def _runs(loop: ir.ForStmt) -> bool:
@@ -141,18 +139,20 @@ def _runs(loop: ir.ForStmt) -> bool:
     return start < stop if step > 0 else start > stop
 
 
-def _wanted(tile: ir.Var, body: list[ir.Stmt]) -> Iterator[MemorySpace]:
-    """The spaces into which calls that always run move a tile, one by one."""
+def _wanted(body: list[ir.Stmt]) -> dict[int, list[MemorySpace]]:
+    """The spaces into which calls that always run move each tile of Mat, one by one."""
+    found: dict[int, list[MemorySpace]] = {}
     for stmt in body:
-        value = stmt.value if isinstance(stmt, ir.AssignStmt) else getattr(stmt, "expr", None)
+        value = stmt.value if isinstance(stmt, ir.AssignStmt) else None
         if isinstance(value, ir.Call):
             for arg, spaces in zip(value.args, facts.of_value(value).operand_memory, strict=False):
-                if arg is tile and spaces and MemorySpace.Mat not in spaces:
-                    yield spaces[0]
+                if spaces and MemorySpace.Mat not in spaces:
+                    found.setdefault(id(arg), []).append(spaces[0])
+    return found
 
 
-def _with_moved(stmt: ir.Stmt, moved: dict[int, tuple[MemorySpace, ir.Var]]) -> ir.Stmt:
+def _with_moved(stmt: ir.Stmt, moved: dict[int, ir.Var]) -> ir.Stmt:
     if not isinstance(stmt, ir.AssignStmt) or not isinstance(stmt.value, ir.Call):
         return stmt
-    args = [moved[id(arg)][1] if id(arg) in moved else arg for arg in stmt.value.args]
+    args = [moved.get(id(arg), arg) for arg in stmt.value.args]
     return build(stmt, value=build(stmt.value, args=args))

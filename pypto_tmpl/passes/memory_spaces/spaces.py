@@ -93,12 +93,14 @@ class Spaces:
         for var, space in (*met.values(), *self._stated):
             self._set(var, space)
         for carry, _ in self._carries:  # outer loops first: inner ones begin with what these carry
-            if id(carry) not in self._known and (space := self.of(carry.initValue)) is not None:
-                self._set(carry, space)
+            begins = self.of(carry.initValue)
+            if id(carry) not in self._known and begins is not None:
+                self._set(carry, begins)
         for carry, _ in self._carries:
-            if id(carry.initValue) in buffers and (space := self.of(carry)) is not None:
+            goes_on = self.of(carry)
+            if id(carry.initValue) in buffers and goes_on is not None:
                 buffers.discard(id(carry.initValue))
-                self._known[id(carry.initValue)] = space
+                self._known[id(carry.initValue)] = goes_on
         return {
             id(var): (var, self._meeting(var, spaces))
             for var, spaces in self._joined()
