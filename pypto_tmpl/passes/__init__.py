@@ -17,6 +17,7 @@ from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer as inject_gm_pipe_buffer
 from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder as normalize_return_order
 from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit as stamp_tfree_split
+from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel as expand_mixed_kernel
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet
 from pypto_tmpl.passes.instruments import (
     CallbackInstrument,
@@ -117,6 +118,7 @@ __all__ = [
     "create_function_pass",
     "create_program_pass",
     "ctrl_flow_transform",
+    "expand_mixed_kernel",
     "flatten_call_expr",
     "fuse_create_assemble_to_slice",
     "get_default_diagnostic_phase",

@@ -1,1 +1,1 @@
-"""Passes that divide kernels between the cores of a cluster, and what goes from core to core."""
+"""Passes that share kernels out among the cube core and the lanes of the vector cores."""

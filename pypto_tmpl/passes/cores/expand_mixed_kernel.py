@@ -1,0 +1,136 @@
+"""Kernels of the cube core and of vector cores, and groups of both."""
+
+from __future__ import annotations
+
+from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendFacts
+from pypto_tmpl.ir import FunctionType, IRProperty
+from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.ops.cores import CoreSide
+from pypto_tmpl.passes.base import PassError, ProgramPass
+from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.cores.frees import with_frees
+from pypto_tmpl.passes.cores.groups import with_members_called
+from pypto_tmpl.passes.cores.kernel import OTHER, Flows, Kernel, TensorParams, evaluated_call
+from pypto_tmpl.passes.cores.memory_order import hand_overs
+from pypto_tmpl.passes.cores.pipe_setup import TO_CUBE, TO_VECTOR, is_set_up, with_setup
+from pypto_tmpl.passes.cores.share import Reach, Share
+from pypto_tmpl.passes.cores.side_body import SideBody
+from pypto_tmpl.passes.cores.transfers import transfers_of
+from pypto_tmpl.rewrite import Rewriter, build, clone
+
+_BASE = frozenset(
+    {
+        IRProperty.SSAForm, IRProperty.SplitIncoreOrch, IRProperty.IncoreTileOps, IRProperty.TileOps2D,
+        IRProperty.TileMemoryInferred, IRProperty.NormalizedStmtStructure,
+    }
+)  # fmt: skip
+_TYPES = {CoreSide.CUBE: FunctionType.AIC, CoreSide.VECTOR: FunctionType.AIV}
+_TRANSPOSE = "tile.transpose"
+_SUFFIXES = {CoreSide.CUBE: "aic", CoreSide.VECTOR: "aiv"}
+
+
+class ExpandMixedKernel(ProgramPass):
+    """Make of each kernel one of the cube core, one of vector cores, or a group of two that hand tiles over.
+
+    A core has what runs on it, and what either can do and it needs. Where a move goes from one side to the
+    other, one core pushes the tile to a pipe and the other one pops it. What the pass cannot share out without
+    changing values is an error: a value that the other core needs and no move hands over, a load that nothing
+    makes wait for the store of the other core.
+    """
+
+    __slots__ = ()
+    requires = _BASE
+    produces = frozenset(
+        {
+            IRProperty.SSAForm, IRProperty.MixedKernelExpanded, IRProperty.NormalizedStmtStructure,
+            IRProperty.HardSyncallOccupancyValid,
+        }
+    )  # fmt: skip
+
+    def run(self, program: ir.Program, context: PassContext) -> ir.Program:
+        made: list[ir.Function] = []
+        pairs: dict[str, tuple[ir.Function, ir.Function]] = {}
+        for function in program.functions.values():
+            if function.func_type is not FunctionType.InCore:
+                made.append(function)
+                continue
+            kernel = Kernel(function)
+            if kernel.side() is not CoreSide.MIXED:
+                side = CoreSide.CUBE if kernel.side() is CoreSide.CUBE else CoreSide.VECTOR
+                attrs = function.attrs.without("split")
+                made.append(_Placed().rewrite(build(function, func_type=_TYPES[side], attrs=attrs)))
+                continue
+            if context.backend is None:
+                raise PassError("Backend type not configured: how the cores exchange tiles depends on it", function)
+            pairs[function.name] = _expanded(kernel, context.backend)
+            made.append(function)
+        return build(program, functions=with_members_called(made, pairs, context.backend))
+
+
+class _Placed(Rewriter):
+    """Without the attribute that says on which core a call has been placed: now the function says it."""
+
+    def expression(self, expr: ir.Expr) -> ir.Expr:
+        is_placed = isinstance(expr, ir.Call) and "core_placement" in expr.attrs
+        return build(expr, attrs=expr.attrs.without("core_placement")) if is_placed else expr  # type: ignore[union-attr]
+
+
+def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Function]:
+    """The functions of both sides of a mixed kernel."""
+    function = kernel.function
+    _refuse_turned_lanes(kernel)
+    transfers = transfers_of(kernel)
+    params = TensorParams(function)
+    flows = Flows(kernel, transfers)
+    tokens = hand_overs(kernel, params, transfers.values())
+    reaches = {side: Reach(kernel, flows, params, transfers, side) for side in OTHER}
+    consumers = {transfer.consumer for transfer in transfers.values()}
+    directions = (TO_VECTOR if CoreSide.VECTOR in consumers or tokens.slot_bytes else 0) | (
+        TO_CUBE if CoreSide.CUBE in consumers else 0
+    )
+    slot = max([*(transfer.slot_bytes for transfer in transfers.values()), *tokens.slot_bytes], default=0)
+    sides = []
+    for side in OTHER:
+        share = Share(kernel, params, transfers, reaches, side)
+        before, after = ({}, tokens.pushed) if side is CoreSide.CUBE else (tokens.popped, {})
+        body = SideBody(share, transfers, before, after, backend.requires.vto_c_fractal_adapt).rewrite(function.body)
+        is_vector = side is CoreSide.VECTOR
+        found = build(
+            function,
+            name=f"{function.name}_{_SUFFIXES[side]}",
+            func_type=_TYPES[side],
+            return_types=function.return_types if is_vector else (),
+            attrs=_attrs(function, backend) if is_vector else function.attrs,
+            body=body,
+        )
+        found = with_frees(found, side)
+        if directions and not is_set_up(kernel.statements):
+            found = with_setup(found, side, function, directions, slot)
+        sides.append(clone(_Placed().rewrite(found)))
+    return sides[0], sides[1]
+
+
+def _attrs(function: ir.Function, backend: BackendFacts) -> ir.AttrMap:
+    """The attributes of the vector side: without a split both lanes run it where the backend needs that."""
+    is_split = function.split is not None or "split_aiv" in function.attrs
+    if is_split or not backend.requires.no_split_dual_aiv_dispatch:
+        return function.attrs
+    return function.attrs.with_(dual_aiv_dispatch=True)
+
+
+def _refuse_turned_lanes(kernel: Kernel) -> None:
+    """A transpose would exchange the axis that the lanes share with another one."""
+    function = kernel.function
+    if function.split is None or function.attrs.get("split_aiv_region_validated"):
+        return
+    for stmt in kernel.statements:
+        call = evaluated_call(stmt)
+        if call is None or call.op.name != _TRANSPOSE or kernel.side(stmt) is not CoreSide.VECTOR:
+            continue
+        axes = {axis.value for axis in call.args[1:3] if isinstance(axis, ir.ConstInt)}
+        shape = call.args[0].type.shape if isinstance(call.args[0].type, ir.TileType) else ()
+        axis = function.split.value - 1
+        if axis in axes and len(axes) > 1 and axis < len(shape) and constant_extent(shape[axis]) != 1:
+            what = f"tile.transpose exchanges axis {axis}, along which the kernel is split over the lanes"
+            raise PassError(what, function, stmt)

@@ -1,0 +1,95 @@
+"""The body of one side of a mixed kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pypto_tmpl import ir
+from pypto_tmpl.ops.cores import CoreSide
+from pypto_tmpl.passes.cores.share import Share
+from pypto_tmpl.passes.cores.transfers import Transfer
+from pypto_tmpl.passes.structure.yields import with_yield, yielded
+from pypto_tmpl.rewrite import Rewriter, build
+
+
+class SideBody(Rewriter):
+    """Keeps what is the share of a core, and puts the ends of pipes in the place of what crosses."""
+
+    def __init__(
+        self,
+        share: Share,
+        transfers: Mapping[int, Transfer],
+        before: Mapping[int, list[ir.Stmt]],
+        after: Mapping[int, list[ir.Stmt]],
+        fractal: bool,
+    ) -> None:
+        super().__init__()
+        self._share, self._transfers, self._fractal = share, transfers, fractal
+        self._before, self._after = before, after
+        self._made: set[int] = set()
+        self._made_nodes: list[ir.Stmt] = []
+        for version, param in share.versions.items():
+            self.bind(version, param)
+
+    def before(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        if id(stmt) in self._made:
+            return [stmt]
+        found = [*self._before.get(id(stmt), ()), *self._replaced(stmt), *self._after.get(id(stmt), ())]
+        self._made_nodes += found  # alive, so that ids are not given again
+        self._made |= {id(one) for one in found if one is not stmt}
+        return found
+
+    def _replaced(self, stmt: ir.Stmt) -> Sequence[ir.Stmt]:
+        if (transfer := self._transfers.get(id(stmt))) is not None:
+            is_consumer = transfer.consumer is self._share.side
+            return transfer.popped() if is_consumer else transfer.pushed(self._fractal)
+        if isinstance(stmt, ir.YieldStmt | ir.SeqStmts):
+            return [stmt]
+        if id(stmt) not in self._share.kept:
+            return []
+        if isinstance(stmt, ir.IfStmt):
+            return [self._branch(stmt)]
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            return [self._loop(stmt)]
+        return [stmt]
+
+    def _branch(self, stmt: ir.IfStmt) -> ir.Stmt:
+        places = self._places(stmt, len(stmt.return_vars))
+        sides = [self._with_places(side, places) for side in (stmt.then_body, stmt.else_body) if side is not None]
+        else_body = sides[1] if len(sides) > 1 else None
+        results = [stmt.return_vars[place] for place in places]
+        return build(stmt, then_body=sides[0], else_body=else_body, return_vars=results)
+
+    def _loop(self, stmt: ir.ForStmt | ir.WhileStmt) -> ir.Stmt:
+        places = self._places(stmt, len(stmt.iter_args))
+        return build(
+            stmt,
+            iter_args=[stmt.iter_args[place] for place in places],
+            return_vars=[stmt.return_vars[place] for place in places],
+            body=self._with_places(stmt.body, places),
+        )
+
+    def _places(self, stmt: ir.Stmt, count: int) -> list[int]:
+        return [place for place in range(count) if (id(stmt), place) in self._share.positions]
+
+    @staticmethod
+    def _with_places(body: ir.Stmt, places: list[int]) -> ir.Stmt:
+        values = yielded(body)
+        if len(places) == len(values):
+            return body
+        return with_yield(body, [values[place] for place in places])
+
+    def statement(self, stmt: ir.Stmt) -> ir.Stmt | None:
+        is_empty_branch = isinstance(stmt, ir.IfStmt) and stmt.else_body is not None
+        if is_empty_branch and isinstance(stmt, ir.IfStmt) and _is_empty(stmt.else_body):
+            return build(stmt, else_body=None)
+        return stmt
+
+
+def _is_empty(body: ir.Stmt | None) -> bool:
+    return isinstance(body, ir.SeqStmts) and not body.stmts
+
+
+def side_of(share: Share) -> str:
+    """The ending of the name of a function of one side."""
+    return "aic" if share.side is CoreSide.CUBE else "aiv"
