@@ -113,8 +113,7 @@ def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Fu
 
 def _attrs(function: ir.Function, backend: BackendFacts) -> ir.AttrMap:
     """The attributes of the vector side: without a split both lanes run it where the backend needs that."""
-    is_split = function.split is not None or "split_aiv" in function.attrs
-    if is_split or not backend.requires.no_split_dual_aiv_dispatch:
+    if function.split is not None or not backend.requires.no_split_dual_aiv_dispatch:
         return function.attrs
     return function.attrs.with_(dual_aiv_dispatch=True)
 
