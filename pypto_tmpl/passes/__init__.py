@@ -18,6 +18,7 @@ from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer as 
 from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder as normalize_return_order
 from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit as stamp_tfree_split
 from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel as expand_mixed_kernel
+from pypto_tmpl.passes.cores.lower_auto_vector_split import LowerAutoVectorSplit as lower_auto_vector_split
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet
 from pypto_tmpl.passes.instruments import (
     CallbackInstrument,
@@ -130,6 +131,7 @@ __all__ = [
     "inject_gm_pipe_buffer",
     "inline_functions",
     "insert_mx_scale_addr",
+    "lower_auto_vector_split",
     "make_pass",
     "make_roundtrip_instrument",
     "normalize_return_order",

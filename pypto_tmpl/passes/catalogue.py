@@ -11,6 +11,7 @@ from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit
 from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import InferTileMemorySpace
 from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr
 from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel
+from pypto_tmpl.passes.cores.lower_auto_vector_split import LowerAutoVectorSplit
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes
@@ -58,6 +59,7 @@ PASSES: dict[str, type[Pass]] = {
         InjectGMPipeBuffer,
         StampTfreeSplit,
         NormalizeReturnOrder,
+        LowerAutoVectorSplit,
         ExpandMixedKernel,
         FuseCreateAssembleToSlice,
     )

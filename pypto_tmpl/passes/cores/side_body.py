@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.ops.cores import CoreSide
+from pypto_tmpl.passes.cores.replacing import Replacing
 from pypto_tmpl.passes.cores.share import Share
 from pypto_tmpl.passes.cores.transfers import Transfer
 from pypto_tmpl.passes.structure.yields import with_yield, yielded
-from pypto_tmpl.rewrite import Rewriter, build
+from pypto_tmpl.rewrite import build
 
 
-class SideBody(Rewriter):
+class SideBody(Replacing):
     """Keeps what is the share of a core, and puts the ends of pipes in the place of what crosses."""
 
     def __init__(
@@ -26,20 +26,13 @@ class SideBody(Rewriter):
         super().__init__()
         self._share, self._transfers, self._fractal = share, transfers, fractal
         self._before, self._after = before, after
-        self._made: set[int] = set()
-        self._made_nodes: list[ir.Stmt] = []
         for version, param in share.versions.items():
             self.bind(version, param)
 
-    def before(self, stmt: ir.Stmt) -> list[ir.Stmt]:
-        if id(stmt) in self._made:
-            return [stmt]
-        found = [*self._before.get(id(stmt), ()), *self._replaced(stmt), *self._after.get(id(stmt), ())]
-        self._made_nodes += found  # alive, so that ids are not given again
-        self._made |= {id(one) for one in found if one is not stmt}
-        return found
+    def replaced(self, stmt: ir.Stmt) -> Iterable[ir.Stmt]:
+        return [*self._before.get(id(stmt), ()), *self._own(stmt), *self._after.get(id(stmt), ())]
 
-    def _replaced(self, stmt: ir.Stmt) -> Sequence[ir.Stmt]:
+    def _own(self, stmt: ir.Stmt) -> Sequence[ir.Stmt]:
         if (transfer := self._transfers.get(id(stmt))) is not None:
             is_consumer = transfer.consumer is self._share.side
             return transfer.popped() if is_consumer else transfer.pushed(self._fractal)
@@ -89,7 +82,3 @@ class SideBody(Rewriter):
 def _is_empty(body: ir.Stmt | None) -> bool:
     return isinstance(body, ir.SeqStmts) and not body.stmts
 
-
-def side_of(share: Share) -> str:
-    """The ending of the name of a function of one side."""
-    return "aic" if share.side is CoreSide.CUBE else "aiv"

@@ -1,0 +1,72 @@
+"""Vector work of mixed kernels that two lanes share, written out for one lane."""
+
+from __future__ import annotations
+
+from pypto_tmpl import ir, ops
+from pypto_tmpl.ir import FunctionType, IRProperty
+from pypto_tmpl.ops.cores import CoreSide
+from pypto_tmpl.passes.base import PassError, ProgramPass
+from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.cores.kernel import Kernel
+from pypto_tmpl.passes.cores.lane import Lane
+from pypto_tmpl.passes.cores.lane_plan import LanePlan
+from pypto_tmpl.passes.cores.lane_regions import with_regions_lowered
+from pypto_tmpl.passes.cores.lane_rules import rule_of
+from pypto_tmpl.passes.cores.lane_stride import lane_stride
+from pypto_tmpl.rewrite import Names, as_body, build
+
+_BASE = frozenset(
+    {
+        IRProperty.SSAForm, IRProperty.SplitIncoreOrch, IRProperty.IncoreTileOps, IRProperty.TileOps2D,
+        IRProperty.TileMemoryInferred, IRProperty.NormalizedStmtStructure,
+    }
+)  # fmt: skip
+
+
+class LowerAutoVectorSplit(ProgramPass):
+    """Halve the tiles of the vector side of a mixed kernel with a split mode, and lower its regions of lanes.
+
+    What one lane loads, computes and stores is written with the lane's index. Where halves would not compute
+    what the whole does, for an op, a window or a reshape, the pass says so.
+    """
+
+    __slots__ = ()
+    requires = _BASE | {IRProperty.AivSplitValid}
+    produces = _BASE
+    invalidates = frozenset({IRProperty.AivSplitValid})
+
+    def run(self, program: ir.Program, context: PassContext) -> ir.Program:
+        return build(program, functions=[_lowered(function) for function in program.functions.values()])
+
+
+def _lowered(function: ir.Function) -> ir.Function:
+    if function.func_type is not FunctionType.InCore:
+        return function
+    kernel = Kernel(function)
+    if any(isinstance(stmt, ir.SplitAivScopeStmt) for stmt in kernel.statements):
+        return with_regions_lowered(kernel)
+    is_split = function.split is not None and not function.attrs.get("split_aiv")
+    return _halved(kernel) if is_split and kernel.side() is CoreSide.MIXED else function
+
+
+def _halved(kernel: Kernel) -> ir.Function:
+    function = kernel.function
+    mode = function.split
+    assert mode is not None
+    for stmt in kernel.statements:
+        if isinstance(stmt, ir.ScopeStmt):
+            raise PassError("a scope is left in a kernel that is split over the lanes", function, stmt)
+    axis = mode.value - 1
+    index, defined = lane_index(Names.of(function), function.span)
+    plan = LanePlan(kernel, Lane(function, axis, index, lane_stride(kernel, axis)), rule_of)
+    plan.follow(function.body)
+    attrs = function.attrs.without("split", "split_aiv", "dual_aiv_dispatch")
+    body = as_body([defined, plan.rewritten(function.body)], function.body.span)
+    return build(function, body=body, attrs=attrs.with_(split=mode, split_aiv=True))
+
+
+def lane_index(names: Names, span: ir.Span) -> tuple[ir.Var, ir.Stmt]:
+    """A variable for the index of the lane, and the statement that asks for it."""
+    call = ops.call("tile.get_subblock_idx", span=span)
+    index = ir.Var(names.unique("subblock_idx"), call.type, span)
+    return index, ir.AssignStmt(index, call, span)
