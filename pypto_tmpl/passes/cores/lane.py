@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pypto_tmpl import ir
+from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import DataType
 from pypto_tmpl.ir.extents import constant_extent, same_extent
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.rewrite import build
+from pypto_tmpl.rewrite import Names, build
 
 AXES = 2
 
@@ -90,3 +90,10 @@ def replaced_at(values: ir.Expr, place: int, value: ir.Expr) -> ir.MakeTuple:
     found = list(elements(values))
     found[place] = value
     return ir.MakeTuple(found, values.span)
+
+
+def lane_index(names: Names, span: ir.Span) -> tuple[ir.Var, ir.Stmt]:
+    """A variable for the index of the lane, and the statement that asks for it."""
+    call = ops.call("tile.get_subblock_idx", span=span)
+    index = ir.Var(names.unique("subblock_idx"), call.type, span)
+    return index, ir.AssignStmt(index, call, span)

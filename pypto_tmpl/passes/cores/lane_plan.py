@@ -55,12 +55,16 @@ class LanePlan:
             todo.append((stmt, False))
             todo += [(part, True) for part in reversed(parts(stmt))]
 
-    def rewritten(self, body: ir.Stmt) -> ir.Stmt:
-        """A body that was planned, for one lane."""
+    def lane_types(self) -> dict[int, ir.Type]:
+        """The types of variables (ids) that change."""
         for key in self._exact:
             for var in self._positions.get(key, (self._declared[key],)):
                 self.types[id(var)] = self.lane.type(var.type, self.axes[id(var)], var)
-        return Retyping(self.replacements, self.types).rewrite(body)
+        return self.types
+
+    def rewritten(self, body: ir.Stmt) -> ir.Stmt:
+        """A body that was planned, for one lane."""
+        return Retyping(self.replacements, self.lane_types()).rewrite(body)
 
     def error(self, what: str, stmt: ir.Stmt) -> PassError:
         """An error that names the function and the line."""

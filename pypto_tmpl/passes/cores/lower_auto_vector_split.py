@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pypto_tmpl import ir, ops
+from pypto_tmpl import ir
 from pypto_tmpl.ir import FunctionType, IRProperty
 from pypto_tmpl.ops.cores import CoreSide
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.kernel import Kernel
-from pypto_tmpl.passes.cores.lane import Lane
+from pypto_tmpl.passes.cores.lane import Lane, lane_index
 from pypto_tmpl.passes.cores.lane_plan import LanePlan
 from pypto_tmpl.passes.cores.lane_regions import with_regions_lowered
 from pypto_tmpl.passes.cores.lane_rules import rule_of
@@ -64,9 +64,3 @@ def _halved(kernel: Kernel) -> ir.Function:
     body = as_body([defined, plan.rewritten(function.body)], function.body.span)
     return build(function, body=body, attrs=attrs.with_(split=mode, split_aiv=True))
 
-
-def lane_index(names: Names, span: ir.Span) -> tuple[ir.Var, ir.Stmt]:
-    """A variable for the index of the lane, and the statement that asks for it."""
-    call = ops.call("tile.get_subblock_idx", span=span)
-    index = ir.Var(names.unique("subblock_idx"), call.type, span)
-    return index, ir.AssignStmt(index, call, span)
