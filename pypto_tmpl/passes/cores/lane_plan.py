@@ -9,6 +9,7 @@ from typing import TypeAlias
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ir.bodies import parts
+from pypto_tmpl.ir.extents import same_extents
 from pypto_tmpl.ir.types import implicit_tile_view
 from pypto_tmpl.ops import facts, load_table
 from pypto_tmpl.ops.cores import CoreSide, side_of_space
@@ -143,7 +144,7 @@ class LanePlan:
         assert isinstance(type_, ir.TileType)
         shape = ir.MakeTuple(type_.shape, stmt.span)
         valid = type_.get_effective_tile_view().valid_shape
-        extra = [] if valid == type_.shape else [ir.MakeTuple(valid, stmt.span)]
+        extra = [] if same_extents(valid, type_.shape) else [ir.MakeTuple(valid, stmt.span)]
         call = ops.call(
             "tile.slice", value, shape, ir.MakeTuple(offsets, stmt.span), *extra, span=stmt.span, result_type=type_
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.extents import constant_extent, same_extent
+from pypto_tmpl.ir.extents import constant_extent, same_extent, same_extents
 from pypto_tmpl.ops import facts, load_table, resolve_result
 from pypto_tmpl.passes.cores.lane import AXES, elements, replaced_at
 from pypto_tmpl.passes.cores.lane_plan import LanePlan, Rule
@@ -67,7 +67,7 @@ def _dimension(
         value = constant_extent(extent)
         if value == 1:
             continue
-        is_whole = not valid or all(map(same_extent, valid, extents))
+        is_whole = not valid or same_extents(valid, extents)
         if value is None or value % 2 or plan.lane.stride is not None or not is_whole:
             raise plan.error("a window of several pages cannot be halved for the lanes", stmt)
         return place
@@ -152,7 +152,8 @@ def _followed(plan: LanePlan, stmt: Stmt, before: ir.TileType, shape: Sequence[i
     new = [constant_extent(extent) for extent in shape]
     if old == new:
         return axis
-    is_whole = before.get_effective_tile_view().valid_shape == before.shape and plan.lane.stride is None
+    valid = before.get_effective_tile_view().valid_shape
+    is_whole = same_extents(valid, before.shape) and plan.lane.stride is None
     is_first = axis == 0 or old[0] == 1
     after = 1 if len(new) == AXES and new[0] == 1 else 0
     halves = (old[axis], new[after] if after < len(new) else None)

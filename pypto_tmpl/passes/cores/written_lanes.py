@@ -5,7 +5,7 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.ir import DataType
 from pypto_tmpl.ir.bodies import parts
-from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.ir.extents import constant_extent, same_extent
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
 from pypto_tmpl.passes.base import PassError
@@ -151,7 +151,7 @@ class WrittenLanes:
             raise self._error(f"{call.op.name} reads a tile of which lanes have parts of unlike extent", stmt)
         before = operand.type.get_effective_tile_view().valid_shape[self._axis]
         after = call.type.get_effective_tile_view().valid_shape[self._axis]
-        if before != after:
+        if not same_extent(before, after):
             what = f"{call.op.name} has another extent than its operand, of which lanes have parts of unlike extent"
             raise self._error(what, stmt)
         self._tell(stmt.var, cells)
