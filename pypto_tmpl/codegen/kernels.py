@@ -12,7 +12,7 @@ from pypto_tmpl.codegen.facts import BodyFacts, Launch, code_nodes
 from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.regions import is_partial_push
 from pypto_tmpl.codegen.static_regions import unbound_region_params
-from pypto_tmpl.codegen.whole_tiles import (
+from pypto_tmpl.ops.whole_tiles import (
     awaits_halving,
     is_transfer,
     pipe_id,

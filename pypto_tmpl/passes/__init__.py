@@ -19,6 +19,7 @@ from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder 
 from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit as stamp_tfree_split
 from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel as expand_mixed_kernel
 from pypto_tmpl.passes.cores.lower_auto_vector_split import LowerAutoVectorSplit as lower_auto_vector_split
+from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel as split_vector_kernel
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet
 from pypto_tmpl.passes.instruments import (
     CallbackInstrument,
@@ -146,6 +147,7 @@ __all__ = [
     "runtime_kind_to_name",
     "simplify",
     "stamp_tfree_split",
+    "split_vector_kernel",
     "unroll_loops",
     "lower_composite_ops",
     "flatten_tile_nd_to_2d",

@@ -12,6 +12,7 @@ from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import InferTileMem
 from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr
 from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel
 from pypto_tmpl.passes.cores.lower_auto_vector_split import LowerAutoVectorSplit
+from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes
@@ -61,6 +62,7 @@ PASSES: dict[str, type[Pass]] = {
         NormalizeReturnOrder,
         LowerAutoVectorSplit,
         ExpandMixedKernel,
+        SplitVectorKernel,
         FuseCreateAssembleToSlice,
     )
 }

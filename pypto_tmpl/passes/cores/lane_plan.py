@@ -34,8 +34,11 @@ class LanePlan:
     something asks for the region of one of them, which they would tell wrong.
     """
 
-    def __init__(self, kernel: Kernel, lane: Lane, rule_of: Callable[[str], Rule]) -> None:
-        self.kernel, self.lane, self._rule_of = kernel, lane, rule_of
+    def __init__(
+        self, kernel: Kernel, lane: Lane, rule_of: Callable[[str], Rule], tells_all: bool = False
+    ) -> None:
+        """``tells_all``: the types of carries and results are told right whether or not something asks."""
+        self.kernel, self.lane, self._rule_of, self._tells_all = kernel, lane, rule_of, tells_all
         self.axes: dict[int, int] = {}  # of variables that are halved: along which axis
         self.types: dict[int, ir.Type] = {}
         self.replacements: dict[int, list[ir.Stmt]] = {}
@@ -104,6 +107,8 @@ class LanePlan:
         if axis is not None:
             self.axes[id(var)] = axis
             self._declared[id(var)] = var
+            if self._tells_all:
+                self._exact.add(id(var))
 
     # Calls
 

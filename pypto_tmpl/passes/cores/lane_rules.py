@@ -23,6 +23,31 @@ def rule_of(op: str) -> Rule:
     return _RULES.get(op, _by_cells)
 
 
+def piped_rule_of(op: str) -> Rule:
+    """The rule for an op in a kernel whose pushes and pops stand already."""
+    known = facts.of(op)
+    if known.pipe_end is not None:
+        return {"pop": _pop, "push": _push, "free": _free}[known.pipe_end]
+    return rule_of(op)
+
+
+def _pop(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
+    if call.kwargs.get("split") and plan.lane.is_wide(call.type):
+        plan.become(stmt, call, call.args, plan.lane.axis)
+
+
+def _push(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
+    source = call.args[0]
+    if call.kwargs.get("split") and plan.axis(source) != plan.lane.axis:
+        name = getattr(source, "name_hint", source)
+        raise plan.error(f"{name!r} is pushed as the part of a lane, but is not halved along the split", stmt)
+    plan.ask_region(source)
+
+
+def _free(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
+    """The slot of a tile has no cells of its own."""
+
+
 def _load(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
     lane = plan.lane
     if not lane.is_wide(call.type):

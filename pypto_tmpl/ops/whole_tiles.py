@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.ir.arithmetic import constant_value
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.fact_model import PipeTarget
@@ -84,4 +83,5 @@ def awaits_halving(kernel: ir.Function, calls: Iterable[ir.Call]) -> bool:
     """Whether a vector kernel without transfers states a split and has no code of a lane's own yet."""
     attrs = kernel.attrs
     is_lane_code = bool(attrs.get("split_aiv") or attrs.get("dual_aiv_dispatch"))
-    return bool(attrs.get("split")) and not is_lane_code and not any(map(is_lane_index, calls))
+    knows_lane = any(facts.of_value(call).has("lane_index") for call in calls)
+    return bool(attrs.get("split")) and not is_lane_code and not knows_lane

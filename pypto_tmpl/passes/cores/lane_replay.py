@@ -1,0 +1,159 @@
+"""A vector kernel that is not split, on two lanes: the first does the work, the second keeps the pipes going."""
+
+from __future__ import annotations
+
+from pypto_tmpl import ir, ops
+from pypto_tmpl.ir import DataType, MemorySpace
+from pypto_tmpl.ir.bodies import flat, statements
+from pypto_tmpl.ops import facts
+from pypto_tmpl.passes.base import PassError
+from pypto_tmpl.passes.cores.kernel import Flows, Kernel, controls, evaluated_call
+from pypto_tmpl.passes.cores.lane import lane_index
+from pypto_tmpl.passes.outline.dataflow import stored_into
+from pypto_tmpl.rewrite import Names, Rewriter, as_body, build, clone
+
+_SETUPS = ("system.reserve_buffer", "system.import_peer_buffer", "system.aiv_initialize_pipe")
+_COPIES = ("tile.load", "tile.slice", "tile.transpose")
+_SET_VALID, _STORE, _NOTIFY = "tile.set_validshape", "tile.store", "pld.system.notify"
+
+
+def with_replay(function: ir.Function) -> ir.Function:
+    """The kernel with a branch for each lane.
+
+    The second lane pops, pushes and frees as the first one does, with empty tiles: it copies nothing from or to
+    global memory. What it would have to read from an empty tile to know how to go on is an error.
+    """
+    body = list(flat(function.body))
+    names = Names.of(function)
+    index, defined = lane_index(names, function.span)
+    count = next((place for place, stmt in enumerate(body) if not _is_setup(stmt)), len(body))
+    setup, work = body[:count], as_body(body[count:], function.body.span)
+    kernel = Kernel(function)
+    unknown = _unknown(kernel)
+    second = clone(_Second(kernel, unknown).rewrite(work), lambda var: names.unique(var.name_hint))
+    is_first = ir.Eq(index, ir.ConstInt(0, DataType.INDEX, function.span), DataType.BOOL, function.span)
+    branch = ir.IfStmt(is_first, work, second, [], function.span)
+    return build(function, body=as_body([defined, *setup, branch], function.body.span))
+
+
+def _is_setup(stmt: ir.Stmt) -> bool:
+    call = evaluated_call(stmt)
+    return call is not None and call.op.name in _SETUPS
+
+
+def _unknown(kernel: Kernel) -> set[int]:
+    """The scalars (ids) that are read from tiles, and what is made of them: the second lane has no such cells.
+
+    Raises PassError where they say whether, or how often, a tile crosses, or what else is read.
+    """
+    flows = Flows(kernel)
+    todo: list[ir.Var] = []
+    for stmt in kernel.statements:
+        call = evaluated_call(stmt)
+        if isinstance(stmt, ir.AssignStmt) and call is not None and isinstance(call.type, ir.ScalarType):
+            if any(isinstance(arg.type, ir.TileType) for arg in call.args):
+                todo.append(stmt.var)
+    found: set[int] = set()
+    while todo:
+        var = todo.pop()
+        if id(var) not in found and isinstance(var.type, ir.ScalarType):
+            found.add(id(var))
+            todo += flows.into[id(var)]
+    for stmt in kernel.statements:
+        _check_known(kernel, stmt, found)
+    return found
+
+
+def _check_known(kernel: Kernel, stmt: ir.Stmt, unknown: set[int]) -> None:
+    call = evaluated_call(stmt)
+    known = facts.of_value(call)
+    if call is not None and known.has("reads_element") and isinstance(call.args[0].type, ir.TensorType):
+        if any(id(node) in unknown for node in ir.walk(call.args[1])):
+            raise _error(kernel, stmt, "reads global memory at a place")
+    if any(id(var) in unknown for var in controls(stmt)):
+        crosses = any(facts.of_value(evaluated_call(inner)).pipe_end for inner in statements(stmt))
+        if crosses or isinstance(stmt, ir.WhileStmt):
+            raise _error(kernel, stmt, "goes on by a value")
+
+
+def _error(kernel: Kernel, stmt: ir.Stmt, what: str) -> PassError:
+    return PassError(
+        f"a kernel that is not split {what} that it reads from a tile: on this backend both lanes run it, and the"
+        " second one, which only keeps the pipes going, has no cells to read",
+        kernel.function,
+        stmt,
+    )
+
+
+class _Second(Rewriter):
+    """The work of the second lane."""
+
+    def __init__(self, kernel: Kernel, unknown: set[int]) -> None:
+        super().__init__()
+        self._kernel, self._unknown = kernel, unknown
+        self._carried: dict[int, ir.Var] = {}
+
+    def before(self, stmt: ir.Stmt) -> ir.Stmt | None:
+        """Without what has effects, or would write what the lane does not know."""
+        call = evaluated_call(stmt)
+        if isinstance(stmt, ir.EvalStmt) and call is not None:
+            is_effect = call.op.name in (_STORE, _NOTIFY) or self._writes_unknown(call)
+            return None if is_effect else stmt
+        for var in getattr(stmt, "return_vars", ()) if isinstance(stmt, ir.ForStmt | ir.WhileStmt) else ():
+            place = next(place for place, other in enumerate(stmt.return_vars) if other is var)  # type: ignore[attr-defined]
+            self._carried[id(var)] = stmt.iter_args[place]  # type: ignore[attr-defined]
+        return stmt
+
+    def _writes_unknown(self, call: ir.Call) -> bool:
+        known = facts.of_value(call)
+        reads = any(id(node) in self._unknown for arg in call.args for node in ir.walk(arg))
+        return known.has("writes_tensor") and reads
+
+    def statement(self, stmt: ir.Stmt) -> ir.Stmt:
+        call = evaluated_call(stmt)
+        if not isinstance(stmt, ir.AssignStmt) or call is None:
+            return stmt
+        target = stored_into(call)
+        if target is None and self._writes_unknown(call):
+            returned = facts.of_value(call).returned
+            target = call.args[returned] if returned is not None else None  # type: ignore[assignment]
+        if target is not None and isinstance(call.type, ir.TensorType):
+            self.bind(stmt.var, target)
+            return build(stmt, value=target)
+        return stmt
+
+    def expression(self, expr: ir.Expr) -> ir.Expr:
+        if not isinstance(expr, ir.Call) or not isinstance(expr.type, ir.TileType):
+            return expr
+        type_ = _empty(expr.type)
+        if expr.op.name in _COPIES:
+            return ops.call(
+                "tile.create",
+                ir.MakeTuple(expr.type.shape, expr.span),
+                span=expr.span,
+                result_type=type_,
+                dtype=expr.type.dtype,
+                target_memory=expr.type.memory_space or MemorySpace.Vec,
+            )
+        if expr.op.name == _SET_VALID:
+            zero = ir.ConstInt(0, DataType.INDEX, expr.span)
+            return build(expr, args=[expr.args[0], zero, zero], type=type_)
+        return build(expr, type=type_)
+
+    def definition(self, old: ir.Var, typed: ir.Var) -> ir.Var:
+        """A tile that a call gives is empty, a carry is what it begins as; results of branches are as they were."""
+        if isinstance(typed, ir.IterArg):
+            return ir.IterArg(typed.name_hint, typed.initValue.type, typed.initValue, typed.span)
+        carry = self._carried.get(id(old))
+        if carry is not None:
+            bound = self.bound(carry)
+            return ir.Var(typed.name_hint, (bound or carry).type, typed.span)
+        if isinstance(self._kernel.values.get(id(old)), ir.Call) and isinstance(typed.type, ir.TileType):
+            return ir.Var(typed.name_hint, _empty(typed.type), typed.span)
+        return typed
+
+
+def _empty(type_: ir.TileType) -> ir.TileType:
+    """The type of a tile of which no cell is valid."""
+    view = type_.get_effective_tile_view()
+    return build(type_, tile_view=build(view, valid_shape=(0,) * len(type_.shape)))
