@@ -23,10 +23,10 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, launches_of
 from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.codegen.shared_arguments import Naming, namings
-from pypto_tmpl.ops.whole_tiles import pipe_id
 from pypto_tmpl.ir.arithmetic import constant_value
 from pypto_tmpl.ops import OpTable
 from pypto_tmpl.ops.fact_model import PipeTarget
+from pypto_tmpl.ops.whole_tiles import pipe_id
 
 _Pipe = tuple[PipeTarget | None, int]  # where it leads, and its id
 _Window = tuple[tuple[int | None, int | None], ...]  # start and extent by axis, None where not known

@@ -12,6 +12,8 @@ from pypto_tmpl.codegen.facts import BodyFacts, Launch, code_nodes
 from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.regions import is_partial_push
 from pypto_tmpl.codegen.static_regions import unbound_region_params
+from pypto_tmpl.ops import facts as op_facts
+from pypto_tmpl.ops.fact_model import PipeTarget
 from pypto_tmpl.ops.whole_tiles import (
     awaits_halving,
     is_transfer,
@@ -19,8 +21,6 @@ from pypto_tmpl.ops.whole_tiles import (
     split_code,
     takes_whole_tiles,
 )
-from pypto_tmpl.ops import facts as op_facts
-from pypto_tmpl.ops.fact_model import PipeTarget
 
 _CORES = (ir.FunctionType.AIC, ir.FunctionType.AIV)
 

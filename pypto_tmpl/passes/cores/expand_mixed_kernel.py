@@ -34,9 +34,9 @@ class ExpandMixedKernel(ProgramPass):
     """Make of each kernel one of the cube core, one of vector cores, or a group of two that hand tiles over.
 
     A core has what runs on it, and what either can do and it needs. Where a move goes from one side to the
-    other, one core pushes the tile to a pipe and the other one pops it. What the pass cannot share out without
-    changing values is an error: a value that the other core needs and no move hands over, a load that nothing
-    makes wait for the store of the other core.
+    other, one core pushes the tile to a pipe and the other one pops it. What the pass cannot share out
+    without changing values is an error: a value that the other core needs and no move hands over, a load
+    that nothing makes wait for the store of the other core.
     """
 
     __slots__ = ()
@@ -62,7 +62,9 @@ class ExpandMixedKernel(ProgramPass):
                 made.append(_Placed().rewrite(build(function, func_type=_TYPES[side], attrs=attrs)))
                 continue
             if context.backend is None:
-                raise PassError("Backend type not configured: how the cores exchange tiles depends on it", function)
+                raise PassError(
+                    "Backend type not configured: how the cores exchange tiles depends on it", function
+                )
             pairs[function.name] = _expanded(kernel, context.backend)
             made.append(function)
         return build(program, functions=with_members_called(made, pairs, context.backend))
@@ -72,8 +74,9 @@ class _Placed(Rewriter):
     """Without the attribute that says on which core a call has been placed: now the function says it."""
 
     def expression(self, expr: ir.Expr) -> ir.Expr:
-        is_placed = isinstance(expr, ir.Call) and "core_placement" in expr.attrs
-        return build(expr, attrs=expr.attrs.without("core_placement")) if is_placed else expr  # type: ignore[union-attr]
+        if not isinstance(expr, ir.Call) or "core_placement" not in expr.attrs:
+            return expr
+        return build(expr, attrs=expr.attrs.without("core_placement"))
 
 
 def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Function]:
@@ -94,7 +97,9 @@ def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Fu
     for side in OTHER:
         share = Share(kernel, params, transfers, reaches, side)
         before, after = ({}, tokens.pushed) if side is CoreSide.CUBE else (tokens.popped, {})
-        body = SideBody(share, transfers, before, after, backend.requires.vto_c_fractal_adapt).rewrite(function.body)
+        body = SideBody(share, transfers, before, after, backend.requires.vto_c_fractal_adapt).rewrite(
+            function.body
+        )
         is_vector = side is CoreSide.VECTOR
         found = build(
             function,

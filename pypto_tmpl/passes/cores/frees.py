@@ -17,8 +17,8 @@ from pypto_tmpl.rewrite import Rewriter
 def with_frees(function: ir.Function, side: CoreSide) -> ir.Function:
     """The function with a free after the last use of each popped tile that has none.
 
-    Other names of the tile, views of it and results of loops and branches that may be it count as uses. A free
-    stands in the body of its pop, before what ends that.
+    Uses of other names of the tile count, of views, and of results of loops and branches that may be it. A
+    free stands in the body of its pop, before what ends that.
     """
     kernel = Kernel(function)
     flows = Flows(kernel)
@@ -30,7 +30,10 @@ def with_frees(function: ir.Function, side: CoreSide) -> ir.Function:
         call = evaluated_call(stmt)
         if call is None or facts.of_value(call).pipe_end != "pop" or not isinstance(stmt, ir.AssignStmt):
             continue
-        if any(facts.of_value(evaluated_call(reader)).pipe_end == "free" for reader in flows.readers[id(stmt.var)]):
+        if any(
+            facts.of_value(evaluated_call(reader)).pipe_end == "free"
+            for reader in flows.readers[id(stmt.var)]
+        ):
             continue
         last = _last_use(stmt, kernel, flows, names, starts)
         keywords = {"id": call.kwargs["id"]} if "id" in call.kwargs else {}
@@ -62,7 +65,11 @@ def _shown(value: ir.Expr) -> Iterator[ir.Expr]:
 
 
 def _last_use(
-    popped: ir.AssignStmt, kernel: Kernel, flows: Flows, names: dict[int, list[ir.Var]], starts: dict[int, list[int]]
+    popped: ir.AssignStmt,
+    kernel: Kernel,
+    flows: Flows,
+    names: dict[int, list[ir.Var]],
+    starts: dict[int, list[int]],
 ) -> ir.Stmt:
     """The statement of the body of a pop in which the tile is read last, the pop itself if nowhere."""
     body = kernel.parent.get(id(popped))

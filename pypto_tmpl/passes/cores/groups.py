@@ -44,7 +44,9 @@ def with_members_called(
             continue
         for member in pair:
             if member.name in taken:
-                raise PassError(f"a function named {member.name!r} exists: the kernel cannot be shared out", function)
+                raise PassError(
+                    f"a function named {member.name!r} exists: the kernel cannot be shared out", function
+                )
         found += pair
         if function.name not in in_groups:
             found.append(group_of(function, pair))
@@ -52,7 +54,7 @@ def with_members_called(
 
 
 def group_of(kernel: ir.Function, pair: Pair) -> ir.Function:
-    """The group that stands for a mixed kernel: it calls both members and returns what the vector side does."""
+    """The group that stands for a mixed kernel: it calls both members and returns what the vector one does."""
     span = kernel.span
     returned = next((s.value for s in statements(kernel.body) if isinstance(s, ir.ReturnStmt)), ())
     origins = TensorParams(kernel)
@@ -87,7 +89,9 @@ class _CallingBoth(Rewriter):
 
     def statement(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         call = evaluated_call(stmt)
-        pair = self._pairs.get(call.op.name) if call is not None and isinstance(call.op, ir.GlobalVar) else None
+        pair = (
+            self._pairs.get(call.op.name) if call is not None and isinstance(call.op, ir.GlobalVar) else None
+        )
         if call is None or pair is None:
             return [stmt]
         cube, vector = (build(call, op=ir.GlobalVar(member.name)) for member in pair)

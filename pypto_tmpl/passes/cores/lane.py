@@ -16,7 +16,7 @@ AXES = 2
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One of two lanes: the axis that the kernel is split along, the lane's index, and the distance of starts.
+    """One of two lanes: the axis that the kernel is split along, the lane's index, how far apart they start.
 
     A lane has half of the box, rounded up; without a distance of its own (``stride``) it starts there too.
     """
@@ -29,7 +29,11 @@ class Lane:
     def is_wide(self, type_: ir.Type, axis: int | None = None) -> bool:
         """Whether a tile has more than one cell along an axis, by default the one of the split."""
         at = self.axis if axis is None else axis
-        return isinstance(type_, ir.TileType) and len(type_.shape) == AXES and constant_extent(type_.shape[at]) != 1
+        return (
+            isinstance(type_, ir.TileType)
+            and len(type_.shape) == AXES
+            and constant_extent(type_.shape[at]) != 1
+        )
 
     def box(self, extent: ir.Expr, by: ir.IRNode) -> int:
         """Half of an extent, rounded up; raises PassError for one that is no constant."""

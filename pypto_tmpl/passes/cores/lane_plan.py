@@ -20,7 +20,6 @@ from pypto_tmpl.passes.cores.replacing import Retyping
 from pypto_tmpl.passes.outline.dataflow import own_reads
 from pypto_tmpl.rewrite import build
 
-
 Rule: TypeAlias = "Callable[[LanePlan, ir.AssignStmt | ir.EvalStmt, ir.Call], None]"
 """Plans what becomes of a call of one op."""
 
@@ -28,10 +27,10 @@ Rule: TypeAlias = "Callable[[LanePlan, ir.AssignStmt | ir.EvalStmt, ir.Call], No
 class LanePlan:
     """Follows through a body along which axis each tile is halved, and says what statements become.
 
-    A tile that has one cell along the axis of the split is the same on both lanes, and so is what is computed of
-    such tiles alone, however wide it is: a lane takes its half of it where it meets a tile that is halved. The
-    declared types of carries, of results of loops and branches, and of second names stay as they are unless
-    something asks for the region of one of them, which they would tell wrong.
+    A tile that has one cell along the axis of the split is the same on both lanes, and so is what is computed
+    of such tiles alone, however wide it is: a lane takes its half of it where it meets a tile that is halved.
+    The declared types of carries, of results of loops and branches, and of second names stay as they are
+    unless something asks for the region of one of them, which they would tell wrong.
     """
 
     def __init__(
@@ -99,8 +98,8 @@ class LanePlan:
         for variables, values in results(stmt):
             axes = {self.axis(value) for value in values}
             if len(axes) > 1 and isinstance(variables[-1].type, ir.TileType):
-                what = f"{variables[-1].name_hint!r} is halved over the lanes here, and there not or along another axis"
-                raise self.error(what, stmt)
+                name = variables[-1].name_hint
+                raise self.error(f"{name!r} is halved over the lanes here, and otherwise there", stmt)
             self._keep_declared(variables[-1], next(iter(axes), None))
 
     def _keep_declared(self, var: ir.Var, axis: int | None) -> None:
@@ -126,7 +125,12 @@ class LanePlan:
         return is_vector and isinstance(stmt, ir.AssignStmt) and id(stmt.var) not in self._workspaces
 
     def become(
-        self, stmt: ir.Stmt, call: ir.Call, args: Iterable[ir.Expr], axis: int | None, before: Iterable[ir.Stmt] = ()
+        self,
+        stmt: ir.Stmt,
+        call: ir.Call,
+        args: Iterable[ir.Expr],
+        axis: int | None,
+        before: Iterable[ir.Stmt] = (),
     ) -> None:
         """Have a statement call its op with other operands, and its result be halved along an axis."""
         type_ = call.type if axis is None else self.lane.type(call.type, axis, stmt)
@@ -151,7 +155,13 @@ class LanePlan:
         valid = type_.get_effective_tile_view().valid_shape
         extra = [] if same_extents(valid, type_.shape) else [ir.MakeTuple(valid, stmt.span)]
         call = ops.call(
-            "tile.slice", value, shape, ir.MakeTuple(offsets, stmt.span), *extra, span=stmt.span, result_type=type_
+            "tile.slice",
+            value,
+            shape,
+            ir.MakeTuple(offsets, stmt.span),
+            *extra,
+            span=stmt.span,
+            result_type=type_,
         )
         var = ir.Var(f"{value.name_hint}_lane", type_, stmt.span)
         return var, [ir.AssignStmt(var, call, stmt.span)]
@@ -159,11 +169,15 @@ class LanePlan:
     def _cross(self, stmt: ir.AssignStmt, call: ir.Call) -> None:
         assert isinstance(call.type, ir.TileType)
         if facts.of_value(call).core != "move":
-            raise self.error(f"{call.op.name} stands outside of a region of lanes, in a kernel that is split", stmt)
+            raise self.error(
+                f"{call.op.name} stands outside of a region of lanes, in a kernel that is split", stmt
+            )
         source, lane = call.args[0], self.lane
         if side_of_space(call.type.memory_space) is CoreSide.VECTOR:
             mode = lane.axis + 1 if lane.is_wide(stmt.var.type) else 0
-            keywords = {"split": mode} | ({} if lane.stride is None or not mode else {"lane_stride": lane.stride})
+            keywords = {"split": mode} | (
+                {} if lane.stride is None or not mode else {"lane_stride": lane.stride}
+            )
             type_ = lane.type(stmt.var.type, lane.axis, stmt) if mode else stmt.var.type
             shard = ops.call("tile.aiv_shard", source, span=call.span, result_type=type_, **keywords)
             self.replacements[id(stmt)] = [ir.AssignStmt(stmt.var, shard, stmt.span)]
@@ -173,8 +187,8 @@ class LanePlan:
             return
         axis = self.axis(source)
         if axis is None:
-            what = f"{getattr(source, 'name_hint', source)!r} goes to the cube core, but is not halved over the lanes"
-            raise self.error(what, stmt)
+            name = getattr(source, "name_hint", source)
+            raise self.error(f"{name!r} goes to the cube core, but is not halved over the lanes", stmt)
         self.ask_region(source)
         assert isinstance(source.type, ir.TileType)
         valid = source.type.get_effective_tile_view().valid_shape

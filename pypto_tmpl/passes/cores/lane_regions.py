@@ -66,7 +66,8 @@ def _planned(kernel: Kernel, region: ir.SplitAivScopeStmt, names: Names) -> Lane
     for stmt in kernel.statements:
         leaked = next((var for var in own_reads(stmt) if plan.axis(var) is not None), None)
         if id(stmt) not in inside and leaked is not None:
-            what = f"{leaked.name_hint!r} is read outside of the region of lanes that makes it: each has one half of it"
+            name = leaked.name_hint
+            what = f"{name!r} is read outside of the region of lanes that makes it: each has one half of it"
             raise PassError(what, kernel.function, stmt)
     first = next(flat(region.body), None)
     if first is not None:

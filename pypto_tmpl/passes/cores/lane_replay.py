@@ -1,10 +1,11 @@
-"""A vector kernel that is not split, on two lanes: the first does the work, the second keeps the pipes going."""
+"""Vector kernels that are not split, on two lanes: one does the work, the other keeps the pipes going."""
 
 from __future__ import annotations
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import DataType, MemorySpace
 from pypto_tmpl.ir.bodies import flat, statements
+from pypto_tmpl.ir.verifier.walking import definitions
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.cores.kernel import Flows, Kernel, controls, evaluated_call
@@ -20,8 +21,8 @@ _SET_VALID, _STORE, _NOTIFY = "tile.set_validshape", "tile.store", "pld.system.n
 def with_replay(function: ir.Function) -> ir.Function:
     """The kernel with a branch for each lane.
 
-    The second lane pops, pushes and frees as the first one does, with empty tiles: it copies nothing from or to
-    global memory. What it would have to read from an empty tile to know how to go on is an error.
+    The second lane pops, pushes and frees as the first one does, with empty tiles: it copies nothing from or
+    to global memory. What it would have to read from an empty tile to know how to go on is an error.
     """
     body = list(flat(function.body))
     names = Names.of(function)
@@ -42,7 +43,7 @@ def _is_setup(stmt: ir.Stmt) -> bool:
 
 
 def _unknown(kernel: Kernel) -> set[int]:
-    """The scalars (ids) that are read from tiles, and what is made of them: the second lane has no such cells.
+    """The scalars (ids) that are read from tiles, and what is made of them: the second lane has none.
 
     Raises PassError where they say whether, or how often, a tile crosses, or what else is read.
     """
@@ -50,9 +51,9 @@ def _unknown(kernel: Kernel) -> set[int]:
     todo: list[ir.Var] = []
     for stmt in kernel.statements:
         call = evaluated_call(stmt)
-        if isinstance(stmt, ir.AssignStmt) and call is not None and isinstance(call.type, ir.ScalarType):
-            if any(isinstance(arg.type, ir.TileType) for arg in call.args):
-                todo.append(stmt.var)
+        is_scalar = isinstance(stmt, ir.AssignStmt) and isinstance(stmt.var.type, ir.ScalarType)
+        if is_scalar and call is not None and any(isinstance(arg.type, ir.TileType) for arg in call.args):
+            todo += definitions(stmt)
     found: set[int] = set()
     while todo:
         var = todo.pop()
@@ -67,9 +68,9 @@ def _unknown(kernel: Kernel) -> set[int]:
 def _check_known(kernel: Kernel, stmt: ir.Stmt, unknown: set[int]) -> None:
     call = evaluated_call(stmt)
     known = facts.of_value(call)
-    if call is not None and known.has("reads_element") and isinstance(call.args[0].type, ir.TensorType):
-        if any(id(node) in unknown for node in ir.walk(call.args[1])):
-            raise _error(kernel, stmt, "reads global memory at a place")
+    is_read = known.has("reads_element") and call is not None and isinstance(call.args[0].type, ir.TensorType)
+    if is_read and call is not None and any(id(node) in unknown for node in ir.walk(call.args[1])):
+        raise _error(kernel, stmt, "reads global memory at a place")
     if any(id(var) in unknown for var in controls(stmt)):
         crosses = any(facts.of_value(evaluated_call(inner)).pipe_end for inner in statements(stmt))
         if crosses or isinstance(stmt, ir.WhileStmt):
@@ -78,8 +79,8 @@ def _check_known(kernel: Kernel, stmt: ir.Stmt, unknown: set[int]) -> None:
 
 def _error(kernel: Kernel, stmt: ir.Stmt, what: str) -> PassError:
     return PassError(
-        f"a kernel that is not split {what} that it reads from a tile: on this backend both lanes run it, and the"
-        " second one, which only keeps the pipes going, has no cells to read",
+        f"a kernel that is not split {what} that it reads from a tile: on this backend both lanes run it, and"
+        " the second one, which only keeps the pipes going, has no cells to read",
         kernel.function,
         stmt,
     )
@@ -99,9 +100,9 @@ class _Second(Rewriter):
         if isinstance(stmt, ir.EvalStmt) and call is not None:
             is_effect = call.op.name in (_STORE, _NOTIFY) or self._writes_unknown(call)
             return None if is_effect else stmt
-        for var in getattr(stmt, "return_vars", ()) if isinstance(stmt, ir.ForStmt | ir.WhileStmt) else ():
-            place = next(place for place, other in enumerate(stmt.return_vars) if other is var)  # type: ignore[attr-defined]
-            self._carried[id(var)] = stmt.iter_args[place]  # type: ignore[attr-defined]
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            pairs = zip(stmt.iter_args, stmt.return_vars, strict=True)
+            self._carried |= {id(var): arg for arg, var in pairs}
         return stmt
 
     def _writes_unknown(self, call: ir.Call) -> bool:
@@ -113,14 +114,12 @@ class _Second(Rewriter):
         call = evaluated_call(stmt)
         if not isinstance(stmt, ir.AssignStmt) or call is None:
             return stmt
-        target = stored_into(call)
-        if target is None and self._writes_unknown(call):
-            returned = facts.of_value(call).returned
-            target = call.args[returned] if returned is not None else None  # type: ignore[assignment]
-        if target is not None and isinstance(call.type, ir.TensorType):
-            self.bind(stmt.var, target)
-            return build(stmt, value=target)
-        return stmt
+        returned = facts.of_value(call).returned
+        is_dropped = stored_into(call) is not None or self._writes_unknown(call)
+        if not is_dropped or returned is None or not isinstance(call.type, ir.TensorType):
+            return stmt
+        self.bind(stmt.var, call.args[returned])
+        return build(stmt, value=call.args[returned])
 
     def expression(self, expr: ir.Expr) -> ir.Expr:
         if not isinstance(expr, ir.Call) or not isinstance(expr.type, ir.TileType):
@@ -141,7 +140,7 @@ class _Second(Rewriter):
         return build(expr, type=type_)
 
     def definition(self, old: ir.Var, typed: ir.Var) -> ir.Var:
-        """A tile that a call gives is empty, a carry is what it begins as; results of branches are as they were."""
+        """What a call gives is empty, a carry is what it begins as; results of branches are as they were."""
         if isinstance(typed, ir.IterArg):
             return ir.IterArg(typed.name_hint, typed.initValue.type, typed.initValue, typed.span)
         carry = self._carried.get(id(old))

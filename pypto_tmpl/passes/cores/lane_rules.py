@@ -10,11 +10,14 @@ from pypto_tmpl.ir.extents import constant_extent, same_extent, same_extents
 from pypto_tmpl.ops import facts, load_table, resolve_result
 from pypto_tmpl.passes.cores.lane import AXES, elements, replaced_at
 from pypto_tmpl.passes.cores.lane_plan import LanePlan, Rule
-from pypto_tmpl.rewrite import build
 
 Stmt = ir.AssignStmt | ir.EvalStmt
 
-_ALONG_ROWS = ("reduce_last", "concat_last", "double_last")  # each row of the result is made of one of the operands
+_ALONG_ROWS = (
+    "reduce_last",
+    "concat_last",
+    "double_last",
+)  # each row of the result is made of one of the operands
 _ALONG_COLUMNS = ("reduce_first",)
 
 
@@ -84,7 +87,7 @@ def _store(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
 def _dimension(
     plan: LanePlan, stmt: Stmt, extents: Sequence[ir.Expr], axis: int, valid: Sequence[ir.Expr] = ()
 ) -> int:
-    """The dimension of a window that an axis of its tile is: of leading ones, which are one axis, the first."""
+    """The dimension of a window that an axis of its tile is; leading ones are one axis: then the first."""
     last = len(extents) - AXES
     if axis == 1 or last <= 0:
         return last + axis
@@ -108,7 +111,9 @@ def _generated(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
 
 def _counted(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
     if plan.lane.is_wide(call.type):
-        raise plan.error(f"{call.op.name} gives cells by their places: the lanes would get the same ones", stmt)
+        raise plan.error(
+            f"{call.op.name} gives cells by their places: the lanes would get the same ones", stmt
+        )
 
 
 def _slice(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
@@ -154,7 +159,7 @@ def _assemble(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
 def _check_whole_axis(
     plan: LanePlan, stmt: Stmt, tile: ir.Expr, extent: ir.Expr, offset: ir.Expr, axis: int
 ) -> None:
-    """A window of a tile that is halved along an axis must take all of that: else cells of both lanes are in it."""
+    """A window of a halved tile takes all of that axis: else cells of both lanes are in it."""
     assert isinstance(tile.type, ir.TileType)
     if constant_extent(offset) != 0 or not same_extent(extent, tile.type.shape[axis]):
         raise plan.error(f"a window along axis {axis}, which the lanes share, has cells of both", stmt)
@@ -172,7 +177,7 @@ def _reshape(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
 
 
 def _followed(plan: LanePlan, stmt: Stmt, before: ir.TileType, shape: Sequence[ir.Expr], axis: int) -> int:
-    """The axis along which the lanes share a tile of another shape: theirs are the halves of all its cells."""
+    """The axis that the lanes share in another shape: theirs are the halves of all cells in order."""
     old = [constant_extent(extent) for extent in before.shape]
     new = [constant_extent(extent) for extent in shape]
     if old == new:
@@ -183,7 +188,9 @@ def _followed(plan: LanePlan, stmt: Stmt, before: ir.TileType, shape: Sequence[i
     after = 1 if len(new) == AXES and new[0] == 1 else 0
     halves = (old[axis], new[after] if after < len(new) else None)
     if len(new) != AXES or not is_whole or not is_first or any(half is None or half % 2 for half in halves):
-        raise plan.error(f"a tile that the lanes share along axis {axis} cannot be followed through a reshape", stmt)
+        raise plan.error(
+            f"a tile that the lanes share along axis {axis} cannot be followed through a reshape", stmt
+        )
     return after
 
 
@@ -214,14 +221,16 @@ def _by_cells(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
     """An op whose cells are made of the cells at their places, or row by row, or column by column."""
     entry = load_table().get(call.op.name)
     specs = entry.operands if entry is not None else ()
-    is_workspace = [spec.scratch for spec in specs] + [False] * (len(call.args) - len(specs))
+    is_workspace = [spec.scratch for spec in specs] + [False] * len(call.args)
     operands = [arg for arg, scratch in zip(call.args, is_workspace, strict=False) if not scratch]
     halved = [(arg, axis) for arg in operands if (axis := plan.axis(arg)) is not None]
     if not halved:
         return
     first, axis = halved[0]
     if any(other != axis for _, other in halved):
-        raise plan.error(f"the operands of {call.op.name} are halved over the lanes along different axes", stmt)
+        raise plan.error(
+            f"the operands of {call.op.name} are halved over the lanes along different axes", stmt
+        )
     assert isinstance(first.type, ir.TileType)
     _check_apart(plan, stmt, call, first.type, axis)
     if not facts.of_value(call).has("cellwise"):
@@ -249,7 +258,9 @@ def _check_apart(plan: LanePlan, stmt: Stmt, call: ir.Call, operand: ir.TileType
     if not isinstance(call.type, ir.TileType) or len(call.type.shape) != AXES:
         raise plan.error(f"the result of {call.op.name} cannot be halved for the lanes", stmt)
     if not same_extent(call.type.shape[axis], operand.shape[axis]):
-        raise plan.error(f"the result of {call.op.name} has another extent along axis {axis}, which the lanes share", stmt)
+        raise plan.error(
+            f"the result of {call.op.name} has another extent along axis {axis}, which the lanes share", stmt
+        )
 
 
 def _is_reduction(call: ir.Call, axis: int) -> bool:

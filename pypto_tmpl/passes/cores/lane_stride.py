@@ -10,10 +10,10 @@ from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call, results
 
 
 def lane_stride(kernel: Kernel, axis: int) -> int | None:
-    """Half of the valid cells, rounded up, where lanes that start there are busier than lanes that halve the box.
+    """Half of the valid cells, rounded up, where lanes that start there share the work better than by boxes.
 
-    That needs every tile that is wide along the axis to come from the cube core, all with the same extents, and
-    none to go back. None where the lanes halve the box.
+    That needs every tile that is wide along the axis to come from the cube core, all with the same extents,
+    and none to go back. None where the lanes halve the box.
     """
     derived: set[int] = set()
     extents: set[tuple[int | None, int | None]] = set()

@@ -63,4 +63,3 @@ def _halved(kernel: Kernel) -> ir.Function:
     attrs = function.attrs.without("split", "split_aiv", "dual_aiv_dispatch")
     body = as_body([defined, plan.rewritten(function.body)], function.body.span)
     return build(function, body=body, attrs=attrs.with_(split=mode, split_aiv=True))
-

@@ -115,8 +115,8 @@ class _Order:
             if is_sure and is_between and transfer.consumer is consumer:
                 return
         raise PassError(
-            f"the {consumer.value} core loads {param.name_hint!r}, which the other core stores, and nothing makes it"
-            " wait: no tile crosses in between",
+            f"the {consumer.value} core loads {param.name_hint!r}, which the other core stores, and nothing"
+            " makes it wait: no tile crosses in between",
             self._kernel.function,
             reader,
         )

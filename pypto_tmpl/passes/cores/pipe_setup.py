@@ -26,7 +26,7 @@ def is_set_up(statements: Iterable[ir.Stmt]) -> bool:
 def with_setup(
     function: ir.Function, side: CoreSide, kernel: ir.Function, directions: int, slot: int
 ) -> ir.Function:
-    """A side of ``kernel`` with the buffers and the pipe for tiles of up to ``slot`` bytes in ``directions``."""
+    """A side of ``kernel`` with buffers and a pipe for tiles of up to ``slot`` bytes in ``directions``."""
     count = kernel.attrs.get("slot_num", SLOTS)
     span = kernel.span
     found: list[ir.Stmt] = []

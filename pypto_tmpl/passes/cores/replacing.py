@@ -9,17 +9,17 @@ from pypto_tmpl.rewrite import Rewriter
 
 
 class Replacing(Rewriter):
-    """A rewriter that asks ``replaced`` about the statements of the program, and not about those that it makes."""
+    """A rewriter that asks ``replaced`` about statements of the program, not about those that it makes."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._made: dict[int, ir.Stmt] = {}  # alive, so that ids are not given again
+        self._given: dict[int, ir.Stmt] = {}  # alive, so that ids are not given again
 
     def before(self, stmt: ir.Stmt) -> list[ir.Stmt]:
-        if id(stmt) in self._made:
+        if id(stmt) in self._given:
             return [stmt]
         found = list(self.replaced(stmt))
-        self._made |= {id(one): one for one in found if one is not stmt}
+        self._given |= {id(one): one for one in found if one is not stmt}
         return found
 
     def replaced(self, stmt: ir.Stmt) -> Iterable[ir.Stmt]:

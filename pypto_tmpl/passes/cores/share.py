@@ -1,4 +1,4 @@
-"""What one core has of a mixed kernel: which statements, which carries and results, which versions of tensors."""
+"""What one core has of a mixed kernel: statements, carries, results of branches, versions of tensors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ class Reach:
     """
 
     def __init__(
-        self, kernel: Kernel, flows: Flows, params: TensorParams, transfers: dict[int, Transfer], side: CoreSide
+        self,
+        kernel: Kernel,
+        flows: Flows,
+        params: TensorParams,
+        transfers: dict[int, Transfer],
+        side: CoreSide,
     ) -> None:
         self._kernel, self._flows, self._params = kernel, flows, params
         self.foreign: set[int] = set()  # statements that only the other core runs
@@ -113,7 +118,9 @@ class Share:
             if self.side is CoreSide.VECTOR:
                 self._keep(stmt)
                 self._need(stmt.value, stmt)
-        elif isinstance(stmt, _JUMPS) or (isinstance(stmt, ir.AssignStmt | ir.EvalStmt) and not is_free(stmt)):
+        elif isinstance(stmt, _JUMPS) or (
+            isinstance(stmt, ir.AssignStmt | ir.EvalStmt) and not is_free(stmt)
+        ):
             self._keep_with_operands(stmt)
 
     def _keep_with_operands(self, stmt: ir.Stmt) -> None:
@@ -168,5 +175,7 @@ class Share:
         mine, theirs = self.side.value, OTHER[self.side].value
         what = f"the {mine} core needs {var.name_hint!r}, which only the {theirs} core computes"
         error = PassError(what, self._kernel.function, by)
-        error.add_note("no move hands it over: values reach the other core as tiles, or through global memory")
+        error.add_note(
+            "no move hands it over: values reach the other core as tiles, or through global memory"
+        )
         return error

@@ -48,7 +48,9 @@ class SideBody(Replacing):
 
     def _branch(self, stmt: ir.IfStmt) -> ir.Stmt:
         places = self._places(stmt, len(stmt.return_vars))
-        sides = [self._with_places(side, places) for side in (stmt.then_body, stmt.else_body) if side is not None]
+        sides = [
+            self._with_places(side, places) for side in (stmt.then_body, stmt.else_body) if side is not None
+        ]
         else_body = sides[1] if len(sides) > 1 else None
         results = [stmt.return_vars[place] for place in places]
         return build(stmt, then_body=sides[0], else_body=else_body, return_vars=results)
@@ -81,4 +83,3 @@ class SideBody(Replacing):
 
 def _is_empty(body: ir.Stmt | None) -> bool:
     return isinstance(body, ir.SeqStmts) and not body.stmts
-

@@ -22,13 +22,15 @@ _MODES = 2
 class SplitVectorKernel(ProgramPass):
     """Say of kernels how they are split, and have lanes that are not split by now share them or take turns.
 
-    A kernel written by hand for whole tiles, though its transfers are split, is halved; one that is not split is
-    run by the first lane while the second one keeps the pipes going, where the backend runs it on both.
+    A kernel written by hand for whole tiles, though its transfers are split, is halved; one that is not split
+    is run by the first lane while the second one keeps the pipes going, where the backend runs it on both.
     """
 
     __slots__ = ()
     requires = frozenset({IRProperty.SSAForm, IRProperty.MixedKernelExpanded})
-    produces = frozenset({IRProperty.SSAForm, IRProperty.VectorKernelSplit, IRProperty.NormalizedStmtStructure})
+    produces = frozenset(
+        {IRProperty.SSAForm, IRProperty.VectorKernelSplit, IRProperty.NormalizedStmtStructure}
+    )
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         backend = context.backend
@@ -60,7 +62,7 @@ def _split(function: ir.Function, cube: ir.Function | None, replays: bool) -> ir
 
 
 def _mode(function: ir.Function) -> int:
-    """The split mode of a kernel, by its attribute or its transfers; 0 for none. An odd code counts as its mode."""
+    """The split mode of a kernel, by its attribute or its transfers (odd codes count too); 0 for none."""
     found = function.attrs.get("split", 0)
     if function.attrs.get("split_aiv"):
         return int(found)
@@ -93,7 +95,9 @@ def _is_whole(function: ir.Function, cube: ir.Function | None) -> bool:
     """Whether a vector kernel is written for whole tiles, which the lanes have yet to share."""
     calls = [call for call in map(evaluated_call, statements(function.body)) if call is not None]
     if any(facts.of_value(call).is_transfer for call in calls):
-        peers = [call for call in map(evaluated_call, statements(cube.body)) if call is not None] if cube else []
+        peers = (
+            [call for call in map(evaluated_call, statements(cube.body)) if call is not None] if cube else []
+        )
         return takes_whole_tiles(peers, calls)
     return awaits_halving(function, calls)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import MemorySpace, TileLayout
@@ -45,7 +46,7 @@ class Transfer:
         span = self.stmt.span
         if self.consumer is CoreSide.VECTOR:
             return [push(self.source, CoreSide.VECTOR, self.code, span, self.lane_stride)]
-        source, before = (boxed(self.source, span) if fractal else (self.source, []))
+        source, before = boxed(self.source, span) if fractal else (self.source, [])
         return [*before, push(source, CoreSide.CUBE, self.code, span)]
 
     def popped(self) -> list[ir.Stmt]:
@@ -67,7 +68,8 @@ class Transfer:
         var = ir.Var(f"{self.var.name_hint}_mat", landed, span)
         assert target.memory_space is not None and isinstance(self.stmt.value, ir.Call)
         keywords = ir.AttrMap(
-            {"target_memory": target.memory_space, "blayout": view.blayout, "slayout": view.slayout}, of_op=True
+            {"target_memory": target.memory_space, "blayout": view.blayout, "slayout": view.slayout},
+            of_op=True,
         )
         moved = build(self.stmt.value, args=[var], kwargs=keywords)
         return [pop(var, CoreSide.CUBE, self.code, span), ir.AssignStmt(self.var, moved, span)]
@@ -101,12 +103,14 @@ def _transfer(kernel: Kernel, stmt: ir.AssignStmt, call: ir.Call, source: ir.Var
 def split_code(
     function: ir.Function, stmt: ir.Stmt, whole: ir.Var, mode: int, stride: int | None, may_be_odd: bool
 ) -> int:
-    """The code of a transfer: the mode where both lanes have as much or the second nothing, odd for one more."""
+    """The code of a transfer: the mode where lanes have as much, or the second nothing; odd for one more."""
     if mode == 0:
         return 0
     type_ = _tile_type(whole)
     axis = mode - 1
-    extent, valid = (constant_extent(e[axis]) for e in (type_.shape, type_.get_effective_tile_view().valid_shape))
+    extent, valid = (
+        constant_extent(e[axis]) for e in (type_.shape, type_.get_effective_tile_view().valid_shape)
+    )
     if extent is None or valid is None:
         return mode
     step = stride or -(-extent // 2)
@@ -116,15 +120,18 @@ def split_code(
     if first == second + 1 and may_be_odd:
         return mode + ODD
     way = f"the lanes of {whole.name_hint!r} have {first} and {second} valid cells"
-    raise PassError(f"{way}: a tile is handed over in halves that are equal, or differ by one to the lanes",
-                    function, stmt)
+    raise PassError(
+        f"{way}: a tile is handed over in halves that are equal, or differ by one to the lanes",
+        function,
+        stmt,
+    )
 
 
 def push(
     source: ir.Var, consumer: CoreSide, code: int, span: ir.Span, stride: int | None = None
 ) -> ir.EvalStmt:
     """The statement that sends a tile to the other core."""
-    keywords = {"split": code} if stride is None else {"split": code, "lane_stride": stride}
+    keywords: dict[str, Any] = {"split": code} | ({} if stride is None else {"lane_stride": stride})
     op = "tile.tpush_to_aiv" if consumer is CoreSide.VECTOR else "tile.tpush_to_aic"
     return ir.EvalStmt(ops.call(op, source, span=span, **keywords), span)
 
@@ -133,7 +140,7 @@ def pop(
     var: ir.Var, consumer: CoreSide, code: int, span: ir.Span, stride: int | None = None
 ) -> ir.AssignStmt:
     """The statement that takes the next tile of the other core; its type says all that is known of it."""
-    keywords = {"split": code} if stride is None else {"split": code, "lane_stride": stride}
+    keywords: dict[str, Any] = {"split": code} | ({} if stride is None else {"lane_stride": stride})
     op = "tile.tpop_from_aic" if consumer is CoreSide.VECTOR else "tile.tpop_from_aiv"
     return ir.AssignStmt(var, ops.call(op, span=span, result_type=var.type, **keywords), span)
 

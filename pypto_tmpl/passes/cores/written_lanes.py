@@ -1,4 +1,4 @@
-"""Regions whose author hands tiles over to lanes: what is halved must be, and the lane's cells are told right."""
+"""Regions whose author hands tiles over to lanes: what is halved must be, and valid cells are the lane's."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir import DataType
 from pypto_tmpl.ir.bodies import parts
 from pypto_tmpl.ir.extents import constant_extent, same_extent
+from pypto_tmpl.ir.verifier.walking import definitions
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
 from pypto_tmpl.passes.base import PassError
@@ -31,7 +32,9 @@ class WrittenLanes:
         self._index: ir.Var | None = None
         self._half: set[int] = set()
         self._by_lane: set[int] = set()  # values that the index of the lane is part of
-        self._cells: dict[int, tuple[ir.Expr, bool]] = {}  # ragged tiles: valid cells, and whether there are any
+        self._cells: dict[
+            int, tuple[ir.Expr, bool]
+        ] = {}  # ragged tiles: valid cells, and whether there are any
         self._whole: dict[str, ir.Stmt] = {}
         self._follow()
         if self._whole:
@@ -58,7 +61,9 @@ class WrittenLanes:
 
     def _carry(self, arg: ir.Var, value: ir.Expr, stmt: ir.Stmt) -> None:
         if id(value) in self._cells:
-            raise self._error(f"{arg.name_hint!r} carries a tile of which lanes have parts of unlike extent", stmt)
+            raise self._error(
+                f"{arg.name_hint!r} carries a tile of which lanes have parts of unlike extent", stmt
+            )
         if id(value) in self._half:
             self._half.add(id(arg))
 
@@ -80,9 +85,9 @@ class WrittenLanes:
             self._index = self._index or stmt.var
             self._by_lane.add(id(stmt.var))
             return
-        if isinstance(stmt, ir.AssignStmt) and any(id(var) in self._by_lane for var in own_reads(stmt)):
-            if isinstance(stmt.var.type, ir.ScalarType):
-                self._by_lane.add(id(stmt.var))
+        is_scalar = isinstance(stmt, ir.AssignStmt) and isinstance(stmt.var.type, ir.ScalarType)
+        if is_scalar and any(id(var) in self._by_lane for var in own_reads(stmt)):
+            self._by_lane |= set(map(id, definitions(stmt)))
         if call is None:
             if isinstance(stmt, ir.AssignStmt):
                 self._name(stmt.var, stmt.value)
@@ -130,9 +135,9 @@ class WrittenLanes:
             self._half |= {id(stmt.var)} if is_tile and isinstance(stmt, ir.AssignStmt) else set()
         elif call.op.name not in _GENERATORS:
             self._whole.setdefault(call.op.name, stmt)
-        if call.op.name == _TRANSPOSE and takes_half and isinstance(tiles[0].type, ir.TileType):
-            if constant_extent(tiles[0].type.shape[self._axis]) != 1:
-                raise self._error("tile.transpose exchanges the axis that the lanes share", stmt)
+        is_wide = any(constant_extent(tile.shape[self._axis]) != 1 for tile in _tile_types(tiles[:1]))
+        if call.op.name == _TRANSPOSE and takes_half and is_wide:
+            raise self._error("tile.transpose exchanges the axis that the lanes share", stmt)
         ragged = next((self._cells[id(tile)] for tile in tiles if id(tile) in self._cells), None)
         if ragged is not None:
             self._compute_ragged(stmt, call, ragged)
@@ -152,8 +157,8 @@ class WrittenLanes:
         before = operand.type.get_effective_tile_view().valid_shape[self._axis]
         after = call.type.get_effective_tile_view().valid_shape[self._axis]
         if not same_extent(before, after):
-            what = f"{call.op.name} has another extent than its operand, of which lanes have parts of unlike extent"
-            raise self._error(what, stmt)
+            what = "has another extent than its operand, of which lanes have parts of unlike extent"
+            raise self._error(f"{call.op.name} {what}", stmt)
         self._tell(stmt.var, cells)
         self.replacements[id(stmt)] = [build(stmt, value=build(call, type=self.types[id(stmt.var)]))]
 
@@ -165,6 +170,10 @@ class WrittenLanes:
         valid[self._axis] = cells[0]
         self._cells[id(var)] = cells
         self.types[id(var)] = build(var.type, tile_view=build(view, valid_shape=tuple(valid)))
+
+
+def _tile_types(values: list[ir.Expr]) -> list[ir.TileType]:
+    return [value.type for value in values if isinstance(value.type, ir.TileType)]
 
 
 def _guarded(stmt: ir.AssignStmt | ir.EvalStmt, call: ir.Call, cells: ir.Expr) -> ir.Stmt:
