@@ -26,6 +26,7 @@ VERIFIED = [
     "AtomicAddDtypeValid",
 ]
 TILES = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D NormalizedStmtStructure"
+KERNELS = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D TileMemoryInferred NormalizedStmtStructure"
 # Required, produced and invalidated properties by the specification.
 RECORDS = {
     "InlineFunctions": ("", "InlineFunctionsEliminated", ""),
@@ -79,6 +80,17 @@ RECORDS = {
     ),
     "StampTfreeSplit": ("SplitIncoreOrch", "", ""),
     "NormalizeReturnOrder": ("SplitIncoreOrch IncoreTileOps", "ReturnParamsExplicit", ""),
+    "LowerAutoVectorSplit": (f"{KERNELS} AivSplitValid", KERNELS, "AivSplitValid"),
+    "ExpandMixedKernel": (
+        KERNELS,
+        "SSAForm MixedKernelExpanded NormalizedStmtStructure HardSyncallOccupancyValid",
+        "",
+    ),
+    "SplitVectorKernel": (
+        "SSAForm MixedKernelExpanded",
+        "SSAForm VectorKernelSplit NormalizedStmtStructure",
+        "",
+    ),
     "FuseCreateAssembleToSlice": ("SplitIncoreOrch", "", ""),
 }
 

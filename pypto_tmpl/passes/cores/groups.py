@@ -54,7 +54,7 @@ def with_members_called(
 
 
 def group_of(kernel: ir.Function, pair: Pair) -> ir.Function:
-    """The group that stands for a mixed kernel: it calls both members and returns what the vector one does."""
+    """The group that stands for a mixed kernel: it calls both and returns what the vector one gives."""
     span = kernel.span
     returned = next((s.value for s in statements(kernel.body) if isinstance(s, ir.ReturnStmt)), ())
     origins = TensorParams(kernel)

@@ -51,7 +51,7 @@ def _split(function: ir.Function, cube: ir.Function | None, replays: bool) -> ir
     if not function.attrs.get("split_aiv"):
         if mode and is_vector and is_own and _is_whole(function, cube):
             function = _halved(function, mode)
-        elif not mode and is_vector and is_own and replays and function.attrs.get("dual_aiv_dispatch"):
+        elif not mode and is_vector and is_own and replays and _is_for_one_lane(function):
             return with_replay(function)
         if not mode:
             return function
@@ -59,6 +59,13 @@ def _split(function: ir.Function, cube: ir.Function | None, replays: bool) -> ir
     if mode:
         attrs = attrs.without("split", *(["dual_aiv_dispatch"] if is_vector else [])).with_(split=mode)
     return build(function, attrs=attrs.with_(dual_aiv_dispatch=True) if is_vector else attrs)
+
+
+def _is_for_one_lane(function: ir.Function) -> bool:
+    """Whether both lanes run a kernel that does not ask which one runs it."""
+    calls = map(evaluated_call, statements(function.body))
+    knows_lane = any(facts.of_value(call).has("lane_index") for call in calls)
+    return bool(function.attrs.get("dual_aiv_dispatch")) and not knows_lane
 
 
 def _mode(function: ir.Function) -> int:

@@ -145,7 +145,7 @@ def pop(
     return ir.AssignStmt(var, ops.call(op, span=span, result_type=var.type, **keywords), span)
 
 
-def free(var: ir.Var, consumer: CoreSide, span: ir.Span, **keywords: int) -> ir.EvalStmt:
+def free(var: ir.Var, consumer: CoreSide, span: ir.Span, **keywords: Any) -> ir.EvalStmt:
     """The statement that gives the slot of a popped tile back."""
     op = "system.tfree_to_aic" if consumer is CoreSide.VECTOR else "system.tfree_to_aiv"
     return ir.EvalStmt(ops.call(op, var, span=span, **keywords), span)
