@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from pypto_tmpl import ir, ops
@@ -14,8 +14,9 @@ from pypto_tmpl.ir.types import implicit_tile_view
 from pypto_tmpl.ops import facts, load_table
 from pypto_tmpl.ops.cores import CoreSide, side_of_space
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call, results
+from pypto_tmpl.passes.cores.kernel import Kernel, TensorParams, evaluated_call, results
 from pypto_tmpl.passes.cores.lane import Lane
+from pypto_tmpl.passes.cores.lane_memory import Access, check_lanes_apart
 from pypto_tmpl.passes.cores.replacing import Retyping
 from pypto_tmpl.passes.outline.dataflow import own_reads
 from pypto_tmpl.rewrite import build
@@ -45,6 +46,8 @@ class LanePlan:
         self._exact: set[int] = set()
         self._positions: dict[int, tuple[ir.Var, ...]] = {}
         self._workspaces = workspaces(kernel)
+        self._params = TensorParams(kernel.function)
+        self._accesses: list[tuple[ir.Var, Access]] = []
 
     def follow(self, body: ir.Stmt) -> None:
         """Plan a body."""
@@ -59,7 +62,8 @@ class LanePlan:
             todo += [(part, True) for part in reversed(parts(stmt))]
 
     def lane_types(self) -> dict[int, ir.Type]:
-        """The types of variables (ids) that change."""
+        """The types of variables (ids) that change, when all is planned."""
+        check_lanes_apart(self._accesses, self.lane.function)
         for key in self._exact:
             for var in self._positions.get(key, (self._declared[key],)):
                 self.types[id(var)] = self.lane.type(var.type, self.axes[id(var)], var)
@@ -81,6 +85,20 @@ class LanePlan:
         """Have the type of a value tell what the lane has of it."""
         if id(value) in self._declared:
             self._exact.add(id(value))
+
+    def note_access(
+        self,
+        stmt: ir.Stmt,
+        tensor: ir.Expr,
+        offsets: Sequence[ir.Expr],
+        extents: Sequence[ir.Expr],
+        shared: int | None,
+        is_store: bool = False,
+    ) -> None:
+        """Note what a statement reads or writes of a tensor: the lanes must not do both to the same cells."""
+        param = self._params.of(tensor)
+        if param is not None:
+            self._accesses.append((param, Access(stmt, offsets, extents, shared, is_store)))
 
     # Loops, branches, second names
 

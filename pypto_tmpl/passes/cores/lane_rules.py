@@ -53,11 +53,13 @@ def _free(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
 
 def _load(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
     lane = plan.lane
-    if not lane.is_wide(call.type):
-        return
     tensor, offsets, shapes, valid = call.args
+    if not lane.is_wide(call.type):
+        plan.note_access(stmt, tensor, elements(offsets), elements(shapes), None)
+        return
     place = _dimension(plan, stmt, elements(shapes), lane.axis, elements(valid))
     extent = elements(shapes)[place]
+    plan.note_access(stmt, tensor, elements(offsets), elements(shapes), place)
     args = [
         tensor,
         replaced_at(offsets, place, lane.offset(elements(offsets)[place], extent, stmt)),
@@ -70,15 +72,20 @@ def _load(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
 def _store(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
     tile, offsets, target, *shapes = call.args
     axis = plan.axis(tile)
+    assert isinstance(tile.type, ir.TileType)
+    extents = elements(shapes[0]) if shapes else tile.type.shape
+    outer = len(elements(offsets)) - len(extents)
+    window: list[ir.Expr] = [ir.ConstInt(1, ir.DataType.INDEX, stmt.span) for _ in range(outer)]
+    window += extents
     if axis is None:
         if call.kwargs.get("atomic"):
             raise plan.error("both lanes would add the same tile: it is not halved over them", stmt)
+        plan.note_access(stmt, target, elements(offsets), window, None, is_store=True)
         return
     plan.ask_region(tile)
-    assert isinstance(tile.type, ir.TileType)
-    extents = elements(shapes[0]) if shapes else tile.type.shape
     place = _dimension(plan, stmt, extents, axis)
-    at = place + len(elements(offsets)) - len(extents)
+    at = place + outer
+    plan.note_access(stmt, target, elements(offsets), window, at, is_store=True)
     moved = plan.lane.offset(elements(offsets)[at], extents[place], stmt)
     args = [tile, replaced_at(offsets, at, moved), target]
     plan.become(stmt, call, args + [plan.lane.halved(one, place, stmt) for one in shapes], None)
