@@ -37,6 +37,7 @@ from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes as out
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes as outline_hierarchy_scopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes as outline_incore_scopes
 from pypto_tmpl.passes.pipeline import PassPipeline
+from pypto_tmpl.passes.pipelining.lower_pipeline_loops import LowerPipelineLoops as lower_pipeline_loops
 from pypto_tmpl.passes.properties import (
     IRPropertySet,
     PassProperties,
@@ -133,6 +134,7 @@ __all__ = [
     "inline_functions",
     "insert_mx_scale_addr",
     "lower_auto_vector_split",
+    "lower_pipeline_loops",
     "make_pass",
     "make_roundtrip_instrument",
     "normalize_return_order",

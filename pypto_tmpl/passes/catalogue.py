@@ -16,6 +16,7 @@ from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes
+from pypto_tmpl.passes.pipelining.lower_pipeline_loops import LowerPipelineLoops
 from pypto_tmpl.passes.scalars.simplify import Simplify
 from pypto_tmpl.passes.strategies import ALL_PASSES, MissingPassError, factory_name
 from pypto_tmpl.passes.structure.convert_to_ssa import ConvertToSSA
@@ -63,6 +64,7 @@ PASSES: dict[str, type[Pass]] = {
         LowerAutoVectorSplit,
         ExpandMixedKernel,
         SplitVectorKernel,
+        LowerPipelineLoops,
         FuseCreateAssembleToSlice,
     )
 }

@@ -1,0 +1,1 @@
+"""Passes that overlap the rounds of pipelined loops."""

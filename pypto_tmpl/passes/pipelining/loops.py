@@ -1,0 +1,123 @@
+"""Pipelined loops: what they say of themselves, and rounds of them beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.passes.structure.yields import with_yield, yielded
+from pypto_tmpl.rewrite import Rewriter, build, clone, flat
+
+STAGES = "pipeline_stages"
+OVERLAPS_STORES = "pipeline_overlap_stores"
+ALTERNATES = "pipeline_double_buffer_c"
+MEMBERSHIP = "pipeline_membership"
+
+
+def is_pipeline(stmt: ir.Stmt) -> TypeGuard[ir.ForStmt]:
+    """Whether a statement is a loop whose rounds may overlap."""
+    return isinstance(stmt, ir.ForStmt) and stmt.kind is ir.ForKind.Pipeline
+
+
+def has_pipelines(function: ir.Function) -> bool:
+    """Whether a function has loops whose rounds may overlap."""
+    return any(map(is_pipeline, statements(function.body)))
+
+
+def stages_of(loop: ir.ForStmt) -> int:
+    """How many rounds may overlap; 1 where the loop does not say."""
+    found = loop.attrs.get(STAGES, 1)
+    assert isinstance(found, int)
+    return found
+
+
+def as_sequential(loop: ir.ForStmt, **changes: Any) -> ir.ForStmt:
+    """The loop with rounds one after the other, and further changes."""
+    attrs = loop.attrs.without(STAGES, OVERLAPS_STORES, ALTERNATES)
+    return build(loop, kind=ir.ForKind.Sequential, attrs=attrs, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The rounds of a loop whose bounds are constants."""
+
+    numbers: range
+
+    def index(self, loop: ir.ForStmt, number: int) -> ir.Expr:
+        """The loop variable of a round as a constant; rounds past the last one have one, too."""
+        return constant_like(loop.loop_var, self.numbers.start + number * self.numbers.step)
+
+
+def rounds_of(loop: ir.ForStmt) -> Rounds | None:
+    """The rounds of a loop, None where its bounds are not known or its step is zero."""
+    start, stop, step = (constant_extent(bound) for bound in (loop.start, loop.stop, loop.step))
+    return Rounds(range(start, stop, step)) if start is not None and stop is not None and step else None
+
+
+def constant_like(value: ir.Expr, number: int) -> ir.ConstInt:
+    """A number of the dtype of a scalar."""
+    assert isinstance(value.type, ir.ScalarType)
+    return ir.ConstInt(number, value.type.dtype, value.span)
+
+
+def moved_by(index: ir.Expr, distance: int) -> ir.Expr:
+    """An index and a distance from it, itself for 0."""
+    if not distance:
+        return index
+    operation = ir.add if distance > 0 else ir.sub
+    return operation(index, constant_like(index, abs(distance)), index.span)
+
+
+def renamed(variables: Sequence[ir.Var], suffix: str) -> list[ir.Var]:
+    """Fresh variables of the same types, the suffix behind their names."""
+    return [ir.Var(f"{var.name_hint}{suffix}", var.type, var.span) for var in variables]
+
+
+def results(variables: Sequence[ir.Var], values: Sequence[ir.Expr], span: ir.Span) -> list[ir.Stmt]:
+    """The results of a loop that is gone, given their values."""
+    return [ir.AssignStmt(var, value, span) for var, value in zip(variables, values, strict=True)]
+
+
+@dataclass(slots=True)
+class RoundCopies:
+    """Rounds of a loop as statements, each from the values that the one before yields."""
+
+    loop: ir.ForStmt
+    values: Sequence[ir.Expr]
+    """What the carries are after the last round so far."""
+
+    def next(self, index: ir.Expr, mark: Marking) -> list[ir.Stmt]:
+        """A further round, in which the loop variable is ``index``."""
+        meanings = dict(zip(self.loop.iter_args, self.values, strict=True)) | {self.loop.loop_var: index}
+        body = mark(clone(self.loop.body, substitution=meanings))
+        self.values = yielded(body)
+        return list(flat(with_yield(body, ())))
+
+
+Marking = Callable[[ir.Stmt], ir.Stmt]
+"""Adds to statements that are copied in which copy they are."""
+
+
+class Membership(Rewriter):
+    """Says of calls that give tiles that they are those of a stage, a copy, in a group of copies.
+
+    The tiles of different stages of a group should not share memory. Calls of copies within copies belong to all of
+    their groups.
+    """
+
+    def __init__(self, group: int, stage: int, leaves_out: Callable[[ir.Call], bool]) -> None:
+        super().__init__()
+        self._pair = f"{group}:{stage}"
+        self._leaves_out = leaves_out
+
+    def statement(self, stmt: ir.Stmt) -> ir.Stmt:
+        call = stmt.value if isinstance(stmt, ir.AssignStmt) else None
+        if not isinstance(call, ir.Call) or not isinstance(call.type, ir.TileType) or self._leaves_out(call):
+            return stmt
+        before = call.attrs.get(MEMBERSHIP)
+        pairs = f"{before};{self._pair}" if before else self._pair
+        return build(stmt, value=build(call, attrs=call.attrs.with_(**{MEMBERSHIP: pairs})))
