@@ -37,6 +37,9 @@ from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes as out
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes as outline_hierarchy_scopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes as outline_incore_scopes
 from pypto_tmpl.passes.pipeline import PassPipeline
+from pypto_tmpl.passes.pipelining.canonicalize_io_order import (
+    CanonicalizeIOOrder as canonicalize_io_order,
+)
 from pypto_tmpl.passes.pipelining.lower_pipeline_loops import LowerPipelineLoops as lower_pipeline_loops
 from pypto_tmpl.passes.properties import (
     IRPropertySet,
@@ -116,6 +119,7 @@ __all__ = [
     "VerificationInstrument",
     "VerificationLevel",
     "VerificationMode",
+    "canonicalize_io_order",
     "convert_tensor_to_tile_ops",
     "convert_to_ssa",
     "create_function_pass",

@@ -16,6 +16,7 @@ from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes
+from pypto_tmpl.passes.pipelining.canonicalize_io_order import CanonicalizeIOOrder
 from pypto_tmpl.passes.pipelining.lower_pipeline_loops import LowerPipelineLoops
 from pypto_tmpl.passes.scalars.simplify import Simplify
 from pypto_tmpl.passes.strategies import ALL_PASSES, MissingPassError, factory_name
@@ -65,6 +66,7 @@ PASSES: dict[str, type[Pass]] = {
         ExpandMixedKernel,
         SplitVectorKernel,
         LowerPipelineLoops,
+        CanonicalizeIOOrder,
         FuseCreateAssembleToSlice,
     )
 }

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.structure.yields import with_yield, yielded
 from pypto_tmpl.rewrite import Rewriter, build, clone, flat
 
@@ -16,6 +18,17 @@ STAGES = "pipeline_stages"
 OVERLAPS_STORES = "pipeline_overlap_stores"
 ALTERNATES = "pipeline_double_buffer_c"
 MEMBERSHIP = "pipeline_membership"
+BASE_PROPERTIES = frozenset(
+    {
+        IRProperty.SSAForm,
+        IRProperty.SplitIncoreOrch,
+        IRProperty.IncoreTileOps,
+        IRProperty.TileOps2D,
+        IRProperty.TileMemoryInferred,
+        IRProperty.NormalizedStmtStructure,
+    }
+)
+"""What holds of programs before and after the passes over pipelined loops."""
 
 
 def is_pipeline(stmt: ir.Stmt) -> TypeGuard[ir.ForStmt]:
@@ -121,3 +134,13 @@ class Membership(Rewriter):
         before = call.attrs.get(MEMBERSHIP)
         pairs = f"{before};{self._pair}" if before else self._pair
         return build(stmt, value=build(call, attrs=call.attrs.with_(**{MEMBERSHIP: pairs})))
+
+
+def memory_space(value: ir.Expr) -> ir.MemorySpace | None:
+    """The memory that a tile is in; None where it is no tile, or nothing says it."""
+    return value.type.memory_space if isinstance(value.type, ir.TileType) else None
+
+
+def is_product_in_acc(call: ir.Call) -> bool:
+    """Whether a call multiplies matrices into an accumulator."""
+    return facts.of(call.op).has("product") and memory_space(call) is ir.MemorySpace.Acc

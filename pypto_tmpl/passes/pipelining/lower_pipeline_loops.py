@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import ProgramPass
@@ -11,6 +10,7 @@ from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.pipelining.call_ranges import CallRanges
 from pypto_tmpl.passes.pipelining.loops import (
     ALTERNATES,
+    BASE_PROPERTIES,
     STAGES,
     Marking,
     Membership,
@@ -20,6 +20,7 @@ from pypto_tmpl.passes.pipelining.loops import (
     constant_like,
     has_pipelines,
     is_pipeline,
+    is_product_in_acc,
     moved_by,
     renamed,
     results,
@@ -27,18 +28,6 @@ from pypto_tmpl.passes.pipelining.loops import (
     stages_of,
 )
 from pypto_tmpl.rewrite import Rewriter, as_body, build
-
-BASE = frozenset(
-    {
-        IRProperty.SSAForm,
-        IRProperty.SplitIncoreOrch,
-        IRProperty.IncoreTileOps,
-        IRProperty.TileOps2D,
-        IRProperty.TileMemoryInferred,
-        IRProperty.NormalizedStmtStructure,
-    }
-)
-
 
 class LowerPipelineLoops(ProgramPass):
     """Put as many rounds into the body of a pipelined loop as it has stages; what is left follows behind it.
@@ -48,8 +37,8 @@ class LowerPipelineLoops(ProgramPass):
     """
 
     __slots__ = ()
-    requires = BASE
-    produces = BASE
+    requires = BASE_PROPERTIES
+    produces = BASE_PROPERTIES
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         ranges = CallRanges(program)
@@ -157,8 +146,7 @@ def _marking(loop: ir.ForStmt, group: int, stage: int) -> Marking:
     """Products share their accumulator unless the loop alternates between two; a popped tile has a slot of its own."""
 
     def leaves_out(call: ir.Call) -> bool:
-        known = facts.of(call.op)
-        accumulates = known.has("product") and getattr(call.type, "memory_space", None) is ir.MemorySpace.Acc
-        return known.is_transfer or (accumulates and not loop.attrs.get(ALTERNATES, False))
+        shares = is_product_in_acc(call) and not loop.attrs.get(ALTERNATES, False)
+        return shares or facts.of(call.op).is_transfer
 
     return Membership(group, stage, leaves_out).rewrite

@@ -75,7 +75,7 @@ def _accesses(function: ir.Function) -> dict[int, list[Access]]:
     found: dict[int, list[Access]] = {id(param): [] for param in function.params}
     for stmt in statements(function.body):
         value = stmt.value if isinstance(stmt, ir.AssignStmt) else getattr(stmt, "expr", None)
-        access = _access(value) if isinstance(value, ir.Call) else None
+        access = access_of(value) if isinstance(value, ir.Call) else None
         root = origins.of(access[0]) if access is not None else None
         if access is not None and root is not None and id(root) in found:
             found[id(root)].append(access[1])
@@ -87,7 +87,7 @@ def _accesses(function: ir.Function) -> dict[int, list[Access]]:
     return found
 
 
-def _access(call: ir.Call) -> tuple[ir.Var, Access] | None:
+def access_of(call: ir.Call) -> tuple[ir.Var, Access] | None:
     """The tensor that a call loads from or stores into, and how."""
     shape: list[int | None]
     if call.op.name == _LOAD and isinstance(call.args[2], ir.MakeTuple):
