@@ -41,6 +41,9 @@ from pypto_tmpl.passes.pipelining.canonicalize_io_order import (
     CanonicalizeIOOrder as canonicalize_io_order,
 )
 from pypto_tmpl.passes.pipelining.lower_pipeline_loops import LowerPipelineLoops as lower_pipeline_loops
+from pypto_tmpl.passes.pipelining.skew_cross_core_pipeline import (
+    SkewCrossCorePipeline as skew_cross_core_pipeline,
+)
 from pypto_tmpl.passes.properties import (
     IRPropertySet,
     PassProperties,
@@ -154,6 +157,7 @@ __all__ = [
     "simplify",
     "stamp_tfree_split",
     "split_vector_kernel",
+    "skew_cross_core_pipeline",
     "unroll_loops",
     "lower_composite_ops",
     "flatten_tile_nd_to_2d",
