@@ -41,6 +41,9 @@ from pypto_tmpl.passes.pipelining.canonicalize_io_order import (
     CanonicalizeIOOrder as canonicalize_io_order,
 )
 from pypto_tmpl.passes.pipelining.lower_pipeline_loops import LowerPipelineLoops as lower_pipeline_loops
+from pypto_tmpl.passes.pipelining.lower_pipeline_to_slots import (
+    LowerPipelineToSlots as lower_pipeline_to_slots,
+)
 from pypto_tmpl.passes.pipelining.skew_cross_core_pipeline import (
     SkewCrossCorePipeline as skew_cross_core_pipeline,
 )
@@ -142,6 +145,7 @@ __all__ = [
     "insert_mx_scale_addr",
     "lower_auto_vector_split",
     "lower_pipeline_loops",
+    "lower_pipeline_to_slots",
     "make_pass",
     "make_roundtrip_instrument",
     "normalize_return_order",

@@ -18,6 +18,7 @@ from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes
 from pypto_tmpl.passes.pipelining.canonicalize_io_order import CanonicalizeIOOrder
 from pypto_tmpl.passes.pipelining.lower_pipeline_loops import LowerPipelineLoops
+from pypto_tmpl.passes.pipelining.lower_pipeline_to_slots import LowerPipelineToSlots
 from pypto_tmpl.passes.pipelining.skew_cross_core_pipeline import SkewCrossCorePipeline
 from pypto_tmpl.passes.scalars.simplify import Simplify
 from pypto_tmpl.passes.strategies import ALL_PASSES, MissingPassError, factory_name
@@ -67,6 +68,7 @@ PASSES: dict[str, type[Pass]] = {
         ExpandMixedKernel,
         SplitVectorKernel,
         SkewCrossCorePipeline,
+        LowerPipelineToSlots,
         LowerPipelineLoops,
         CanonicalizeIOOrder,
         FuseCreateAssembleToSlice,

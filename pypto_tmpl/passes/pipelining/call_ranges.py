@@ -61,7 +61,9 @@ class CallRanges:
         pairs = zip(function.params, call.args, strict=False)
         values = self._of(caller)
         return {
-            id(param): values.range(arg, outer) for param, arg in pairs if isinstance(param.type, ir.ScalarType)
+            id(param): values.range(arg, outer)
+            for param, arg in pairs
+            if isinstance(param.type, ir.ScalarType)
         }
 
 

@@ -63,9 +63,7 @@ class _Policy:
 
     @staticmethod
     def of(loop: ir.ForStmt) -> _Policy:
-        return _Policy(
-            bool(loop.attrs.get(OVERLAPS_STORES, True)), bool(loop.attrs.get(ALTERNATES, False))
-        )
+        return _Policy(bool(loop.attrs.get(OVERLAPS_STORES, True)), bool(loop.attrs.get(ALTERNATES, False)))
 
 
 class _Sorting(Rewriter):

@@ -25,8 +25,8 @@ class Halves:
 def halves_of(loop: ir.ForStmt, memory: Memory, shared: set[int]) -> Halves | None:
     """The halves of the rounds of a loop; None where the first cannot run ahead of the second.
 
-    It cannot where there is more than one push or pop, or anything else that other cores notice; where it needs a
-    carry; where the second half needs more of it than numbers; and where memory tells the difference.
+    It cannot where there is more than one push or pop, or anything else that other cores notice; where it
+    needs a carry; where the second half needs more of it than numbers; and where memory tells the difference.
     """
     stmts = list(flat(loop.body))
     ends = [end for stmt in stmts for end in transfers(stmt)]
@@ -84,7 +84,7 @@ def _leading_to(push: int, stmts: Sequence[ir.Stmt]) -> set[int]:
 
 
 def _numbers_for_the_rest(asking: set[int], stmts: Sequence[ir.Stmt]) -> set[int] | None:
-    """The places of scalars that the rest needs too, and computes again; None where it needs anything else."""
+    """The places of scalars that the rest needs too, and computes again; None where it needs other things."""
     defined = {id(var): place for place in asking for var in _defined(stmts[place])}
     found: set[int] = set()
     todo = [stmt for place, stmt in enumerate(stmts) if place not in asking]
@@ -111,8 +111,9 @@ def _is_arithmetic(stmt: ir.Stmt) -> bool:
 def _are_apart(stmts: Sequence[ir.Stmt], asking: set[int], memory: Memory, shared: set[int]) -> bool:
     """Whether memory cannot tell that the statements ``asking`` run before the others of earlier rounds.
 
-    What a round defines is its own; there only the order within a round counts. Storage from outside of the loop
-    is touched by both halves only to read it, and not at all where another core writes it or sees it written.
+    What a round defines is its own; there only the order within a round counts. Storage from outside of the
+    loop is touched by both halves only to read it, and not at all where another core writes it or sees it
+    written.
     """
     outside = _from_outside(stmts, memory)
     of_asking: dict[int, bool] = {}  # the storage that each half has touched so far, and whether it wrote

@@ -118,8 +118,8 @@ Marking = Callable[[ir.Stmt], ir.Stmt]
 class Membership(Rewriter):
     """Says of calls that give tiles that they are those of a stage, a copy, in a group of copies.
 
-    The tiles of different stages of a group should not share memory. Calls of copies within copies belong to all of
-    their groups.
+    The tiles of different stages of a group should not share memory. Calls of copies within copies belong to
+    all of their groups.
     """
 
     def __init__(self, group: int, stage: int, leaves_out: Callable[[ir.Call], bool]) -> None:

@@ -29,11 +29,12 @@ from pypto_tmpl.passes.pipelining.loops import (
 )
 from pypto_tmpl.rewrite import Rewriter, as_body, build
 
+
 class LowerPipelineLoops(ProgramPass):
     """Put as many rounds into the body of a pipelined loop as it has stages; what is left follows behind it.
 
-    The loop stays a pipelined one, of one stage: CanonicalizeIOOrder brings the loads of its rounds together. Where
-    the number of rounds is not a constant, branches behind the loop run what is left.
+    The loop stays a pipelined one, of one stage: CanonicalizeIOOrder brings the loads of its rounds together.
+    Where the number of rounds is not a constant, branches behind the loop run what is left.
     """
 
     __slots__ = ()
@@ -126,7 +127,7 @@ class _Lower(Rewriter):
         return [ir.AssignStmt(end, end_value, at), main, ir.AssignStmt(left, left_value, at), rest]
 
     def _rest(self, loop: ir.ForStmt, end: ir.Var, left: ir.Var, made: list[ir.Var]) -> ir.Stmt:
-        """A branch for each number of rounds that may be left, those for more in the else of those for fewer."""
+        """A branch for each number of rounds that may be left, more of them in the else of fewer."""
         step, at = constant_extent(loop.step) or 0, loop.span
         otherwise: list[ir.Stmt] = [ir.YieldStmt(made, at)] if made else []
         for number in range(stages_of(loop) - 1, 0, -1):
@@ -143,7 +144,7 @@ class _Lower(Rewriter):
 
 
 def _marking(loop: ir.ForStmt, group: int, stage: int) -> Marking:
-    """Products share their accumulator unless the loop alternates between two; a popped tile has a slot of its own."""
+    """Products share their accumulator unless the loop alternates between two; popped tiles lie in slots."""
 
     def leaves_out(call: ir.Call) -> bool:
         shares = is_product_in_acc(call) and not loop.attrs.get(ALTERNATES, False)

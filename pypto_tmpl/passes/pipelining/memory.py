@@ -145,7 +145,7 @@ class Memory:
             written |= {id(arg) for arg, way in directions if way is not ir.ParamDirection.In}
             if not directions:
                 written |= {id(arg) for arg in value.args}
-        place = access_of(value)
+        place = access_of(value) if isinstance(value, ir.Call) else None
         for arg in _variables(value.args):
             is_place = place is not None and arg is place[0]
             yield Touch(
@@ -175,7 +175,7 @@ def _variables(args: tuple[ir.Expr, ...]) -> Iterator[ir.Var]:
 
 
 def is_event(stmt: ir.Stmt) -> bool:
-    """Whether something in a statement is noticed elsewhere, by another core or task: such keep their order."""
+    """Whether another core or task notices something in a statement: such keep their order."""
     return any(_is_noticed(inner) for inner in statements(stmt))
 
 

@@ -20,8 +20,9 @@ MAX_COMPARED = 64
 class Order:
     """What must come before what in one list of statements.
 
-    A statement stays behind those that define what it names, behind those whose order with it shows in memory, and
-    what other cores notice stays in its order, accesses of tensors that other cores change included.
+    A statement stays behind those that define what it names, behind those whose order with it shows in
+    memory, and what other cores notice stays in its order, accesses of tensors that other cores change
+    included.
     """
 
     def __init__(self, stmts: Sequence[ir.Stmt], memory: Memory, contended: Callable[[int], bool]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import ProgramPass
 from pypto_tmpl.passes.context import PassContext
@@ -25,7 +26,6 @@ from pypto_tmpl.passes.pipelining.loops import (
 )
 from pypto_tmpl.passes.pipelining.memory import Memory, call_of
 from pypto_tmpl.passes.pipelining.peers import Peers
-from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.rewrite import Rewriter, as_body, build, flat
 
 FIRST_GROUP = 1 << 20
@@ -35,10 +35,11 @@ FIRST_GROUP = 1 << 20
 class SkewCrossCorePipeline(ProgramPass):
     """Run the half of a round that ends in a push some rounds ahead of the half that pops the answer.
 
-    The first pushes stand before the loop, the last answers behind it. Pushes keep their order, and so do pops.
-    The distance is bounded by the stages, by the number of rounds, and by what fits into the slots of the pipes:
-    with more, both cores would wait for each other for ever. Other pipelined loops that push and pop at their top
-    level become sequential.
+    The first pushes stand before the loop, the last answers behind it. Pushes keep their order, and so do
+    pops.
+    The distance is bounded by the stages, by the number of rounds, and by what fits into the slots of the
+    pipes: with more, both cores would wait for each other for ever. Other pipelined loops that push and pop
+    at their top level become sequential.
     """
 
     __slots__ = ()
@@ -103,9 +104,7 @@ class _Skew(Rewriter):
         )
         last = RoundCopies(halves.answer, made)
         after = [
-            stmt
-            for k in stages
-            for stmt in last.next(rounds.index(loop, count - distance + k), marks[k])
+            stmt for k in stages for stmt in last.next(rounds.index(loop, count - distance + k), marks[k])
         ]
         return [*before, steady, *after, *results(loop.return_vars, last.values, loop.span)]
 
@@ -113,8 +112,8 @@ class _Skew(Rewriter):
 def _distance(loop: ir.ForStmt, rounds: Rounds | None, room: int | None) -> int:
     """How many rounds ahead the pushes run; 0 where the loop cannot be skewed.
 
-    The steady loop takes as many rounds at once, so that this divides their number; it begins with the pushes of
-    as many further rounds, so that twice as many tiles are under way.
+    The steady loop takes as many rounds at once, so that this divides their number; it begins with the pushes
+    of as many further rounds, so that twice as many tiles are under way.
     """
     count = 0 if rounds is None else len(rounds.numbers)
     most = min(max(2, stages_of(loop) - 1), count // 2, count if room is None else room // 2)
@@ -128,7 +127,9 @@ def _room(function: ir.Function, peers: Peers) -> int | None:
     next one.
     """
     calls = (call_of(stmt) for stmt in statements(function.body))
-    slots = [call.kwargs["slot_num"] for call in calls if isinstance(call, ir.Call) and "slot_num" in call.kwargs]
+    slots = [
+        call.kwargs["slot_num"] for call in calls if isinstance(call, ir.Call) and "slot_num" in call.kwargs
+    ]
     if not slots:
         return None
     answers = all(not leads_with_push(peer.body) for peer in peers.of(function)) and bool(peers.of(function))
