@@ -27,6 +27,7 @@ from pypto_tmpl.passes.pipelining.loops import (
     rounds_of,
     stages_of,
 )
+from pypto_tmpl.passes.structure.jumps import JUMPS, jumps_in
 from pypto_tmpl.rewrite import Rewriter, as_body, build
 
 
@@ -60,6 +61,8 @@ class _Lower(Rewriter):
     def statement(self, stmt: ir.Stmt) -> ir.Stmt | list[ir.Stmt]:
         if not is_pipeline(stmt) or stages_of(stmt) < 2:
             return stmt
+        if jumps_in(stmt.body, JUMPS):
+            return as_sequential(stmt)  # a jump out of one round is none over those beside it
         rounds = rounds_of(stmt)
         if rounds is not None:
             return self._known(stmt, rounds) if rounds.numbers else as_sequential(stmt)

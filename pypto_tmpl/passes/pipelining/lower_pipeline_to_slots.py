@@ -25,7 +25,7 @@ from pypto_tmpl.rewrite import Names, Rewriter, build, flat
 
 
 class LowerPipelineToSlots(FunctionPass):
-    """Declare an allocation for each load of a pipelined loop, with a slot for each stage; rounds run in order.
+    """Declare an allocation for each load of a pipelined loop, a slot for each stage; rounds run in order.
 
     The slot of a round is its number modulo the stages, so that the load of the next round may begin while
     this one is still read. A loop without such loads stays pipelined. Planners but PTOAS get copies of rounds
