@@ -63,7 +63,9 @@ def test_fewer_rounds_than_stages_need_no_loop_and_none_leave_it():
         "r = o1_1",
         "return r",
     ]
-    none = after("LowerPipelineLoops", copies("for i, (o,) in pl.pipeline(3, 3, stage=3, init_values=(out,))"))
+    none = after(
+        "LowerPipelineLoops", copies("for i, (o,) in pl.pipeline(3, 3, stage=3, init_values=(out,))")
+    )
     assert none[0] == "for i, (o,) in pl.range(3, 3, init_values=(out,)):"
 
 

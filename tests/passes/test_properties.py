@@ -27,6 +27,7 @@ VERIFIED = [
 ]
 TILES = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D NormalizedStmtStructure"
 KERNELS = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D TileMemoryInferred NormalizedStmtStructure"
+BASE = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D TileMemoryInferred NormalizedStmtStructure"
 # Required, produced and invalidated properties by the specification.
 RECORDS = {
     "InlineFunctions": ("", "InlineFunctionsEliminated", ""),
@@ -91,6 +92,10 @@ RECORDS = {
         "SSAForm VectorKernelSplit NormalizedStmtStructure",
         "",
     ),
+    "SkewCrossCorePipeline": (BASE, BASE, ""),
+    "LowerPipelineToSlots": (BASE, BASE, ""),
+    "LowerPipelineLoops": (BASE, BASE, ""),
+    "CanonicalizeIOOrder": (BASE, f"{BASE} PipelineResolved", ""),
     "FuseCreateAssembleToSlice": ("SplitIncoreOrch", "", ""),
 }
 
