@@ -1,4 +1,4 @@
-"""LowerPipelineToSlots: declared slots for the loads of pipelined loops, under the planner that knows them."""
+"""LowerPipelineToSlots: slots for the loads of pipelined loops, under the planner that knows them."""
 
 import pytest
 import torch
