@@ -5,7 +5,7 @@ import os
 from codegen.builders import Inline, U, as_expr, assign, call, carry, function, program, ret, scalar
 from codegen.interpreter import Interpreter
 from codegen.test_random_programs import HINTS, PAIR, Maker
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
 from pypto_tmpl import ir, passes
@@ -136,3 +136,4 @@ def test_every_pass_keeps_what_a_program_computes(data, x, y):
         check_passes(random_kernel(data), x, y)
     except passes.PassError as error:
         assert REFUSED in str(error)
+        event("refused")  # pytest --hypothesis-show-statistics tells how many
