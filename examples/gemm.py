@@ -19,9 +19,7 @@ def gemm(
     for m in pl.parallel(0, M, TILE_M):
         for n in pl.parallel(0, N, TILE_N):
             with pl.at(level=pl.Level.CORE_GROUP, name_hint="gemm"):
-                acc = pl.matmul(
-                    a[m : m + TILE_M, 0:TILE_K], b[0:TILE_K, n : n + TILE_N], out_dtype=pl.FP32
-                )
+                acc = pl.matmul(a[m : m + TILE_M, 0:TILE_K], b[0:TILE_K, n : n + TILE_N], out_dtype=pl.FP32)
                 for k in pl.range(TILE_K, K, TILE_K):
                     left = a[m : m + TILE_M, k : k + TILE_K]
                     right = b[k : k + TILE_K, n : n + TILE_N]

@@ -1,6 +1,6 @@
 """Backends: what programs are compiled for, what is known of each, and the one of the process."""
 
-from pypto_tmpl.backend.facts import BackendFacts, BackendFactsError, facts_of
+from pypto_tmpl.backend.facts import BackendFacts, BackendFactsError, chosen_facts, facts_of
 from pypto_tmpl.backend.instances import (
     Backend,
     Backend910B,
@@ -35,6 +35,7 @@ __all__ = [
     "Die",
     "Mem",
     "SoC",
+    "chosen_facts",
     "facts_of",
     "get_backend_instance",
     "get_backend_type",

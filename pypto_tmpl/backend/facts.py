@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 import msgspec
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend.selection import get_backend_type, is_backend_configured
 from pypto_tmpl.errors import Diagnostic, Location, PyptoTmplError, allowed_note
 from pypto_tmpl.ir.dtypes import DATA_TYPES
 from pypto_tmpl.ir.enums import BackendType
@@ -138,6 +139,12 @@ class BackendFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         memory = self.memories.get(space.name)
         return memory.size if memory else None
 
+    def core_count(self, kind: ir.CoreType) -> int:
+        """How many cores of a kind there are, over all dies."""
+        cluster = self.cores_per_cluster
+        count = cluster.cube if kind is ir.CoreType.CUBE else cluster.vector
+        return count * self.clusters_per_die * self.dies
+
     def layout(self, space: ir.MemorySpace) -> Layout | None:
         """How tiles lie in ``space``, None where the backend has no such memory; ``[N, 1]`` is col_major."""
         return self.layouts.get(space.name)
@@ -178,6 +185,11 @@ class BackendFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 def facts_of(backend: BackendType) -> BackendFacts:
     """The facts of a backend."""
     return read_facts(Path(__file__).with_name(f"{backend.name}.yaml"))
+
+
+def chosen_facts() -> BackendFacts | None:
+    """The facts of the backend of the process, None where none is chosen."""
+    return facts_of(get_backend_type()) if is_backend_configured() else None
 
 
 def read_facts(path: Path) -> BackendFacts:

@@ -184,9 +184,7 @@ class Backend:
 
     def get_core_count(self, core_type: ir.CoreType) -> int:
         _expect(ir.CoreType, core_type=core_type)
-        per_cluster = self._facts.cores_per_cluster
-        count = per_cluster.cube if core_type is ir.CoreType.CUBE else per_cluster.vector
-        return count * self._facts.clusters_per_die * self._facts.dies
+        return self._facts.core_count(core_type)
 
     @property
     def soc(self) -> SoC:

@@ -13,6 +13,7 @@ from pypto_tmpl.passes.base import (
     create_program_pass,
 )
 from pypto_tmpl.passes.catalogue import FACTORIES, PASSES, make_pass
+from pypto_tmpl.passes.checks import CHECKED_PROPERTIES
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer as inject_gm_pipe_buffer
 from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder as normalize_return_order
@@ -97,6 +98,7 @@ from pypto_tmpl.passes.tiles.resolve_backend_op_layouts import (
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
 __all__ = [
+    "CHECKED_PROPERTIES",
     "CallbackInstrument",
     "Diagnostic",
     "DiagnosticCheck",

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from pypto_tmpl import ir
-from pypto_tmpl.backend import BackendFacts, facts_of, get_backend_type, is_backend_configured
+from pypto_tmpl.backend import BackendFacts, chosen_facts
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet
 from pypto_tmpl.passes.settings import (
     DiagnosticPhase,
@@ -89,7 +89,7 @@ class PassContext:
     @property
     def backend(self) -> BackendFacts | None:
         """The facts of the backend of the process, None where none is chosen."""
-        return facts_of(get_backend_type()) if is_backend_configured() else None
+        return chosen_facts()
 
     def get_instruments(self) -> list[Instrument]:
         """Who watches the passes."""

@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import chosen_facts
 from pypto_tmpl.ir import IRProperty
+from pypto_tmpl.ir.verifier import Diagnostic, Severity
+from pypto_tmpl.passes import checks
 from pypto_tmpl.passes.member_sets import MemberSet
 
 VERIFIED_PROPERTIES: tuple[IRProperty, ...] = (
@@ -29,7 +32,7 @@ VERIFIED_PROPERTIES: tuple[IRProperty, ...] = (
     IRProperty.AccToGmStoreValid,
     IRProperty.AtomicAddDtypeValid,
 )
-"""Properties that a pipeline checks by itself, as far as there are checks of them."""
+"""Properties that a pipeline checks by itself."""
 
 
 class IRPropertySet(MemberSet[IRProperty]):
@@ -60,13 +63,28 @@ def get_default_verify_properties() -> IRPropertySet:
     return IRPropertySet(ir.DEFAULT_PROPERTIES)
 
 
+def violations(properties: Iterable[IRProperty], program: ir.Program) -> list[Diagnostic]:
+    """What violates the properties, on the chosen backend if there is one.
+
+    Raises ValueError for a property that has no check.
+    """
+    return checks.verify(program, properties, chosen_facts())
+
+
+def verify_or_throw(properties: Iterable[IRProperty], program: ir.Program) -> None:
+    """Raise VerificationError with a report if anything violates the properties."""
+    found = violations(properties, program)
+    if any(item.severity is Severity.ERROR for item in found):
+        raise ir.VerificationError(found)
+
+
 def verify_properties(properties: Iterable[IRProperty], program: ir.Program, pass_name: str) -> None:
     """Raise VerificationError, which names the pass, unless the program has those properties.
 
     Raises ValueError for a property that has no check.
     """
     try:
-        ir.verify_or_throw(program, properties)
+        verify_or_throw(properties, program)
     except ir.VerificationError as error:
         error.add_note(f"found by the verifier at the pass {pass_name}")
         raise
@@ -74,4 +92,4 @@ def verify_properties(properties: Iterable[IRProperty], program: ir.Program, pas
 
 def with_checks(properties: Iterable[IRProperty]) -> IRPropertySet:
     """Those of the properties that have a check."""
-    return IRPropertySet(properties).intersection(ir.CHECKED_PROPERTIES)
+    return IRPropertySet(properties).intersection(checks.CHECKED_PROPERTIES)

@@ -8,7 +8,12 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.verifier import Diagnostic
 from pypto_tmpl.passes.base import Pass, create_program_pass
-from pypto_tmpl.passes.properties import get_default_verify_properties, verify_properties
+from pypto_tmpl.passes.properties import (
+    get_default_verify_properties,
+    verify_or_throw,
+    verify_properties,
+    violations,
+)
 
 
 def run_verifier(properties: Iterable[IRProperty] | None = None) -> Pass:
@@ -24,7 +29,7 @@ def run_verifier(properties: Iterable[IRProperty] | None = None) -> Pass:
         verify_properties(wanted, program, name)
         return program
 
-    ir.verify(ir.Program([], "nothing", ir.Span.unknown()), wanted)
+    violations(wanted, ir.Program([], "nothing", ir.Span.unknown()))
     return create_program_pass(verified, name)
 
 
@@ -34,12 +39,12 @@ class PropertyVerifierRegistry:
     @staticmethod
     def verify(properties: Iterable[IRProperty], program: ir.Program) -> list[Diagnostic]:
         """What violates the properties."""
-        return ir.verify(program, properties)
+        return violations(properties, program)
 
     @staticmethod
     def verify_or_throw(properties: Iterable[IRProperty], program: ir.Program) -> None:
         """Raise VerificationError if anything does."""
-        ir.verify_or_throw(program, properties)
+        verify_or_throw(properties, program)
 
     @staticmethod
     def generate_report(diagnostics: Sequence[Diagnostic]) -> str:

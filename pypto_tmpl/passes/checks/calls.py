@@ -1,0 +1,28 @@
+"""Calls of a function, each of which is all that a statement evaluates (NoNestedCalls)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import statements
+
+
+def call_of(stmt: ir.Stmt) -> ir.Call | None:
+    """The call that a statement is, or assigns the value of."""
+    value = _evaluated(stmt)
+    return value if isinstance(value, ir.Call) else None
+
+
+def launches(function: ir.Function) -> Iterator[ir.Call | ir.Submit]:
+    """The calls and submits of functions."""
+    for stmt in statements(function.body):
+        value = _evaluated(stmt)
+        if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
+            yield value
+
+
+def _evaluated(stmt: ir.Stmt) -> ir.Expr | None:
+    if isinstance(stmt, ir.AssignStmt):
+        return stmt.value
+    return stmt.expr if isinstance(stmt, ir.EvalStmt) else None
