@@ -1,7 +1,7 @@
 """ConvertToSSA: names, what loops carry, what branches merge, and what has no value."""
 
 import pytest
-from passes.kernels import after, kernel, program
+from passes.kernels import after, body, kernel, program
 
 from pypto_tmpl import ir, passes
 
@@ -141,3 +141,13 @@ def test_a_valid_region_names_the_version_that_its_value_was_made_with():
 def test_a_valid_region_that_no_type_can_tell_is_an_error(lines):
     with pytest.raises(passes.PassError, match="valid region of 't' depends on the way through the function"):
         passes.convert_to_ssa()(kernel(*NARROW, *lines, "return pl.store(t, [0, 0], out)"))
+
+
+def test_rounds_without_assignments_become_one_sequence():
+    lines = ("for i in pl.unroll(3):", "    for j in pl.unroll(2):", "        pl.system.bar_all()")
+    unrolled = passes.make_pass("UnrollLoops")(kernel(*lines))
+    flat = ir.IRProperty.NoRedundantBlocks
+    assert ir.verify(unrolled, [flat])
+    node = passes.make_pass("ConvertToSSA")(unrolled)
+    assert ir.verify(node, [flat]) == []
+    assert body(node, "kernel") == ["pl.system.bar_all()"] * 6

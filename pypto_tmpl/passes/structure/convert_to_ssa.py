@@ -14,6 +14,7 @@ from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.structure.jumps import assigned_variables, jumps_after
 from pypto_tmpl.passes.structure.liveness import live_after_loops
+from pypto_tmpl.passes.structure.normalize_stmt_structure import normalized
 from pypto_tmpl.passes.structure.sources import Sources
 from pypto_tmpl.passes.structure.yields import with_yielded, without_empty_yield
 from pypto_tmpl.rewrite import GeneratedName, Rewriter, base_name, build
@@ -91,6 +92,11 @@ class _SSA(Rewriter):
         return bound
 
     # Statements
+
+    def body(self, body: ir.Stmt) -> Task:
+        """The rounds of an unrolled loop become one sequence, also where they assign nothing."""
+        made = yield super().body(body)
+        return normalized(made)
 
     def rewriting(self, stmt: ir.Stmt) -> Task | None:
         if isinstance(stmt, ir.AssignStmt):
