@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
 from pypto_tmpl import ir, passes
-from pypto_tmpl.passes.properties import with_checks
+from pypto_tmpl.passes.properties import verify_or_throw, with_checks
 
 P = ir.IRProperty
 ON_SCALARS = (
@@ -124,7 +124,7 @@ def check_passes(node: ir.Program, x: int, y: int) -> None:
         after = pass_(node)
         known |= set(with_checks(pass_.get_produced_properties()))
         if after is not node:
-            ir.verify_or_throw(after, known)
+            verify_or_throw(known, after)
             assert Interpreter(after).call("main", [x, y]) == expected, name
         node = after
 

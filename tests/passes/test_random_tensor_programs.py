@@ -7,7 +7,7 @@ import pytest
 from passes.random_tensors import output_of, random_program
 
 from pypto_tmpl import ir, passes
-from pypto_tmpl.passes.properties import with_checks
+from pypto_tmpl.passes.properties import verify_or_throw, with_checks
 
 COUNT = int(os.environ.get("PYPTO_TMPL_RANDOM_PROGRAMS", "25"))
 FIRST = int(os.environ.get("PYPTO_TMPL_RANDOM_FIRST", "0"))  # the seed of the first, to go on from
@@ -31,7 +31,7 @@ def test_every_pass_keeps_what_a_program_computes(seed):
         known -= EXPECTED.get(name, set())
         known |= MENDS.get(name, set()) | set(with_checks(pass_.get_produced_properties()))
         if after is not node:
-            ir.verify_or_throw(after, known)
+            verify_or_throw(known, after)
             for n, expected in zip((0, 3), wanted, strict=True):
                 np.testing.assert_array_equal(output_of(after, n), expected, err_msg=name)
         node = after

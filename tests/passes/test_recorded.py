@@ -4,7 +4,7 @@ import pytest
 from passes.recorded_pairs import Pair, recorded_pairs
 
 from pypto_tmpl import backend, ir, passes
-from pypto_tmpl.passes.properties import with_checks
+from pypto_tmpl.passes.properties import verify_or_throw, with_checks
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def test_a_pass_makes_what_was_recorded(pair: Pair):
     got = pass_(before)
     ir.assert_structural_equal(got, pair.after())
     assert ir.serialize(before) == data
-    ir.verify_or_throw(got, with_checks(pass_.get_produced_properties()))
+    verify_or_throw(with_checks(pass_.get_produced_properties()), got)
 
 
 @pytest.mark.parametrize("pair", recorded_pairs(), ids=str)
