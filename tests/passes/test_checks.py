@@ -56,7 +56,7 @@ def test_the_properties_do_not_hold_before_their_pass(wanted):
 
 def test_a_pipeline_checks_with_what_the_backend_has():
     """The text fits the 240 KiB of one backend and not the 184 KiB of the other."""
-    node = pl.parse(HEAD + PLACED.replace("memory, 2048", "memory, 200000"))
+    node = pl.parse(HEAD + PLACED.replace("slot, 2048", "slot, 200000"))
     properties = passes.PassProperties(produced=passes.IRPropertySet([P.AllocatedMemoryAddr]))
     places = passes.create_program_pass(lambda given: given, "Places", properties)
     try:
@@ -75,3 +75,22 @@ def test_a_pipeline_checks_with_what_the_backend_has():
 
 def test_all_verified_properties_are_checked():
     assert set(passes.get_verified_properties()) <= set(passes.CHECKED_PROPERTIES)
+
+
+@pytest.mark.parametrize(
+    ("pair", "written"),
+    [
+        ("ConvertTensorToTileOps/element_writes_Ascend910B", {"hist__ssa_v0", "filled__ssa_v0"}),
+        ("OutlineIncoreScopes/level_nest_Ascend910B", {"out__iter_v1", "total__ssa_v0", "gap__ssa_v0"}),
+    ],
+)
+def test_kernels_without_results_leave_their_callers_no_other_name_for_what_they_wrote(pair, written):
+    """PyPTO's pipeline verifies InOutUseValid of its input alone; what its passes made here breaks it."""
+    before, after = (
+        checks.verify(
+            ir.deserialize_from_file(str(TESTS / "passes/recorded" / pair / name)), [P.InOutUseValid]
+        )
+        for name in ("before.msgpack", "after.msgpack")
+    )
+    assert before == []
+    assert {item.message.split("'")[1] for item in after} == written

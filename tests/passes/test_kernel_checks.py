@@ -118,8 +118,8 @@ PLACED = """\
     @pl.function(type=pl.FunctionType.AIV)
     def lane(self, x: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
         slots = pl.reserve_buffer(name="slots", size=2048, base=0)
-        memory: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 16384)
-        t: pl.Tile[[64, 64], pl.FP32, pl.MemRef(memory, 2048, 16384), pl.Mem.Vec] = pl.load(x, [0, 0], [64, 64])
+        slot: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 16384)
+        t: pl.Tile[[64, 64], pl.FP32, pl.MemRef(slot, 2048, 16384), pl.Mem.Vec] = pl.load(x, [0, 0], [64, 64])
         done = pl.store(t, [0, 0], out)
         return done
 """
@@ -128,7 +128,7 @@ VEC = {BackendType.Ascend910B: 188416, BackendType.Ascend950: 245760}  # 184 and
 
 def test_addresses_of_tiles_and_buffers():
     assert found(PLACED, P.AllocatedMemoryAddr) == []
-    text = PLACED.replace("memory, 2048", "memory, -32")
+    text = PLACED.replace("slot, 2048", "slot, -32")
     assert found(text, P.AllocatedMemoryAddr) == ["lane:5: the tile 't' has no address in Vec"]
     text = PLACED.replace("base=0", "base=-1")
     assert found(text, P.AllocatedMemoryAddr) == ["lane:3: the buffer 'slots' has no address"]
@@ -137,12 +137,12 @@ def test_addresses_of_tiles_and_buffers():
 @pytest.mark.parametrize("chosen", BackendType)
 def test_what_a_core_has_room_for(chosen):
     limit = VEC[chosen]
-    fits = PLACED.replace("memory, 2048", f"memory, {limit - 16384}")
+    fits = PLACED.replace("slot, 2048", f"slot, {limit - 16384}")
     assert found(fits, P.AllocatedMemoryAddr, chosen) == []
     what = (
         f"Vec buffer usage ({limit + 32} bytes) exceeds platform limit ({limit} bytes) in the kernel 'lane'"
     )
-    over = PLACED.replace("memory, 2048", f"memory, {limit - 16352}")
+    over = PLACED.replace("slot, 2048", f"slot, {limit - 16352}")
     assert found(over, P.AllocatedMemoryAddr, chosen) == [f"lane:2: {what}"]
     assert found(over, P.AllocatedMemoryAddr) == []
     over = PLACED.replace("size=2048", f"size={limit + 32}")
