@@ -58,5 +58,9 @@ def lower(
 
 
 def pipeline_for(knobs: Mapping[str, Any]) -> Pipeline | None:
-    """The passes for a compilation; there are none yet that make up a strategy, whatever the knobs ask."""
+    """The passes for a compilation: none, whatever the knobs ask.
+
+    Every strategy has passes that do not exist yet, so that ``PassManager`` would refuse each compilation; a
+    program is executed as it is until they do.
+    """
     return None
