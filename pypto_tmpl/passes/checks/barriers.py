@@ -25,9 +25,11 @@ def hard_syncall_occupancy_valid(
     """
     if _is_launched(function):
         return
+    launched = {name: _kernels(name, program) for name in {one.op.name for one in launches(function)}}
+    waiting = {name: kernels for name, kernels in launched.items() if any(map(_has_barrier, kernels))}
     for launch in launches(function):
-        kernels = _kernels(launch.op.name, program)
-        if not any(map(_has_barrier, kernels)):
+        kernels = waiting.get(launch.op.name)
+        if kernels is None:
             continue
         is_submit = isinstance(launch, ir.Submit)
         blocks = launch.core_num if is_submit else launch.attrs.get("core_num")
