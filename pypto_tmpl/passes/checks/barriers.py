@@ -31,9 +31,10 @@ def hard_syncall_occupancy_valid(
         kernels = waiting.get(launch.op.name)
         if kernels is None:
             continue
-        is_submit = isinstance(launch, ir.Submit)
-        blocks = launch.core_num if is_submit else launch.attrs.get("core_num")
-        together = launch.sync_start if is_submit else launch.attrs.get("sync_start", False)
+        if isinstance(launch, ir.Submit):
+            blocks, together = launch.core_num, launch.sync_start
+        else:
+            blocks, together = launch.attrs.get("core_num"), launch.attrs.get("sync_start", False)
         what = f"the launch of {launch.op.name!r}, which waits for all cores at a hard syncall,"
         if not together:
             findings.add(0, f"{what} has no sync_start=True", launch.span)
