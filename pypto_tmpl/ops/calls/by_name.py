@@ -56,10 +56,11 @@ def _ruled_type(entry: OpEntry, args: list[ir.Expr], keywords: ir.AttrMap) -> ir
 
 
 def _operands(form: Form, bound: Mapping[str, Argument], span: ir.Span) -> list[ir.Expr]:
-    """The operands in order; left out are trailing ones, tuples that may be empty, and workspaces.
+    """The operands in order; of those that others follow only such as cannot be mistaken are left out.
 
-    That a workspace is missing, the kind of what stands in its place tells.
+    That is tuples, which may be empty, workspaces, and operands of a kind that the next one does not have.
     """
+    kinds = {operand.name: {*operand.kinds} for operand in form.entry.operands}
     found: list[ir.Expr] = []
     absent: list[str] = []
     for name in form.operands:
@@ -68,11 +69,10 @@ def _operands(form: Form, bound: Mapping[str, Argument], span: ir.Span) -> list[
             absent.append(name)
             continue
         for missing in absent:
-            if form.is_workspace(missing):
-                continue
-            if missing not in form.call.fills:
+            if missing in form.call.fills:
+                found.append(ir.MakeTuple((), span))
+            elif kinds[missing] & kinds[name] and not form.is_workspace(missing):
                 raise OpCallError(f"the operand {missing!r} is missing, and {name!r} after it is given")
-            found.append(ir.MakeTuple((), span))
         absent.clear()
         found.append(value if isinstance(value, ir.Expr) else literal_operand(form, name, value, bound, span))
     return found

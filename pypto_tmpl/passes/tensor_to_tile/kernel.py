@@ -80,7 +80,7 @@ class _Tiles(Rewriter):
             return self._converted(stmt, stmt.value)
         if isinstance(stmt, ir.EvalStmt) and plan_of(stmt.expr) is not None:
             return self._converted(stmt, stmt.expr)
-        if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Var):
+        if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Var | ir.TupleGetItemExpr):
             return self._renamed(stmt)
         return self._yielding(stmt) if isinstance(stmt, ir.YieldStmt) else None
 
@@ -93,10 +93,8 @@ class _Tiles(Rewriter):
         lowering = Lowering(self._owner, before, call, self._loaded, into_mat, self._flat_gather)
         if plan.spec.rule is None:
             value: ir.Expr = lowering.one_op(plan)
-        elif plan.spec.rule in RULES:
-            value = RULES[plan.spec.rule](lowering)
         else:
-            raise lowering.error("this op is not lowered to tiles yet")
+            value = RULES[plan.spec.rule](lowering)
         if var is None:
             return [*lowering.made, build(stmt, expr=value)]
         tile = ir.Var(f"{base_name(var.name_hint)}__tile", value.type, var.span)

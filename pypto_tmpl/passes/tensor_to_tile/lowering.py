@@ -171,5 +171,27 @@ def load_of(tensor: ir.Expr, space: MemorySpace, span: ir.Span) -> ir.Call:
     return _marked(call, space)
 
 
+def fixed_extents(lowering: Lowering, name: str) -> tuple[int, ...]:
+    """The extents of an operand, which have to be constants: tiles have fixed sizes."""
+    type_ = lowering.operand(name).type
+    assert isinstance(type_, ir.ShapedType)
+    extents = [constant_extent(extent) for extent in type_.shape]
+    fixed = tuple(extent for extent in extents if extent is not None)
+    if len(fixed) < len(extents):
+        raise lowering.error(f"tiles have fixed sizes, and its operand {name!r} has none")
+    return fixed
+
+
+def element_type(value: ir.Expr) -> ir.DataType:
+    """The dtype of the elements of a tensor or tile."""
+    assert isinstance(value.type, ir.ShapedType)
+    return value.type.dtype
+
+
+def int32(lowering: Lowering, value: int) -> ir.ConstInt:
+    """An INT32 constant."""
+    return ir.ConstInt(value, ir.DataType.INT32, lowering.before.span)
+
+
 def _marked(call: ir.Call, space: MemorySpace) -> ir.Call:
     return build(call, attrs=ir.AttrMap({BRIDGE: True})) if space is MemorySpace.Mat else call

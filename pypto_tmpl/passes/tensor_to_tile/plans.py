@@ -13,6 +13,7 @@ from pypto_tmpl.ops.fact_model import LoweringSpec, ScratchSpec
 
 _TILE_OPERANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     dict.fromkeys(("divide", "select_ones", "subtract_turned"), ("lhs", "rhs"))
+    | {"matches": ("input",), "merge": ("src0", "src1", "src2", "src3")}
 )
 """The operands that rules take as tiles; other rules load what they need where they need it."""
 
@@ -66,7 +67,8 @@ def tile_operands(call: ir.Call) -> list[ir.Expr]:
         return []
     places = [slot.source for slot in plan.slots if slot.takes_tile and isinstance(slot.source, int)]
     if plan.spec.rule is not None:
-        places = [operand_index(call, name) for name in _TILE_OPERANDS.get(plan.spec.rule, ())]
+        named = [operand_index(call, name) for name in _TILE_OPERANDS.get(plan.spec.rule, ())]
+        places = [place for place in named if place < len(call.args)]
     return [call.args[place] for place in places if isinstance(call.args[place].type, ir.ShapedType)]
 
 

@@ -7,9 +7,11 @@ from types import MappingProxyType
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import MemorySpace
-from pypto_tmpl.passes.tensor_to_tile.lowering import Lowering
-from pypto_tmpl.passes.tensor_to_tile.moves import expand_clone, gather, paged_gather, scatter, staged
+from pypto_tmpl.passes.tensor_to_tile.gathers import compared, gather, paged_gather
+from pypto_tmpl.passes.tensor_to_tile.lowering import Lowering, element_type
+from pypto_tmpl.passes.tensor_to_tile.moves import expand_clone, staged
 from pypto_tmpl.passes.tensor_to_tile.plans import is_column_of
+from pypto_tmpl.passes.tensor_to_tile.scatters import scatter, scatter_mask, scatter_rows
 
 _MATMUL = "tensor.matmul"
 Rule = Callable[[Lowering], ir.Expr]
@@ -100,6 +102,16 @@ def select_ones(lowering: Lowering) -> ir.Expr:
     return lowering.emit("tile.sel", mask, ones, zeros, space)
 
 
+def merge(lowering: Lowering) -> ir.Expr:
+    """Sorted lists are merged in a workspace that is as wide as they are together."""
+    before = lowering.before.type
+    assert isinstance(before, ir.TensorType)
+    names = [name for name in ("src0", "src1", "src2", "src3") if lowering.has(name)]
+    lists = [lowering.tile(name) for name in names]
+    space = lowering.workspace("mrgsort_tmp", list(before.shape), element_type(lists[0]))
+    return lowering.emit("tile.mrgsort_format2", *lists, space, **lowering.before.kwargs)
+
+
 def product(lowering: Lowering) -> ir.Expr:
     """Operands are loaded into Mat, and transposed there, one after the other."""
     call = lowering.call
@@ -140,9 +152,13 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "element": element,
         "filled": filled,
         "gather": gather,
+        "matches": compared,
+        "merge": merge,
         "paged": paged_gather,
         "product": product,
         "scatter": scatter,
+        "scatter_mask": scatter_mask,
+        "scatter_rows": scatter_rows,
         "select_ones": select_ones,
         "staged": staged,
         "subtract_turned": subtract_turned,
