@@ -154,7 +154,7 @@ class _Drawing:
         return [*lines, f"out = pl.assemble(out, {buffer}, [{row}, 0])"]
 
     def _value(self, names: list[str], depth: int = 2) -> str:
-        kind = self._draw.choice(["name", "scaled", "binary", "whole"]) if depth else "name"
+        kind = self._draw.choice(["name", "scaled", "binary", "whole", "helper"]) if depth else "name"
         if kind == "name":
             return self._draw.choice(names)
         one = self._value(names, depth - 1)
@@ -164,7 +164,10 @@ class _Drawing:
             )
         if kind == "whole":
             return f"pl.neg(pl.slice({self._draw.choice(names)}, [8, 8], [0, 0]))"
-        return f"pl.{self._draw.choice(['add', 'sub'])}({one}, {self._value(names, depth - 1)})"
+        other = self._value(names, depth - 1)
+        if kind == "helper":
+            return f"self.scaled({one}, {other})"
+        return f"pl.{self._draw.choice(['add', 'sub'])}({one}, {other})"
 
     def _number(self, numbers: list[str]) -> str:
         """An integer from 0 to 4."""

@@ -1,5 +1,7 @@
 """InlineFunctions: what arguments and results become, and what is refused."""
 
+import re
+
 import pytest
 from passes.kernels import after, program
 
@@ -90,14 +92,81 @@ def test_a_circle_is_shown():
         passes.inline_functions()(program(a + b + main("out = self.a(x)")))
 
 
-def test_a_call_inside_of_an_expression():
-    with pytest.raises(passes.PassError) as raised:
-        passes.inline_functions()(program(DOUBLED + main("out = pl.neg(self.doubled(x))")))
-    assert str(raised.value) == (
-        "error[pass]: doubled is called inside of another expression\n"
-        "  --> <string>:12:22\n"
-        "   = in function 'main'"
+SCALED = f"""
+    @pl.function(type=pl.FunctionType.Inline)
+    def scaled(self, v: {TENSOR}, k: pl.Scalar[pl.INDEX]):
+        w = pl.mul(v, 3.0)
+        return w
+"""
+
+
+def test_a_call_inside_of_an_expression_is_pulled_out_with_all_that_is_called():
+    lines = ("a = pl.add(pl.neg(x), pl.sub(self.doubled(self.doubled(x)), pl.exp(x)))", "out = pl.abs(a)")
+    assert after("InlineFunctions", program(DOUBLED + main(*lines)), "main") == [
+        "t_inline0 = pl.tensor.neg(x)",
+        "v_inline5 = x",
+        "v_inline5 = pl.tensor.muls(v_inline5, 2.0)",
+        "doubled_inline1 = v_inline5",
+        "v_inline6 = doubled_inline1",
+        "v_inline6 = pl.tensor.muls(v_inline6, 2.0)",
+        "doubled_inline2 = v_inline6",
+        "t_inline3 = pl.tensor.exp(x)",
+        "t_inline4 = pl.tensor.sub(doubled_inline2, t_inline3)",
+        "a = pl.tensor.add(t_inline0, t_inline4)",
+        "out = pl.tensor.abs(a)",
+    ]
+
+
+def test_calls_of_pairs_in_returns_branches_and_loops_are_pulled_out():
+    lines = (
+        "if pl.read(self.pair(x)[1], [0, 0]) > 0.0:",
+        "    a = pl.yield_(self.scaled(x, 1))",
+        "else:",
+        "    a = pl.yield_(x)",
+        "for i, (c,) in pl.range(2, init_values=(self.scaled(a, 2),)):",
+        "    d = pl.yield_(self.scaled(c, 3))",
+        "return d, self.pair(d)[0]",
     )
+    got = after("InlineFunctions", program(PAIR + SCALED + main(*lines)), "main")
+    numbered = [re.sub(r"_inline\d+", "", line) for line in got]
+    assert numbered == [
+        "t = pl.tensor.read(pl.tensor.neg(x), [0, 0])",
+        "if t > 0.0:",
+        "  w = pl.tensor.muls(x, 3.0)",
+        "  scaled = w",
+        "  a = pl.yield_(scaled)",
+        "else:",
+        "  a = pl.yield_(x)",
+        "w = pl.tensor.muls(a, 3.0)",
+        "scaled = w",
+        "for i, (c,) in pl.range(2, init_values=(scaled,)):",
+        "  w = pl.tensor.muls(c, 3.0)",
+        "  scaled = w",
+        "  d = pl.yield_(scaled)",
+        "return d, d",
+    ]
+
+
+def test_statements_without_such_a_call_stay_as_they_are():
+    lines = ("a = pl.add(pl.neg(x), pl.exp(x))", "out = self.doubled(pl.neg(a))")
+    assert after("InlineFunctions", program(DOUBLED + main(*lines)), "main") == [
+        "a = pl.tensor.add(pl.tensor.neg(x), pl.tensor.exp(x))",
+        "v_inline0 = pl.tensor.neg(a)",
+        "v_inline0 = pl.tensor.muls(v_inline0, 2.0)",
+        "out = v_inline0",
+    ]
+
+
+def test_a_call_in_the_condition_of_a_while_is_an_error():
+    lines = (
+        "for (k,) in pl.while_(init_values=(0,)):",
+        "    pl.cond(pl.read(self.doubled(x), [k, 0]) < 1.0)",
+        "    j = pl.yield_(k + 1)",
+    )
+    with pytest.raises(
+        passes.PassError, match="the condition of a while calls .*, which every round has to call"
+    ):
+        passes.inline_functions()(program(DOUBLED + main(*lines)))
 
 
 def test_a_return_that_is_not_the_last_statement():

@@ -55,12 +55,25 @@ class KernelMaker(Maker):
         """Some calls are of the Inline function; a variable changes before the results of these are read."""
         if self.is_helper or self.pick([True, False]):
             return super()._call(names, mutable, in_loop, depth)
+        if self.pick([True, False]):
+            var = self.var()
+            lines = [
+                assign(var, ir.add(self._element(names), ir.mul(self.expr(names, 1), self._element(names))))
+            ]
+            names.append(var)
+            return lines
         pair, results = ir.Var("pair", PAIR, U), [self.var(), self.pick(mutable)]
         args = [self.pick(mutable), self.expr(names, 1)]
         reads = [assign(var, ir.TupleGetItemExpr(pair, k, U)) for k, var in enumerate(results)]
         names.append(results[0])
         changed = self._rebind(names[:-1], mutable, in_loop, depth)
         return [assign(pair, call("helper", args, PAIR)), *changed, *reads]
+
+    def _element(self, names):
+        """One result of a call inside of another expression, perhaps of another such call."""
+        first = self._element(names) if self.pick([True, False, False]) else self.expr(names, 1)
+        given = call("helper", [first, self.expr(names, 1)], PAIR)
+        return ir.TupleGetItemExpr(given, self.pick([0, 1]), U)
 
     def helper(self):
         """An Inline function that may assign its parameters."""

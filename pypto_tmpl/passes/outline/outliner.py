@@ -66,15 +66,17 @@ class Outliner(Rewriter):
         self._open: list[_Made | None] = []  # the scopes around, those that are no regions too
         self._uses = Counter(map(id, reads(owner.body)))
         self._defined = {id(param) for param in owner.params}
-        self._tasks: set[int] = set()  # the ids of tasks that regions bind
+        self._tasks: set[int] = set()  # the ids of tasks that the launches of regions bind
         for stmt in statements(owner.body):
             self._defined |= {id(var) for var in definitions(stmt)}
             if isinstance(stmt, ir.ScopeStmt) and "task_id_var" in stmt.attrs:
-                self._tasks.add(id(stmt.attrs["task_id_var"]))
                 self._defined.add(id(stmt.attrs["task_id_var"]))
 
     def outlined(self) -> list[ir.Function]:
         """The function with calls in the place of regions, and the functions of the regions."""
+        for stmt in statements(self.owner.body):
+            if isinstance(stmt, ir.ScopeStmt) and self.is_region(stmt):
+                self._tasks.add(id(self.launched(stmt).attrs.get("task_id_var")))
         return [self.rewrite(self.owner), *self.made]
 
     @abstractmethod

@@ -12,6 +12,7 @@ from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.structure.dumped import Dumping
+from pypto_tmpl.passes.structure.nested_calls import whole_value, with_calls_alone
 from pypto_tmpl.passes.structure.sources import written_target
 from pypto_tmpl.rewrite import Rewriter, build, flat
 
@@ -19,6 +20,7 @@ from pypto_tmpl.rewrite import Rewriter, build, flat
 class InlineFunctions(ProgramPass):
     """Put the body of an Inline function where it is called, with variables ``<name>_inline<N>`` of its own.
 
+    A call inside of another expression is pulled out of it, together with all that the statement calls.
     A parameter reads as its argument. One that the body assigns is the variable of the caller where that is
     written in place or assigned by the call itself, and else a copy. Several results are put in the place of
     ``result[i]``, under a name of their own where the caller could change them in between.
@@ -35,8 +37,9 @@ class InlineFunctions(ProgramPass):
         numbers = count()
         expanded: dict[str, ir.Function] = {}
         for name in _callees_first(helpers):
-            expanded[name] = _Inliner(helpers[name], expanded, numbers).expand()
-        kept = [f for name, f in functions.items() if name not in helpers]
+            alone = with_calls_alone(helpers[name], helpers, numbers)
+            expanded[name] = _Inliner(alone, expanded, numbers).expand()
+        kept = [with_calls_alone(f, helpers, numbers) for name, f in functions.items() if name not in helpers]
         return build(program, functions=[_Inliner(f, expanded, numbers).expand() for f in kept])
 
 
@@ -67,11 +70,11 @@ class _Inliner(Rewriter):
         )
 
     def expand(self) -> ir.Function:
-        """The function without calls of helpers. Raises PassError for one inside of an expression."""
+        """The function without calls of helpers. Raises PassError for one that is no part of a statement."""
         function = self.rewrite(self._owner)
         for node in ir.walk(function.body):
             if (helper := self._helper(node)) is not None:
-                raise PassError(f"{helper.name} is called inside of another expression", self._owner, node)
+                raise PassError(f"{helper.name} is called where no statement evaluates it", self._owner, node)
             if isinstance(node, ir.Var) and any(node is var for var in self._tuples):
                 what = (
                     f"the results {node.name_hint!r} of an Inline function are read where they are not known"
@@ -80,7 +83,7 @@ class _Inliner(Rewriter):
         return function
 
     def statement(self, stmt: ir.Stmt) -> list[ir.Stmt]:
-        call = _value_of(stmt)
+        call = whole_value(stmt)
         helper = self._helper(call)
         if helper is None or not isinstance(call, ir.Call):
             return [stmt]
@@ -200,15 +203,6 @@ def _unpacked(statements: list[ir.Stmt], values: tuple[ir.Expr, ...]) -> _Expans
 def _occurrences(var: ir.Var, args: Sequence[ir.Expr]) -> int:
     """In how many arguments a variable is read."""
     return sum(any(node is var for node in ir.walk(arg)) for arg in args)
-
-
-def _value_of(stmt: ir.Stmt) -> ir.Expr | None:
-    """What a statement evaluates, where that is one expression."""
-    if isinstance(stmt, ir.AssignStmt):
-        return stmt.value
-    if isinstance(stmt, ir.EvalStmt):
-        return stmt.expr
-    return stmt.value[0] if isinstance(stmt, ir.ReturnStmt) and len(stmt.value) == 1 else None
 
 
 def _assignments_of(param: ir.Var, body: ir.Stmt) -> tuple[bool, bool]:
