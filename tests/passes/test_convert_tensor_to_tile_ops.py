@@ -190,3 +190,54 @@ def test_a_result_with_a_view_is_refused():
     )
     with pytest.raises(passes.PassError, match="result 0 has a view"):
         passes.make_pass("ConvertTensorToTileOps")(node)
+
+
+HALF = """
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[16, 64], pl.{dtype}], wide: pl.Out[pl.Tensor[[16, 64], pl.FP32]],
+               narrow: pl.Out[pl.Tensor[[16, 64], pl.{dtype}]], s: pl.Scalar[pl.FP32]):
+        t = {value}
+        w = pl.assemble(wide, pl.mul(t, 1.0), [0, 0])
+        u = pl.cast(t, target_type=pl.{dtype}, mode="rint")
+        v = pl.assemble(narrow, u, [0, 0])
+        return w, v
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("pl.mul(x, 0.1)", lambda x: x * 0.1),
+        ("pl.div(x, 3.0)", lambda x: x / 3),
+        ("pl.sub(pl.mul(x, 0.3), 0.7)", lambda x: x * 0.3 - 0.7),
+        ("pl.mul(x, s)", lambda x: x * 0.1),
+        ("pl.mul(x, 0.25)", lambda x: x * 0.25),
+        ("pl.maximum(x, 0.0)", lambda x: x.clamp(min=0)),
+    ],
+    ids=["number", "quotient", "chain", "scalar", "power of two", "zero"],
+)
+@pytest.mark.parametrize("dtype", ["FP16", "BF16"])
+def test_numbers_meet_16_bit_floats_as_they_do_on_tensors(dtype, value, expected):
+    """On tensors the result is FP32; a tile that is of the dtype already is not cast to it."""
+    node = passes.flatten_call_expr()(program(HALF.format(dtype=dtype, value=value)))
+    namespace: dict = {}
+    exec(torch_codegen(passes.make_pass("ConvertTensorToTileOps")(node), check_shapes=True), namespace)
+    x = inputs()[0].to(torch.float16 if dtype == "FP16" else torch.bfloat16)
+    wide, narrow = torch.full((16, 64), 9.0), torch.full((16, 64), 9.0).to(x.dtype)
+    namespace["kernel"](x, wide, narrow, 0.1)
+    torch.testing.assert_close(wide, expected(x.float()), rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(narrow, expected(x.float()).to(x.dtype), rtol=0, atol=0)
+
+
+def test_a_tile_that_is_cast_to_its_own_dtype_is_the_tile_and_must_not_change():
+    text = HALF.format(dtype="BF16", value="pl.mul(x, 0.5)").replace(
+        "v = pl.assemble(narrow, u, [0, 0])",
+        "o = pl.assemble(u, pl.slice(x, [8, 64], [0, 0]), [0, 0])\n"
+        "        v = pl.assemble(narrow, o, [0, 0])",
+    )
+    late = text.replace(
+        "        return", "        r = pl.assemble(wide, pl.mul(t, 2.0), [0, 0])\n        return"
+    )
+    passes.make_pass("ConvertTensorToTileOps")(passes.flatten_call_expr()(program(text)))
+    with pytest.raises(passes.PassError, match="would change: its storage is written before it is read"):
+        passes.make_pass("ConvertTensorToTileOps")(passes.flatten_call_expr()(program(late)))

@@ -151,3 +151,32 @@ def test_rounds_without_assignments_become_one_sequence():
     node = passes.make_pass("ConvertToSSA")(unrolled)
     assert ir.verify(node, [flat]) == []
     assert body(node, "kernel") == ["pl.system.bar_all()"] * 6
+
+
+def test_a_branch_that_is_never_taken_may_read_what_is_never_assigned():
+    lines = (
+        "a = n + 1",
+        "if False:",
+        "    b = n + 2",
+        "if True:",
+        "    a = a + 3",
+        "if False:",
+        "    a = a + b",
+        "c = a",
+    )
+    assert after("ConvertToSSA", kernel(*lines)) == [
+        "a__ssa_v0 = n__ssa_v0 + 1",
+        "a__ssa_v1 = a__ssa_v0 + 3",
+        "c__ssa_v0 = a__ssa_v1",
+    ]
+
+
+def test_branches_that_are_known_stay_where_all_is_assigned():
+    found = after("ConvertToSSA", kernel("a = n + 1", "if False:", "    a = n + 2", "c = a"))
+    assert found[1] == "if False:"
+
+
+def test_a_branch_that_is_taken_may_not_read_what_is_never_assigned():
+    lines = ("if False:", "    b = n + 2", "if True:", "    a = b + 1")
+    with pytest.raises(passes.PassError, match="'b' is read where it may not have been assigned"):
+        passes.convert_to_ssa()(kernel(*lines))

@@ -126,3 +126,22 @@ def test_carries_that_change_places_are_no_versions_of_what_they_start_from():
     loop = ["    for i, (a, b) in pl.range(3, init_values=(x, out)):", "        r, s = pl.yield_(b, a)"]
     got = outlined(region("one"), *loop, "return r, s")
     assert body(got, "one")[-1] == "return r, s"
+
+
+def test_the_number_of_a_task_is_defined_until_its_launch_is_made():
+    lines = ["with pl.spmd(2) as tid:", "    i = pl.tile.get_block_idx()",
+             "    out = pl.assemble(out, pl.slice(x, [8, 16], [i * 8, 0]), [i * 8, 0])",
+             region(deps="[tid]"),
+             "    out = pl.assemble(out, pl.neg(out), [0, 0])",
+             "return out"]  # fmt: skip
+    got = outlined(*lines)
+    rules = passes.IRPropertySet([ir.IRProperty.SSAForm])
+    ir.verify_or_throw(got, rules)
+    assert any(called(stmt) == "system.task_invalid" for stmt in ir.walk(got["main"].body))
+    after = passes.outline_cluster_scopes()(got)
+    ir.verify_or_throw(after, rules)
+    assert not any(called(stmt) == "system.task_invalid" for stmt in ir.walk(after["main"].body))
+
+
+def called(node: object) -> str:
+    return node.op.name if isinstance(node, ir.Call) else ""

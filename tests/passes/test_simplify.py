@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from passes.kernels import after, kernel
+from passes.kernels import after, kernel, program
 
 from pypto_tmpl import ir, passes
 from pypto_tmpl.passes.scalars.expressions import Simplifier
@@ -183,3 +183,26 @@ def test_a_long_chain_of_dead_scalars_takes_one_sweep():
     (function,) = got.functions.values()
     assert sum(isinstance(node, ir.AssignStmt) for node in ir.walk(function)) == 1
     assert time.process_time() - start < 5
+
+
+def test_what_follows_a_return_that_is_always_reached_is_left_out():
+    text = """
+    @pl.function
+    def main(self, x: pl.Tensor[[16, 16], pl.FP32], n: pl.Scalar[pl.INDEX]):
+        y = pl.neg(x)
+        if n > 0:
+            if True:
+                return y
+            z = pl.exp(x)
+        if 2 > 1:
+            return x
+        w = pl.exp(x)
+        return w
+"""
+    node = passes.convert_to_ssa()(program(text))
+    assert after("Simplify", node, "main") == [
+        "y__ssa_v0 = pl.tensor.neg(x__ssa_v0)",
+        "if 0 < n__ssa_v0:",
+        "  return y__ssa_v0",
+        "return x__ssa_v0",
+    ]

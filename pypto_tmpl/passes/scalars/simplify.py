@@ -14,7 +14,7 @@ from pypto_tmpl.passes.scalars.expressions import Linear, RangeOf, Simplifier
 from pypto_tmpl.passes.scalars.ranges import ANY, Range, range_of
 from pypto_tmpl.passes.structure.jumps import JUMPS, jumps_in
 from pypto_tmpl.passes.structure.yields import with_yield, yielded
-from pypto_tmpl.rewrite import Rewriter, build, flat
+from pypto_tmpl.rewrite import Rewriter, as_body, build, flat
 from pypto_tmpl.rewrite.rewriter import Task
 
 _INDEX = ir.ScalarType(ir.DataType.INDEX)
@@ -85,6 +85,15 @@ class _Simplify(Rewriter):
             self.forget()
 
     # Statements
+
+    def body(self, body: ir.Stmt) -> Task:
+        """A branch that is always taken may return: what follows it is left out."""
+        found = yield super().body(body)
+        direct = list(flat(found))
+        ends = [place for place, stmt in enumerate(direct) if isinstance(stmt, ir.ReturnStmt)]
+        if not ends or ends[0] == len(direct) - 1 or isinstance(direct[-1], ir.YieldStmt):
+            return found
+        return as_body(direct[: ends[0] + 1], body.span)
 
     def statement(self, stmt: ir.Stmt) -> ir.Stmt:
         if not isinstance(stmt, ir.AssignStmt) or self._defined[id(stmt.var)] > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
@@ -35,7 +36,38 @@ class ConvertToSSA(FunctionPass):
     def run(self, function: ir.Function, context: PassContext) -> ir.Function:
         if function.level is ir.Level.HOST and function.role is ir.Role.SubWorker:
             return function
-        return _SSA(function).converted()
+        converted = _SSA(function).rewrite(function)
+        if not any(_unassigned(function, converted)):
+            return converted
+        reached = _Reached().rewrite(function)
+        converted = _SSA(reached).rewrite(reached)
+        for var, stmt in _unassigned(function, converted):
+            what = f"{var.name_hint!r} is read where it may not have been assigned"
+            raise PassError(what, function, stmt)
+        return converted
+
+
+def _unassigned(before: ir.Function, converted: ir.Function) -> Iterator[tuple[ir.Var, ir.Stmt]]:
+    """What is read where it may not have been assigned: variables of the source that are left."""
+    assigned = {id(var) for var in assigned_variables(before.body)}
+    for stmt in statements(converted.body):
+        conditions = (stmt.condition,) if isinstance(stmt, ir.WhileStmt) else ()
+        for var in used_variables(*own_expressions(stmt), *conditions):
+            if id(var) in assigned:
+                yield var, stmt
+
+
+class _Reached(Rewriter):
+    """Leaves out branches that are never taken: what they read may be assigned nowhere else."""
+
+    def statement(self, stmt: ir.Stmt) -> ir.Stmt | None:
+        if (
+            not isinstance(stmt, ir.IfStmt)
+            or stmt.return_vars
+            or not isinstance(stmt.condition, ir.ConstBool)
+        ):
+            return stmt
+        return stmt.then_body if stmt.condition.value else stmt.else_body
 
 
 class _SSA(Rewriter):
@@ -48,18 +80,6 @@ class _SSA(Rewriter):
         self._live = live_after_loops(function.body)
         self._sources = Sources(function)
         self._changes: list[tuple[ir.Var, ir.Expr | None]] = []
-
-    def converted(self) -> ir.Function:
-        """The function in SSA form. Raises PassError where a variable is read that may not be assigned."""
-        function = self.rewrite(self._owner)
-        assigned = {id(var) for var in assigned_variables(self._owner.body)}  # none of them is left
-        for stmt in statements(function.body):
-            conditions = (stmt.condition,) if isinstance(stmt, ir.WhileStmt) else ()
-            for var in used_variables(*own_expressions(stmt), *conditions):
-                if id(var) in assigned:
-                    what = f"{var.name_hint!r} is read where it may not have been assigned"
-                    raise PassError(what, self._owner, stmt)
-        return function
 
     # Names and what is visible
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ir.extents import constant_extent, same_extents
+from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.tensor_to_tile.plans import Plan, Slot, operand_index, operand_names
 from pypto_tmpl.rewrite import as_body, build
@@ -16,6 +19,8 @@ from pypto_tmpl.rewrite import as_body, build
 Step = Callable[[ir.Expr, ir.Expr], ir.Expr]
 BRIDGE = "__compiler_tensor_to_tile_mat_bridge"
 """The attribute of the loads into Mat that are made here; a later pass may change their layout."""
+_LARGEST = MappingProxyType({ir.DataType.FP16: 15, ir.DataType.BF16: 127})
+"""The exponents of the largest numbers of the 16-bit floats."""
 _WIDE_ROW = 128  # the least last extent of the workspace of a reduction
 
 
@@ -126,18 +131,34 @@ class Lowering:
         """A new tile without a value."""
         return self.let(name, self.emit("tile.create", shape, dtype=dtype, target_memory=MemorySpace.Vec))
 
-    def one_op(self, plan: Plan) -> ir.Call:
-        """The call of the one tile op of a plan."""
+    def one_op(self, plan: Plan) -> ir.Expr:
+        """The call of the one tile op of a plan, or a tile that has the dtype already to which it is cast."""
         assert plan.spec.to is not None
         taken = {slot.source for slot in plan.slots if isinstance(slot.source, int)}
         for place, name in enumerate(operand_names(self.before)):
             if place not in taken and self.has(name):
                 raise self.error(f"{plan.spec.to} does not take its operand {name!r}")
         operands = [self._slot(slot) for slot in plan.slots]
+        if is_cast(self.before) and element_type(operands[0]) == element_type(self.before):
+            return operands[0]
+        operands = self._widened(operands)
         call = self.emit(plan.spec.to, *operands, **plan.keywords(self.before))
         if not _is_of_shape(call.type, self.before.type):
             raise self.error(f"{plan.spec.to} gives another shape than the op on tensors")
         return call
+
+    def _widened(self, operands: list[ir.Expr]) -> list[ir.Expr]:
+        """Tiles as wide as the result is on tensors, where their dtype would round what a number gives."""
+        dtype = self.before.type.dtype if isinstance(self.before.type, ir.TensorType) else None
+        numbers = [value for value in operands if value.type == ir.ScalarType(ir.DataType.FP32)]
+        found = list(operands)
+        for place, value in enumerate(operands):
+            if dtype != ir.DataType.FP32 or not isinstance(value.type, ir.TileType):
+                continue
+            if any(not _is_kept_narrow(value.type.dtype, number) for number in numbers):
+                name = f"{operand_names(self.before)[place]}_wide"
+                found[place] = self.let(name, self.emit("tile.cast", value, target_type=dtype, mode=2))
+        return found
 
     def _slot(self, slot: Slot) -> ir.Expr:
         if isinstance(slot.source, int):
@@ -154,6 +175,21 @@ class Lowering:
             if width is None or width < _WIDE_ROW:
                 shape[-1] = ir.ConstInt(_WIDE_ROW, ir.DataType.INDEX, self.before.span)
         return self.workspace(slot.source.name, ir.MakeTuple(shape, self.before.span), first.type.dtype)
+
+
+def _is_kept_narrow(dtype: ir.DataType, number: ir.Expr) -> bool:
+    """Whether arithmetic with a number stays in a 16-bit float: with 0 and powers of two, as recorded."""
+    if dtype not in _LARGEST:
+        return True
+    if not isinstance(number, ir.ConstFloat):
+        return False
+    fraction, exponent = math.frexp(abs(number.value))
+    return number.value == 0 or (fraction == 1 / 2 and abs(exponent - 1) < _LARGEST[dtype])
+
+
+def is_cast(call: ir.Call) -> bool:
+    """Whether an op converts to another dtype; a tile may have that where the tensor had not."""
+    return facts.of(call.op).has("casts")
 
 
 def _is_of_shape(tile: ir.Type, tensor: ir.Type) -> bool:

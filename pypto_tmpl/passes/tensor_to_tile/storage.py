@@ -11,13 +11,14 @@ from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.outline.dataflow import own_reads
 from pypto_tmpl.passes.tensor_to_tile.demand import flows
+from pypto_tmpl.passes.tensor_to_tile.lowering import is_cast
 
 _SLICE = "tensor.slice"
 
 
 @dataclass(slots=True)
 class Sharing:
-    """Tiles that were copies as tensors: windows of others, and results that are written over an operand."""
+    """Tiles that were copies as tensors: others, windows of others, and what is written over an operand."""
 
     windows: list[ir.Var] = field(default_factory=list)
     overwriting: list[ir.Var] = field(default_factory=list)
@@ -27,7 +28,8 @@ class Sharing:
         known = facts.of_value(value)
         if not isinstance(tile.type, ir.TileType):
             return
-        if before.op.name == _SLICE and known.view_of is not None:
+        is_window = before.op.name == _SLICE and known.view_of is not None
+        if is_window or (isinstance(value, ir.Var) and is_cast(before)):
             self.windows.append(tile)
         elif known.returned is not None and facts.of(before.op).returned is None:
             self.overwriting.append(tile)
