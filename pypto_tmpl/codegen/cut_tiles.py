@@ -58,7 +58,7 @@ class CutTiles:
         """What the parameters of functions are given, by the identity of the parameter."""
         found: dict[int, list[_Place]] = {}
         for name, body in self._kernels.facts.items():
-            for launch in body.launches:
+            for launch in body.function_calls:
                 callee = self._kernels.callee(launch)
                 for param, arg in zip(callee.params, launch.args, strict=False) if callee else ():
                     found.setdefault(id(param), []).append((name, arg))

@@ -6,6 +6,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import BuiltinMethodType
 from typing import Any, NoReturn
 
 import jinja2
@@ -19,6 +20,7 @@ from pypto_tmpl.ops.model import OpEntry
 from pypto_tmpl.ops.table import OpTable
 from pypto_tmpl.overlays import all_folders
 
+_SCOPES = frozenset({"_loop_vars", "_block_vars"})  # what Jinja passes on from within a loop or block
 _UNDEFINED_NAME = re.compile(r"'(?P<name>\w+)' is undefined")
 
 
@@ -38,8 +40,11 @@ class _PlainContext(Context):
     """Names of a template, which calls macros with all of their parameters at once."""
 
     def call(__self, __obj: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if type(__obj) is Macro and not kwargs and len(args) == len(__obj.arguments):
+        kind = type(__obj)
+        if kind is Macro and len(args) == len(__obj.arguments) and not kwargs.keys() - _SCOPES:
             return _function_of(__obj)(*args)
+        if kind is BuiltinMethodType and not kwargs.keys() - _SCOPES:  # of a text, or of a dictionary
+            return __obj(*args)
         return super().call(__obj, *args, **kwargs)
 
 

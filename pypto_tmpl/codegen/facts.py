@@ -90,6 +90,7 @@ class BodyFacts:
         self.launches: Sequence[Launch] = self.calls  # operator calls included
         if ir.Submit in by_class:
             self.launches = [node for node in self.code.nodes if isinstance(node, Launch)]
+        self.function_calls = [node for node in self.launches if isinstance(node.op, ir.GlobalVar)]
         self.assignments: list[ir.AssignStmt] = by_class.get(ir.AssignStmt, [])
         self.loops: list[ir.ForStmt] = by_class.get(ir.ForStmt, [])
         self.sequences: list[ir.SeqStmts] = by_class.get(ir.SeqStmts, [])
@@ -125,9 +126,8 @@ def callers_by_name(bodies: Mapping[str, BodyFacts]) -> dict[str, list[tuple[str
     """The launches of each function that a program launches, with the function that each stands in."""
     found: dict[str, list[tuple[str, Launch]]] = {}
     for name, facts in bodies.items():
-        for launch in facts.launches:
-            if isinstance(launch.op, ir.GlobalVar):
-                found.setdefault(launch.op.name, []).append((name, launch))
+        for launch in facts.function_calls:
+            found.setdefault(launch.op.name, []).append((name, launch))
     return found
 
 

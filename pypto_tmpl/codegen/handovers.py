@@ -74,7 +74,7 @@ def handover_warnings(kernels: KernelMap, table: OpTable) -> Iterator[str]:
     for caller in kernels.functions.values():
         for group, body in _group_bodies(kernels, caller):
             is_whole = body is caller.body
-            calls = kernels.facts[caller.name].launches if is_whole else launches_of(body)
+            calls = kernels.facts[caller.name].function_calls if is_whole else launches_of(body)
             aic, aiv = kernels.members(calls)
             if aic is None and aiv is None and is_whole:
                 aic, aiv = kernels.group_members(caller)

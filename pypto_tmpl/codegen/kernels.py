@@ -77,7 +77,7 @@ class KernelMap:
         if found is None:
             names = dict.fromkeys([function.name])
             for name in (pending := [function.name]):
-                for call in self.facts[name].launches:
+                for call in self.facts[name].function_calls:
                     callee = self.callee(call)
                     if callee is not None and callee.name not in names:
                         names[callee.name] = None
@@ -101,7 +101,7 @@ class KernelMap:
 
     def group_members(self, group: ir.Function) -> tuple[ir.Function | None, ir.Function | None]:
         """Members of a Group function: the callees of its body, by name only where it calls none."""
-        aic, aiv = self.members(self.facts[group.name].launches)
+        aic, aiv = self.members(self.facts[group.name].function_calls)
         if aic is None and aiv is None:
             aic = self.functions.get(group.name + "_aic")
             aiv = self.functions.get(group.name + "_aiv")
@@ -222,7 +222,9 @@ class KernelMap:
 
     @cached_property
     def _called(self) -> frozenset[str]:
-        return frozenset(call.op.name for facts in self.facts.values() for call in facts.launches)
+        return frozenset(
+            call.op.name for facts in self.facts.values() for call in facts.function_calls
+        )
 
     @cached_property
     def _launched(self) -> frozenset[str]:
@@ -233,7 +235,7 @@ class KernelMap:
                 continue
             clusters = [scope for scope in facts.scopes if isinstance(scope, ir.ClusterScopeStmt)]
             in_clusters = {id(node) for scope in clusters for node in code_nodes(scope)}
-            found |= {call.op.name for call in facts.launches if id(call) not in in_clusters}
+            found |= {call.op.name for call in facts.function_calls if id(call) not in in_clusters}
         return frozenset(found)
 
     # Kernel code
@@ -245,9 +247,10 @@ class KernelMap:
         inline = {f.name for f in self.functions.values() if f.func_type is ir.FunctionType.Inline}
         called, called_outside = set(), set()
         for name, facts in self.facts.items():
+            launches = facts.function_calls
             scopes = [scope for scope in facts.scopes if isinstance(scope, ir.InCoreScopeStmt)]
-            in_scopes = {id(node) for scope in scopes for node in code_nodes(scope)}
-            for call in facts.launches:
+            in_scopes = {id(node) for scope in (scopes if launches else ()) for node in code_nodes(scope)}
+            for call in launches:
                 called.add(call.op.name)
                 if name not in kernels and id(call) not in in_scopes:
                     called_outside.add(call.op.name)

@@ -101,14 +101,15 @@ class Marks:
                 statements[line] = made_from
                 if number.endswith(_HEAD):
                     heads.setdefault(made_from, line)
-                    whole.append(self._fitting_remark(made_from, whole[-1]))
+                    if made_from in self._remarks:
+                        whole.append(self._fitting_remark(made_from, whole[-1]))
             whole += (end, rest)
             line += part.count("\n")
         return Unmarked("".join(whole), statements, heads, functions)
 
     def _fitting_remark(self, stmt: ir.Stmt, text: str) -> str:
         """The remark on a statement behind the last line of ``text``, empty where it does not fit."""
-        remark = self._remarks.get(stmt, "")
+        remark = self._remarks[stmt]
         length = len(text) - (text.rfind("\n") + 1) + len(remark)
         return remark if length <= LINE_LENGTH else ""
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
-from pypto_tmpl.codegen.script_code import code_in
 
 _METHODS = frozenset(
     {
@@ -51,12 +50,11 @@ EVERY_USE = PipeUse()
 
 
 def pipe_use(
-    texts: Mapping[str, Sequence[str]], kernels: KernelMap, groups: Mapping[str, GroupMeta]
+    codes: Mapping[str, Sequence[str]], kernels: KernelMap, groups: Mapping[str, GroupMeta]
 ) -> PipeUse:
-    """What the functions of a program do, of which ``texts`` has the text by name."""
+    """What the functions of a program do; ``codes`` has the text of each, without comments and strings."""
     if not groups:
         return EVERY_USE
-    codes = {name: [*map(code_in, parts)] for name, parts in texts.items()}
     every = [code for parts in codes.values() for code in parts]
     methods = {method for code in every for method in _METHOD.findall(code)}
     plain = [split for code in every for split in _PLAIN_TRANSFER.findall(code)]

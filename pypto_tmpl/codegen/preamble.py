@@ -90,7 +90,10 @@ class Preamble:
 
     def names_in(self, text: str) -> set[str]:
         """The helpers that the code in ``text`` names; what comments and strings say is no use of one."""
-        code = code_in(text)
+        return self.names_in_code(code_in(text))
+
+    def names_in_code(self, code: str) -> set[str]:
+        """The helpers that a text without comments and strings names."""
         found = _PRIVATE.findall(code) if self._are_private else identifiers(code)
         return set(self.names.intersection(found))
 

@@ -37,6 +37,7 @@ from pypto_tmpl.codegen.preamble import (
     load_preamble,
 )
 from pypto_tmpl.codegen.record import Script, ScriptFunction
+from pypto_tmpl.codegen.script_code import code_in
 from pypto_tmpl.codegen.script_context import ScriptContext
 from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
@@ -127,8 +128,10 @@ class ScriptBuilder(ScriptContext):
         if self.unsupported:
             raise UnsupportedProgramError(self.unsupported)
         functions = [text for name in self._reading_order() for text in texts[name]]
-        used = set().union(*map(self.generator.preamble.names_in, functions))
-        carried = None if mode == "import" else self._carried(texts, used, mode)
+        codes = {name: [*map(code_in, parts)] for name, parts in texts.items()}
+        code = "\n".join(code for parts in codes.values() for code in parts)
+        used = self.generator.preamble.names_in_code(code)
+        carried = None if mode == "import" else self._carried(codes, used, mode)
         imported = () if carried else self._imported(used)
         helpers = [helper.rstrip() for helper in carried.segments] if carried else []
         marked = render(
@@ -136,7 +139,7 @@ class ScriptBuilder(ScriptContext):
             "script/module.py.jinja",
             {
                 "title": _one_line(self.title),
-                "options": list(self.options.changed().items()),
+                "options": list(self.changed.items()),
                 "imports": sorted({*(carried.imports if carried else ()), "torch"}),
                 "imported": imported,
                 "helpers": helpers,
@@ -153,7 +156,7 @@ class ScriptBuilder(ScriptContext):
         called = {
             launch.op.name
             for name, facts in self.kernels.facts.items()
-            for launch in facts.launches
+            for launch in facts.function_calls
             if launch.op.name != name
         }
         entries = sorted(
@@ -166,32 +169,32 @@ class ScriptBuilder(ScriptContext):
             name = pending.pop()
             if name not in ordered:
                 ordered[name] = None
-                launches = (launch for launch in self.kernels.facts[name].launches)
+                launches = self.kernels.facts[name].function_calls
                 callees = (launch.op.name for launch in launches if self.kernels.callee(launch) is not None)
                 pending += reversed([*callees])
         return list(ordered)
 
     def _carried(
-        self, texts: Mapping[str, Sequence[str]], used: set[str], mode: PreambleMode
+        self, codes: Mapping[str, Sequence[str]], used: set[str], mode: PreambleMode
     ) -> PreambleSelection:
         """The helpers that the script brings along, with a constant for each of its options."""
         if mode == "full":
             return self.generator.preamble_of(Variant(self.options)).full()
-        preamble = self.generator.preamble_of(self._variant(texts, used))
+        preamble = self.generator.preamble_of(self._variant(codes, used))
         used = used & preamble.names
         if self.groups:
             used = {*used, "_GROUP_META"}
         if self.trace is not None:
             used = {*used, "_TRACE"}
-        constants = {constant_of(name) for name in self.options.changed()}
+        constants = {constant_of(name) for name in self.changed}
         return preamble.closure({*used, *constants})
 
-    def _variant(self, texts: Mapping[str, Sequence[str]], used: set[str]) -> Variant:
+    def _variant(self, codes: Mapping[str, Sequence[str]], used: set[str]) -> Variant:
         """What the helpers of this script need to be."""
         table, inside = self.generator.table, self.origins.is_inside
         has_edges = "_past_edge" in used or CutTiles(self.kernels, table, inside).any_stored()
-        is_plain = self.trace is None and not self.options.changed()
-        pipes = pipe_use(texts, self.kernels, self.groups) if is_plain else EVERY_USE
+        is_plain = self.trace is None and not self.changed
+        pipes = pipe_use(codes, self.kernels, self.groups) if is_plain else EVERY_USE
         return Variant(self.options, has_edges, self.has_free_extents, pipes=pipes)
 
     def _imported(self, used: set[str]) -> list[str]:
@@ -199,8 +202,8 @@ class ScriptBuilder(ScriptContext):
 
         Raises: OptionError for a script with options, or one that records; PreambleError for a user's helper.
         """
-        if self.trace is not None or self.options.changed():
-            what = "options" if self.options.changed() else "a trace"
+        if self.trace is not None or self.changed:
+            what = "options" if self.changed else "a trace"
             raise OptionError(f"a script with {what} carries its helpers: preamble='script' or 'full'")
         preamble = self.generator.preamble
         for helper in (preamble.helpers[name] for name in preamble.closure(used).names):

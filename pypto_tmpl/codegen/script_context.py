@@ -44,7 +44,7 @@ class ScriptContext:
         comments: CommentChoice = NO_COMMENTS,
     ) -> None:
         self.generator = generator
-        self.options = options
+        self.options, self.changed = options, options.changed()
         self.check_shapes = check_shapes
         self.comments = comments.types and not check_shapes  # checks say the types as well
         self.source_comments = comments.source_lines
