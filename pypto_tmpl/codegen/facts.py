@@ -11,7 +11,6 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.fields import node_fields_of
 
 _CODE_FIELDS: dict[type, tuple[tuple[str, bool], ...]] = {}
-_NAMES = frozenset({ir.Var, ir.IterArg})
 
 
 class Code(NamedTuple):
@@ -37,21 +36,28 @@ def code_of(root: ir.IRNode) -> Code:
     while stack:
         node = stack.pop()
         kind = type(node)
+        key = id(node)
+        if kind is ir.Var:
+            names.append(key)
+            continue
         fields = _CODE_FIELDS.get(kind)
         if fields is None:
             fields = _CODE_FIELDS[kind] = _code_fields(kind)
-        if kind in _NAMES:
-            names.append(id(node))
-        if (not fields and kind is not ir.InlineStmt) or id(node) in seen:
+        if not fields and kind is not ir.InlineStmt:
             continue
-        seen.add(id(node))
+        if kind is ir.IterArg:
+            names.append(key)
+        if key in seen:
+            continue
+        seen.add(key)
         nodes.append(node)
         for name, many in fields:
             value = getattr(node, name)
             if many:
                 stack += value[::-1]
             elif name == "attrs":
-                stack += [*value.expressions()][::-1] if value else ()
+                if value:
+                    stack += [*value.expressions()][::-1]
             elif value is not None:
                 stack.append(value)
     return Code(nodes, names)
@@ -83,6 +89,7 @@ class BodyFacts:
     def __init__(self, body: ir.Stmt) -> None:
         self.body = body
         self.code = code_of(body)
+        self._below: dict[int, Code] = {id(body): self.code}
         by_class: dict[type, list[Any]] = {}
         for node in self.code.nodes:
             by_class.setdefault(type(node), []).append(node)
@@ -102,6 +109,13 @@ class BodyFacts:
         self.has_inline = ir.InlineStmt in by_class
         self.takes_items = ir.TupleGetItemExpr in by_class
         self.op_names = frozenset(call.op.name for call in self.calls)
+
+    def below(self, stmt: ir.Stmt) -> Code:
+        """The code below a statement of the body, as ``code_of`` has it."""
+        found = self._below.get(id(stmt))
+        if found is None:
+            found = self._below[id(stmt)] = code_of(stmt)
+        return found
 
     @cached_property
     def flows(self) -> list[Flow]:

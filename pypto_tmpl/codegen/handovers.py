@@ -163,7 +163,10 @@ class _Reader:
         loops: frozenset[int],
         is_own: bool,
     ) -> None:
-        for node in reversed(launches_of(stmt)):  # parts come after the call that takes them
+        nodes = self._kernels.facts[function.name].below(stmt).nodes
+        for node in reversed(nodes):  # parts come after the call that takes them
+            if not isinstance(node, Launch):
+                continue
             self._member.rank += 1
             place = _Place(self._member.rank, loops)
             callee = self._kernels.callee(node)

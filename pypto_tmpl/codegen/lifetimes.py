@@ -13,7 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import BodyFacts, Code, code_nodes, code_of
+from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
 from pypto_tmpl.codegen.storage import WrittenTiles, shared_operands, written_operand
 from pypto_tmpl.ops import OpTable
 
@@ -26,7 +26,6 @@ class Views:
     def __init__(self, facts: BodyFacts, table: OpTable, written: WrittenTiles) -> None:
         self._facts, self._table, self._written = facts, table, written
         self._assigned = Counter(id(stmt.var) for stmt in facts.assignments)
-        self._codes: dict[int, Code] = {}  # of statements that were asked about
         self._named_in: dict[int, dict[int, dict[int, int]]] = {}  # of blocks
         self._quiet: dict[tuple[int, bool], bool] = {}
 
@@ -100,15 +99,9 @@ class Views:
         if found is None:
             found = self._named_in[id(block)] = {}
             for at, stmt in enumerate(block):
-                for name in self._code_of(stmt).names:
+                for name in self._facts.below(stmt).names:
                     counts = found.setdefault(name, {})
                     counts[at] = counts.get(at, 0) + 1
-        return found
-
-    def _code_of(self, stmt: ir.Stmt) -> Code:
-        found = self._codes.get(id(stmt))
-        if found is None:
-            found = self._codes[id(stmt)] = code_of(stmt)
         return found
 
     def _reads_first(self, stmt: ir.Stmt, parts: list[ir.Expr], is_tile: bool) -> bool:
@@ -137,7 +130,7 @@ class Views:
         """Whether nothing that a statement does can change a tensor, or a tile, here or on another core."""
         found = self._quiet.get((id(stmt), is_tile))
         if found is None:
-            found = all(self._computes(node, is_tile) for node in self._code_of(stmt).nodes)
+            found = all(self._computes(node, is_tile) for node in self._facts.below(stmt).nodes)
             self._quiet[id(stmt), is_tile] = found
         return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
@@ -23,14 +24,15 @@ _METHODS = frozenset(
         "tfree_to_aic",
     }
 )
-_METHOD = re.compile(r"\b_cross_core_rt\.(\w+)")
-_TRANSFER = re.compile(r"\b_cross_core_rt\.(?:push|pop|tfree)_")
+_PIPES = "_cross_core_rt."
+_METHOD = re.compile(r"_cross_core_rt\.(\w+)")
+_TRANSFER = re.compile(r"_cross_core_rt\.(?:push|pop|tfree)_")
 _PLAIN_TRANSFER = re.compile(  # of a tile that is valid as a whole, without a split or by an even one
-    r"\b_cross_core_rt\."
+    r"_cross_core_rt\."
     r"(?:(?:push_to_ai[cv]\(\w+, |pop_from_ai[cv]\()(?P<code>[012])|tfree_to_ai[cv]\((?:split=[012])?)"
     r"(?:(?:, )?(?:id=\d+|copy=\w+))*\)"
 )
-_PARTLY_VALID = re.compile(r"\b(?:_region|_pass_region|_aiv_shard|_aic_gather)\b")
+_PARTLY_VALID = frozenset({"_region", "_pass_region", "_aiv_shard", "_aic_gather"})  # helpers
 _STARTS_LANES = "_run_"
 
 
@@ -50,16 +52,22 @@ EVERY_USE = PipeUse()
 
 
 def pipe_use(
-    codes: Mapping[str, Sequence[str]], kernels: KernelMap, groups: Mapping[str, GroupMeta]
+    codes: Mapping[str, Sequence[str]],
+    used: AbstractSet[str],
+    kernels: KernelMap,
+    groups: Mapping[str, GroupMeta],
 ) -> PipeUse:
-    """What the functions of a program do; ``codes`` has the text of each, without comments and strings."""
+    """What the functions of a program do, by the helpers that are used.
+
+    ``codes`` has the texts of each function, without comments and strings.
+    """
     if not groups:
         return EVERY_USE
-    every = [code for parts in codes.values() for code in parts]
+    every = [code for parts in codes.values() for code in parts if _PIPES in code]
     methods = {method for code in every for method in _METHOD.findall(code)}
     plain = [split for code in every for split in _PLAIN_TRANSFER.findall(code)]
     has_others = len(plain) < sum(len(_TRANSFER.findall(code)) for code in every)
-    regions = has_others or any(map(_PARTLY_VALID.search, every))
+    regions = has_others or not _PARTLY_VALID.isdisjoint(used)
     splits = {*plain} - {""}
     return PipeUse(
         _METHODS & methods,

@@ -22,7 +22,7 @@ from pypto_tmpl.ops.sources import HELPER_MARKER, identifiers, read_text, templa
 from pypto_tmpl.overlays import State, all_folders, state_of
 from pypto_tmpl.resources import template_root
 
-_PRIVATE = re.compile(r"(?<![\w.])_\w*")  # names as all helpers of the project have them: few in a script
+_PRIVATE = re.compile(r"_(?<![\w.]_)\w*")  # names as all helpers of the project have them: few in a script
 _KEY = re.compile(r"(\w+):")
 _MODULE = re.compile(r"[A-Za-z_][\w.]*(?: as \w+)?")
 _CUT = "\0"  # stands around the number of a marker in the text of a topic

@@ -33,7 +33,7 @@ _TOKEN = re.compile(
     r"""|(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<sign>\*\*|//|<<|>>|[=!<>:]=|\S)""",
     re.DOTALL,
 )
-_GROUP = re.compile(r"(?<![\w\])])\(")  # of no call
+_GROUP = re.compile(r"\((?<![\w\])]\()")  # of no call
 
 
 @dataclass(slots=True)

@@ -194,7 +194,7 @@ class ScriptBuilder(ScriptContext):
         table, inside = self.generator.table, self.origins.is_inside
         has_edges = "_past_edge" in used or CutTiles(self.kernels, table, inside).any_stored()
         is_plain = self.trace is None and not self.changed
-        pipes = pipe_use(codes, self.kernels, self.groups) if is_plain else EVERY_USE
+        pipes = pipe_use(codes, used, self.kernels, self.groups) if is_plain else EVERY_USE
         return Variant(self.options, has_edges, self.has_free_extents, pipes=pipes)
 
     def _imported(self, used: set[str]) -> list[str]:

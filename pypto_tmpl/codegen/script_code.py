@@ -9,7 +9,8 @@ _SAID = re.compile(  # comments and strings
     | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'""",
     re.VERBOSE | re.DOTALL,
 )
-_MAY_HOLD_CODE = re.compile(r"""[fF].?["']""", re.DOTALL)
+# Of a string with code in it. Patterns that begin with what is rare are found fast; what precedes is looked at then.
+_MAY_HOLD_CODE = re.compile(r"""["'](?:(?<=[fF]["'])|(?<=[fF].["']))""", re.DOTALL)
 
 
 def code_in(text: str) -> str:
