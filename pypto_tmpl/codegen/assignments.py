@@ -52,7 +52,7 @@ class Assignments:
         )
         name = self._variables.bind(var)
         if region is None:
-            lines = self.assign_all([(name, text)])
+            lines = [] if name == text else [self._forms.assign(name, text)]
             if holds_region:
                 lines.append(self._forms.assign(self._variables.companion(var), self._macros.region(name)))
         elif name in identifiers(region):  # the region is the old value's
@@ -62,7 +62,8 @@ class Assignments:
                 *self.assign_all([(name, text)]),
                 *self.assign_all([(self._variables.companion(var), region)]),
             ]
-        lines += self.assign_all(self._starts(var, value))
+        if self._values.edges.holds_any:
+            lines += self.assign_all(self._starts(var, value))
         self._context.current_variable = None
         return [*lines, *self._check_poison(var), *self._check(var, value)]
 
@@ -78,7 +79,7 @@ class Assignments:
 
     def whole(self, var: ir.Var) -> Lines:
         """What tells of a variable, if it has names for that, that no cell of it lies before its tensor."""
-        return self.assign_all(self._starts(var, None))
+        return self.assign_all(self._starts(var, None)) if self._values.edges.holds_any else []
 
     def _needs_no_name(self, var: ir.Var, value: ir.Expr, text: str) -> bool:
         """Whether a statement can be left out: it makes what nobody reads, or a second name of a value."""
@@ -139,12 +140,10 @@ class Assignments:
 
     def check_of(self, var: ir.Var, may_be_clipped: bool) -> Lines:
         """The check of a tensor or tile: its dtype, and those extents that are fixed and never clipped."""
-        type_ = var.type
+        type_, nothing = var.type, self._macros.nothing()
         assert isinstance(type_, ir.ShapedType)
         shape = [
-            self._expressions.expr(dim)
-            if isinstance(dim, ir.ConstInt) and not may_be_clipped
-            else self._macros.nothing()
+            self._expressions.expr(dim) if isinstance(dim, ir.ConstInt) and not may_be_clipped else nothing
             for dim in type_.shape
         ]
         last = type_.shape[-1] if type_.shape else None
@@ -170,7 +169,9 @@ class Assignments:
                 if is_held and not self._values.runtime_regions.is_new(value)
                 else None
             )
-            pairs += [(self._variables.bind(target), text), *self._starts(target, value)]
+            pairs.append((self._variables.bind(target), text))
+            if self._values.edges.holds_any:
+                pairs += self._starts(target, value)
             if region is not None:
                 pairs.append((self._variables.companion(target), region))
             elif is_held:

@@ -198,16 +198,11 @@ class OperatorCalls:
         if not isinstance(type_, ir.ShapedType):
             return Operand(text)
         is_popped = is_result and op_facts.of_value(node).pipe_end == "pop"
-        space = type_.memory_space if isinstance(type_, ir.TileType) else None
-        view = type_.tensor_view if isinstance(type_, ir.TensorType) else None
         return Operand.shaped(
             text,
-            type_.dtype.name,
-            len(type_.shape),
-            space.name if space is not None else None,
+            type_,
             lambda: [self._expressions.expr(dim) for dim in type_.shape],
             lambda: None if is_popped else self._valid.region(node),  # no region before the run
-            layout=view.layout.name if view is not None else None,
         )
 
     def _edge(self, arg: ir.Expr, call: ir.Call) -> Operand | None:

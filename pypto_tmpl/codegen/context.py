@@ -41,8 +41,10 @@ class Context:
             is_known = type_.dtype.get_bit() > 0
         else:
             return True
+        if is_known:
+            return True
         code = type_.dtype.code()
-        if not is_known and code not in self._wrong_dtypes:
+        if code not in self._wrong_dtypes:
             self._wrong_dtypes.add(code)
             self.report(f"dtype {type_.dtype.name} (code {code})", node.span)
-        return is_known
+        return False

@@ -63,6 +63,11 @@ class Edges:
                 raise
         return self._known[id(value)]
 
+    @property
+    def holds_any(self) -> bool:
+        """Whether a variable of the function has names for where its cells begin."""
+        return bool(self._held)
+
     def held(self, var: ir.Var) -> list[ir.Var]:
         """The variables that hold where the cells of a variable begin at run time, if that is not fixed."""
         return [start for start in self._held.get(id(var), ()) if isinstance(start, ir.Var)]

@@ -149,11 +149,12 @@ class OpMacros:
 
         Raises: TemplateError that names the op, the macro and the template's line.
         """
-        if not entry.is_executable:
+        found = self._callables.get(entry.name)
+        if found is None and not entry.is_executable:
             raise TemplateError(f"{entry.name} has no macro", where=self._place(entry), slug="not-executable")
         try:
             try:
-                macro, constants = self._callables.get(entry.name) or self._load(entry)
+                macro, constants = found or self._load(entry)
                 text: str = macro(operands, attributes, constants)
             except Exception:
                 self._environment.handle_exception()  # so that the traceback ends at the template's line

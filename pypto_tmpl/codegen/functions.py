@@ -25,6 +25,7 @@ from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
 
 In, Out, InOut = ir.ParamDirection.In, ir.ParamDirection.Out, ir.ParamDirection.InOut
+_DIRECTIONS = {direction.name: direction for direction in (In, InOut, Out)}
 
 
 class FunctionEmitter:
@@ -119,10 +120,11 @@ class FunctionEmitter:
 
     def _function(self, name: str, params: list[str], body: Lines) -> str:
         function = self._context.function
-        by_direction = {direction: list[str]() for direction in (In, InOut, Out)}
-        for var, direction in zip(function.params, function.param_directions, strict=True):
-            by_direction[direction].append(self._variables.name_of(var))
-        parameters = [(direction.name, names) for direction, names in by_direction.items()]
+        directed = list(zip(map(self._variables.name_of, function.params), function.param_directions, strict=True))
+        parameters = [
+            (name, [param for param, given in directed if given is direction])
+            for name, direction in _DIRECTIONS.items()
+        ]
         summary = self._forms.function_summary(function.func_type.name, parameters)
         text = self._forms.function(name, params, summary, body)
         return self._context.script.marks.function(text, name, self._context.function)

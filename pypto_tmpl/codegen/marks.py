@@ -70,10 +70,12 @@ class Marks:
 
     def own(self, lines: list[str], stmt: ir.Stmt) -> list[str]:
         """The same, of texts that are the statement: the first of them, or that with a body, is its head."""
-        at = next((i for i, text in enumerate(lines) if "\n" in text), 0) if len(lines) > 1 else 0
         if not lines:
             return lines
         sign = self._sign(stmt)
+        if len(lines) == 1:
+            return [_with_sign(lines[0], sign + _HEAD)]
+        at = next((i for i, text in enumerate(lines) if "\n" in text), 0)
         head = _with_sign(lines[at], sign + _HEAD)
         return [head if i == at else _with_sign(text, sign) for i, text in enumerate(lines)]
 

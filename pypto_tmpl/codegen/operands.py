@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from pypto_tmpl.codegen.filters import torch_dtype
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 from pypto_tmpl.ir.dtypes import DATA_TYPES, DataType
+from pypto_tmpl.ir.types import ShapedType, TensorType, TileType
 from pypto_tmpl.ops.model import CALL_FACTS, OpEntry
 
 FACTS = (
@@ -57,7 +58,7 @@ class Operand(str):
     """
 
     __slots__ = (
-        "_region_of", "_shape_of", "dtype_name", "edge", "is_literal", "items", "layout", "memory", "name",
+        "_region_of", "_shape_of", "_type", "dtype_name", "edge", "is_literal", "items", "layout", "memory", "name",
         "rank", "shape", "valid", "valid_items",
     )  # fmt: skip
 
@@ -72,6 +73,7 @@ class Operand(str):
     shape: list[str] | None
     valid: str | None
     valid_items: list[str] | None
+    _type: ShapedType
     _shape_of: Callable[[], list[str]]
     _region_of: Callable[[], tuple[str, list[str]] | None]
 
@@ -105,31 +107,25 @@ class Operand(str):
     def shaped(
         cls,
         text: str,
-        dtype_name: str,
-        rank: int,
-        memory: str | None,
+        type_: ShapedType,
         shape_of: Callable[[], list[str]],
         region_of: Callable[[], tuple[str, list[str]] | None],
-        layout: str | None = None,
     ) -> Operand:
-        """A tile or tensor whose extents are worked out when a macro asks for them: most do not."""
+        """A tile or tensor of which is worked out what a macro asks for: most ask for little."""
         self = super().__new__(cls, text)
         self.name, self.edge = text, None
-        self.dtype_name, self.rank, self.memory = dtype_name, rank, memory
-        self.items, self.is_literal, self.layout = None, False, layout
-        self._shape_of, self._region_of = shape_of, region_of
+        self.dtype_name, self.rank = type_.dtype.name, len(type_.shape)
+        self.items, self.is_literal = None, False
+        self._type, self._shape_of, self._region_of = type_, shape_of, region_of
         return self
 
     def copied(self, text: str) -> Operand:
         """The same operand under the text of a copy of it."""
         other = Operand.shaped(
             text,
-            str(self.dtype_name),
-            self.rank or 0,
-            self.memory,
+            self._type,
             lambda: self.shape or [],
             lambda: None if self.valid is None else (self.valid, self.valid_items or []),
-            self.layout,
         )
         other.name, other.edge = self.name, self.edge
         return other
@@ -156,6 +152,14 @@ class Operand(str):
         if name in ("valid", "valid_items"):
             self.valid, self.valid_items = self._region_of() or (None, None)
             return getattr(self, name)
+        if name == "memory":
+            space = self._type.memory_space if isinstance(self._type, TileType) else None
+            self.memory = space.name if space is not None else None
+            return self.memory
+        if name == "layout":
+            view = self._type.tensor_view if isinstance(self._type, TensorType) else None
+            self.layout = view.layout.name if view is not None else None
+            return self.layout
         _refuse_protocol_name(self, name)
         problem = f"the operand {str(self)!r} has no fact {name!r}"
         raise UnknownNameError(
@@ -253,7 +257,7 @@ def bind_operands(entry: OpEntry, values: Sequence[Operand | None]) -> Operands:
     """
     if len(values) > len(entry.operands):
         raise _call_error(entry, f"takes {len(entry.operands)} operands, the call has {len(values)}")
-    if len(values) == len(entry.operands) and all(value is not None for value in values):
+    if len(values) == len(entry.operands) and None not in values:
         return Operands(entry.name, dict(zip(entry.operand_names, values, strict=True)))
     named: dict[str, Operand | None] = dict.fromkeys(entry.operand_names)
     named.update(zip(entry.operand_names, values, strict=False))

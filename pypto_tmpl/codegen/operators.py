@@ -10,7 +10,6 @@ from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.trace_emitter import Tracing
 from pypto_tmpl.codegen.values import Values
-from pypto_tmpl.ops import facts as op_facts
 
 _CUBE_SPACES = frozenset(
     {
@@ -58,7 +57,7 @@ class Operators:
 
     def _released(self, node: ir.Call) -> ir.Call:
         """A tfree with the pipe of the tile that it frees, which StampTfreeSplit will write into it."""
-        is_free = op_facts.of_value(node).pipe_end == "free" and node.args
+        is_free = self._context.table.facts(node.op.name).pipe_end == "free" and node.args
         pipe = self._values.popped_from.get(id(node.args[0])) if is_free else None
         if pipe is None or "id" in node.kwargs:
             return node

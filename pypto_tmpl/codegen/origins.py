@@ -50,6 +50,7 @@ class Origins:
             self._places[name] = _Place(function, params, name in kernels.loading_functions)
         self._callers = callers_by_name(kernels.facts)
         self._known: dict[tuple[str, int], Origin] = {}
+        self._inside: dict[int, bool] = {}
 
     def of(self, function: str, value: ir.Expr) -> Origin:
         """What is known of a value of a function."""
@@ -60,8 +61,15 @@ class Origins:
 
     def is_inside(self, function: str, call: ir.Call) -> bool:
         """Whether the window that a call of a function reads lies inside of its operand in a run."""
-        bounds = self._kernels.bounds(function)
-        return window_is_inside(self._table, bounds, call) and self.of(function, call.args[0]).is_whole
+        return self.ends_inside(function, call) and self.of(function, call.args[0]).is_whole
+
+    def ends_inside(self, function: str, call: ir.Call) -> bool:
+        """Whether that window lies inside of the extents that the type of the operand states."""
+        found = self._inside.get(id(call))
+        if found is None:
+            bounds = self._kernels.bounds(function)
+            found = self._inside[id(call)] = _is_inside(self._table, bounds, call)
+        return found
 
     def _worked_out(self, function: str, value: ir.Expr) -> Origin:
         is_whole = is_clean = True
@@ -128,13 +136,12 @@ class Origins:
 
     def _of_window(self, place: _Place, call: ir.Call) -> Origin:
         """What a window adds: a view may end where its source ends, a copy is padded there."""
-        is_inside = window_is_inside(self._table, self._kernels.bounds(place.function.name), call)
+        is_inside = self.ends_inside(place.function.name, call)
         is_view = self._table.facts(call.op.name).has("copied_in_kernels") and not place.in_kernel
         return Origin(is_inside or not is_view, is_inside)
 
 
-def window_is_inside(table: OpTable, bounds: IntegerBounds, call: ir.Call) -> bool:
-    """Whether the window that a call reads lies inside of the extents that the type of its operand states."""
+def _is_inside(table: OpTable, bounds: IntegerBounds, call: ir.Call) -> bool:
     entry = table[call.op.name]
     named = dict(zip(entry.operand_names, call.args, strict=False))
     shape = named.get("shapes", named.get("shape"))

@@ -11,7 +11,6 @@ from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.lane_regions import LaneRegions
 from pypto_tmpl.codegen.lifetimes import Views
-from pypto_tmpl.codegen.origins import window_is_inside
 from pypto_tmpl.codegen.outdated_regions import OutdatedRegions
 from pypto_tmpl.codegen.poison import fresh_variables
 from pypto_tmpl.codegen.quiet import Quiet
@@ -76,7 +75,7 @@ class Values:
 
     def has_companions(self, var: ir.Var) -> bool:
         """Whether ``var`` has more names than its own: of its region, or of where its cells begin."""
-        return self.runtime_regions.holds(var) or bool(self.edges.held(var))
+        return self.runtime_regions.holds(var) or (self.edges.holds_any and bool(self.edges.held(var)))
 
     @cached_property
     def popped_from(self) -> dict[int, int]:
@@ -123,7 +122,7 @@ class Values:
         known = op_facts.of_value(call)
         if not known.has("window"):
             return False
-        if not window_is_inside(self._table, self.bounds, call):
+        if not self._context.script.origins.ends_inside(self._context.function.name, call):
             return False
         origin = self._context.script.origins.of(self._context.function.name, call.args[0])
         return origin.is_whole and (origin.is_clean or not known.has("checks_poison"))
