@@ -41,13 +41,17 @@ class ControlFlow:
         self.closed_scopes = 0  # whose body is a function or a loop of its own: no jumps out of them
         self.loop_depth = 0  # loops that a break would leave
         self.blocks = self.loops = 0
-        statements.handle(ir.ReturnStmt, self._return)
-        statements.handle(ir.YieldStmt, self._yield)
-        statements.handle(ir.ForStmt, self._for)
-        statements.handle(ir.WhileStmt, self._while)
-        statements.handle(ir.IfStmt, self._if)
-        statements.handle(ir.BreakStmt, self._break)
-        statements.handle(ir.ContinueStmt, self._continue)
+        statements.handle(
+            {
+                ir.ReturnStmt: self._return,
+                ir.YieldStmt: self._yield,
+                ir.ForStmt: self._for,
+                ir.WhileStmt: self._while,
+                ir.IfStmt: self._if,
+                ir.BreakStmt: self._break,
+                ir.ContinueStmt: self._continue,
+            }
+        )
 
     def _return(self, stmt: ir.ReturnStmt) -> Lines:
         if self.closed_scopes:

@@ -119,13 +119,18 @@ class TemplateMacros:
             raise TemplateError(f"{self._name} has no {subject}", slug="missing-macro", notes=(note,))
 
         function, count = _function_of(macro), len(macro.arguments)
+        constant: list[str] = []  # the text of a macro without parameters, once it is known
 
         def call(*args: Any) -> str:
+            if constant and not args:
+                return constant[0]
             try:
                 if len(args) != count:
                     raise TypeError(f"it takes ({', '.join(macro.arguments)}), {len(args)} given")
                 try:
-                    return function(*args)
+                    text = function(*args)
+                    constant[:] = () if args else (text,)
+                    return text
                 except Exception:
                     self._environment.handle_exception()
             except Exception as error:

@@ -75,6 +75,7 @@ def _code_fields(cls: type) -> tuple[tuple[str, bool], ...]:
 
 
 Launch: TypeAlias = ir.Call | ir.Submit
+LAUNCHES = (ir.Call, ir.Submit)  # the same for checks that are made again and again
 Flow: TypeAlias = tuple[ir.Var, ir.Expr]
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Launch, launches_of
+from pypto_tmpl.codegen.facts import LAUNCHES, Launch, launches_of
 from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.codegen.shared_arguments import Naming, namings
 from pypto_tmpl.ir.arithmetic import constant_value
@@ -165,7 +165,7 @@ class _Reader:
     ) -> None:
         nodes = self._kernels.facts[function.name].below(stmt).nodes
         for node in reversed(nodes):  # parts come after the call that takes them
-            if not isinstance(node, Launch):
+            if not isinstance(node, LAUNCHES):
                 continue
             self._member.rank += 1
             place = _Place(self._member.rank, loops)

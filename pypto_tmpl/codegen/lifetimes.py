@@ -7,17 +7,17 @@ tensor has the same cells.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
 from pypto_tmpl.codegen.storage import WrittenTiles, shared_operands, written_operand
 from pypto_tmpl.ops import OpTable
 
-_NOWHERE: Mapping[int, int] = MappingProxyType({})
+_UNKNOWN_EFFECTS = (ir.Submit, ir.InlineStmt, ir.ScopeStmt)
+_OTHERS = (ir.TileType, ir.ArrayType)  # what holds cells and is no tensor
 
 
 class Views:
@@ -26,7 +26,7 @@ class Views:
     def __init__(self, facts: BodyFacts, table: OpTable, written: WrittenTiles) -> None:
         self._facts, self._table, self._written = facts, table, written
         self._assigned = Counter(id(stmt.var) for stmt in facts.assignments)
-        self._named_in: dict[int, dict[int, dict[int, int]]] = {}  # of blocks
+        self._named_in: dict[int, Mapping[int, list[int]]] = {}  # of blocks
         self._quiet: dict[tuple[int, bool], bool] = {}
 
     def may_be_view(self, call: ir.Call) -> bool:
@@ -80,11 +80,12 @@ class Views:
             if name in self._written or self._assigned.get(id(name)) != 1:
                 return None
             rest = self._facts.mentions[id(name)] - 1  # its own assignment
-            for at, count in self.mentions_in(block).get(id(name), _NOWHERE).items():
+            places = self.mentions_in(block).get(id(name), ())
+            for at in dict.fromkeys(places):
                 if at <= begin:
                     continue
                 uses.append((at, name))
-                rest, user = rest - count, block[at]
+                rest, user = rest - places.count(at), block[at]
                 if not isinstance(user, ir.AssignStmt):
                     return None  # used in a block of its own, or handed on
                 if self._shows(user.value, name):
@@ -93,16 +94,16 @@ class Views:
                 return None
         return uses
 
-    def mentions_in(self, block: Sequence[ir.Stmt]) -> dict[int, dict[int, int]]:
-        """Of each variable by identity, which statements of a block name it, and how often."""
-        found = self._named_in.get(id(block))
-        if found is None:
-            found = self._named_in[id(block)] = {}
+    def mentions_in(self, block: Sequence[ir.Stmt]) -> Mapping[int, list[int]]:
+        """Of each variable by identity, which statements of a block name it, once a mention."""
+        known = self._named_in.get(id(block))
+        if known is None:
+            found: defaultdict[int, list[int]] = defaultdict(list)
             for at, stmt in enumerate(block):
                 for name in self._facts.below(stmt).names:
-                    counts = found.setdefault(name, {})
-                    counts[at] = counts.get(at, 0) + 1
-        return found
+                    found[name].append(at)
+            known = self._named_in[id(block)] = found
+        return known
 
     def _reads_first(self, stmt: ir.Stmt, parts: list[ir.Expr], is_tile: bool) -> bool:
         """Whether an op writes at the end of a statement what was computed of the parts before."""
@@ -135,16 +136,13 @@ class Views:
         return found
 
     def _computes(self, node: ir.IRNode, is_tile: bool) -> bool:
-        if isinstance(node, ir.Submit | ir.InlineStmt | ir.ScopeStmt):
-            return False
         if not isinstance(node, ir.Call):
-            return True
+            return not isinstance(node, _UNKNOWN_EFFECTS)
         entry = None if isinstance(node.op, ir.GlobalVar) else self._table.get(node.op.name)
         if entry is None or "quiet" not in entry.traits:
             return False
         target = written_operand(entry, node)
-        others = ir.ArrayType if is_tile else ir.TileType | ir.ArrayType
-        return target is None or isinstance(target.type, others)
+        return target is None or isinstance(target.type, ir.ArrayType if is_tile else _OTHERS)
 
 
 def _is_number(value: ir.Expr) -> bool:

@@ -103,8 +103,7 @@ class Quiet:
         block, start = self._blocks[id(value)]
         if isinstance(self._facts.body, ir.SeqStmts) and block is self._facts.body.stmts:
             return True  # no block of the function goes on outside of its outermost one
-        behind = self._views.mentions_in(block).get(id(var), {})
-        here = sum(count for at, count in behind.items() if at > start)
+        here = sum(at > start for at in self._views.mentions_in(block).get(id(var), ()))
         return here + 1 == self._facts.mentions[id(var)]
 
 

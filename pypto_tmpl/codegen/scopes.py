@@ -50,8 +50,7 @@ class Scopes:
             ir.HierarchyScopeStmt: self._in_place,
             ir.CommDomainScopeStmt: self._in_place,
         }
-        for kind in self._bodies:
-            statements.handle(kind, self._scope)
+        statements.handle(dict.fromkeys(self._bodies, self._scope))
 
     def _scope(self, scope: ir.ScopeStmt) -> Lines:
         """The body, its condition, and the task id that stands for its launch."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _SAID = re.compile(  # comments and strings
-    r"""\#[^\n]* | "{3}(?:\\.|[^\\])*?"{3} | '{3}(?:\\.|[^\\])*?'{3}
-    | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'""",
+    r"""\#[^\n]* | "{3}[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3} | '{3}[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'{3}
+    | "[^"\\\n]*(?:\\.[^"\\\n]*)*" | '[^'\\\n]*(?:\\.[^'\\\n]*)*'""",
     re.VERBOSE | re.DOTALL,
 )
 # Of a string with code in it. Patterns that begin with what is rare are found fast; what precedes is looked at then.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pypto_tmpl import ir
@@ -54,9 +54,9 @@ class Statements:
             ir.InlineStmt: self._inline,
         }
 
-    def handle(self, kind: type[ir.Stmt], handler: Handler) -> None:
-        """Say who makes the texts of a kind of statements."""
-        self._handlers[kind] = handler
+    def handle(self, handlers: Mapping[type[ir.Stmt], Handler]) -> None:
+        """Say who makes the texts of some kinds of statements."""
+        self._handlers.update(handlers)
 
     def emit_stmt(self, stmt: ir.Stmt) -> Lines:
         """Texts of ``stmt``, its comments first; an op without effect here has none."""

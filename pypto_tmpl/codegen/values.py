@@ -86,7 +86,7 @@ class Values:
             before = len(found)
             for target, value in self._context.facts.flows:
                 pipe = found.get(id(value))
-                if isinstance(value, ir.Call) and op_facts.of_value(value).pipe_end == "pop":
+                if isinstance(value, ir.Call) and self._table.facts(value.op.name).pipe_end == "pop":
                     pipe = value.kwargs.get("id")
                 if pipe:
                     found.setdefault(id(target), int(pipe))
@@ -106,7 +106,7 @@ class Values:
 
     def is_written(self, call: ir.Call) -> bool:
         """True when the first operand of ``call`` or its target may be written in place."""
-        known = op_facts.of_value(call)
+        known = self._table.facts(call.op.name)
         if known.has("moves"):
             return self._written.copies(call, self._context.current_variable)
         variables = [
@@ -119,7 +119,7 @@ class Values:
 
     def is_plain_window(self, call: ir.Call) -> bool:
         """Whether the window that ``call`` reads lies inside of its operand, also when the script runs."""
-        known = op_facts.of_value(call)
+        known = self._table.facts(call.op.name)
         if not known.has("window"):
             return False
         if not self._context.script.origins.ends_inside(self._context.function.name, call):
@@ -134,7 +134,7 @@ class Values:
         """
         if self._context.script.trace is not None:
             return False
-        known = op_facts.of_value(call)
+        known = self._table.facts(call.op.name)
         if not known.copies_window or not self._views.may_be_view(call):
             return False
         is_checked = known.has("checks_poison")
