@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-_SAID = re.compile(  # comments and strings
-    r"""\#[^\n]* | "{3}[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3} | '{3}[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'{3}
-    | "[^"\\\n]*(?:\\.[^"\\\n]*)*" | '[^'\\\n]*(?:\\.[^'\\\n]*)*'""",
+# Comments and strings. A pattern that begins with a set of characters is found fast; which it was is asked then.
+_SAID = re.compile(
+    r"""["'\#](?:(?<=\#)[^\n]*
+    | (?<=")(?:""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3} | [^"\\\n]*(?:\\.[^"\\\n]*)*")
+    | (?<=')(?:''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'{3} | [^'\\\n]*(?:\\.[^'\\\n]*)*'))""",
     re.VERBOSE | re.DOTALL,
 )
-# Of a string with code in it. Patterns that begin with what is rare are found fast; what precedes is looked at then.
+# Of a string with code in it.
 _MAY_HOLD_CODE = re.compile(r"""["'](?:(?<=[fF]["'])|(?<=[fF].["']))""", re.DOTALL)
 
 
