@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from math import inf
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, Launch, callers_by_name
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.ops import facts as op_facts
 
 Range = tuple[float, float]  # least and greatest number; infinite where nothing is known
@@ -119,7 +120,7 @@ class ProgramBounds:
             is_given = position < len(launch.args)
             yield self.of(caller).of(launch.args[position]) if is_given else UNKNOWN
 
-    @cached_property
+    @lazy
     def _callers(self) -> Mapping[str, Sequence[tuple[str, Launch]]]:
         return callers_by_name(self._facts)
 

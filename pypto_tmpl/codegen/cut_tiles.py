@@ -8,11 +8,11 @@ ask.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.kernels import KernelMap
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.ops import OpTable
 
 _LOADS = frozenset({"_tile_load", "_tile_slice", "_tensor_slice", "_tensor_window"})  # helpers
@@ -53,7 +53,7 @@ class CutTiles:
                 pending += [(name, element) for element in value.elements]
         return False
 
-    @cached_property
+    @lazy
     def _arguments(self) -> dict[int, list[_Place]]:
         """What the parameters of functions are given, by the identity of the parameter."""
         found: dict[int, list[_Place]] = {}

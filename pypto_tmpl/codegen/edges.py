@@ -42,6 +42,7 @@ class Edges:
         self._changing = {key for key, values in self._values.items() if self._is_bound_twice(key, values)}
         if self._has_any:
             self._hold_what_differs(list({id(target): target for target, _ in facts.flows}.values()))
+        self.holds_any = bool(self._held)  # whether a variable has names for where its cells begin
 
     def starts(self, value: ir.Expr) -> Starts | None:
         """Where the cells begin that a tensor had, for each axis; None where nothing precedes them."""
@@ -62,11 +63,6 @@ class Edges:
                 del self._known[id(value)]
                 raise
         return self._known[id(value)]
-
-    @property
-    def holds_any(self) -> bool:
-        """Whether a variable of the function has names for where its cells begin."""
-        return bool(self._held)
 
     def held(self, var: ir.Var) -> list[ir.Var]:
         """The variables that hold where the cells of a variable begin at run time, if that is not fixed."""

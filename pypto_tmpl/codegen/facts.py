@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.ir.fields import node_fields_of
 
 _CODE_FIELDS: dict[type, tuple[tuple[str, bool], ...]] = {}
@@ -118,12 +118,12 @@ class BodyFacts:
             found = self._below[id(stmt)] = code_of(stmt)
         return found
 
-    @cached_property
+    @lazy
     def flows(self) -> list[Flow]:
         """Every (variable, value that it may take) pair of the body."""
         return value_flows(self.body)
 
-    @cached_property
+    @lazy
     def values(self) -> dict[int, list[ir.Expr]]:
         """The values that each variable may take, by its identity."""
         found: dict[int, list[ir.Expr]] = {}
@@ -131,7 +131,7 @@ class BodyFacts:
             found.setdefault(id(target), []).append(value)
         return found
 
-    @cached_property
+    @lazy
     def mentions(self) -> Counter[int]:
         """How often the body names each variable, by its identity; what blocks share counts once."""
         return Counter(self.code.names)

@@ -120,7 +120,9 @@ class FunctionEmitter:
 
     def _function(self, name: str, params: list[str], body: Lines) -> str:
         function = self._context.function
-        directed = list(zip(map(self._variables.name_of, function.params), function.param_directions, strict=True))
+        directed = list(
+            zip(map(self._variables.name_of, function.params), function.param_directions, strict=True)
+        )
         parameters = [
             (name, [param for param, given in directed if given is direction])
             for name, direction in _DIRECTIONS.items()

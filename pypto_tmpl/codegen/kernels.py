@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.bounds import IntegerBounds, ProgramBounds
 from pypto_tmpl.codegen.facts import BodyFacts, Launch, code_nodes
 from pypto_tmpl.codegen.lane_regions import is_lane_index
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.regions import is_partial_push
 from pypto_tmpl.codegen.static_regions import unbound_region_params
 from pypto_tmpl.ops import facts as op_facts
@@ -160,7 +160,7 @@ class KernelMap:
         knows_lane = any(map(is_lane_index, calls))
         return not is_dual or is_split or splits or knows_lane
 
-    @cached_property
+    @lazy
     def muted_on_lane1(self) -> frozenset[str]:
         """Names of functions whose writes may not land, as they run on lane 1 of such a kernel."""
         kernels = [f for f in self.functions.values() if f.func_type is ir.FunctionType.AIV]
@@ -187,7 +187,7 @@ class KernelMap:
         names = {var.name_hint, name} if number.isdecimal() else {var.name_hint}
         return function.name in self._lane_code and not names.isdisjoint(self._lane_index_names)
 
-    @cached_property
+    @lazy
     def _lane_code(self) -> frozenset[str]:
         """Functions that vector lanes run, be it for others."""
         kernels = [
@@ -197,7 +197,7 @@ class KernelMap:
         ]
         return frozenset(part.name for kernel in kernels for part in self.reachable(kernel))
 
-    @cached_property
+    @lazy
     def _lane_index_names(self) -> frozenset[str]:
         """Names that the program gives to the index of a lane, and the one that passes give it."""
         assignments = (stmt for facts in self.facts.values() for stmt in facts.assignments)
@@ -220,13 +220,11 @@ class KernelMap:
         is_host = function.func_type in (ir.FunctionType.Orchestration, ir.FunctionType.Opaque)
         return is_host and function.name not in self._called
 
-    @cached_property
+    @lazy
     def _called(self) -> frozenset[str]:
-        return frozenset(
-            call.op.name for facts in self.facts.values() for call in facts.function_calls
-        )
+        return frozenset(call.op.name for facts in self.facts.values() for call in facts.function_calls)
 
-    @cached_property
+    @lazy
     def _launched(self) -> frozenset[str]:
         """Names called from orchestration, but not within a cluster, which is a group."""
         found = set()
@@ -240,7 +238,7 @@ class KernelMap:
 
     # Kernel code
 
-    @cached_property
+    @lazy
     def loading_functions(self) -> frozenset[str]:
         """Functions whose body is kernel code: kernels, and inline functions that only kernels call."""
         kernels = {f.name for f in self.functions.values() if ir.is_incore_type(f.func_type)}
@@ -266,7 +264,7 @@ class KernelMap:
             return True
         return any((peer, direction, pipe) in self._partial_pipes for peer in peers)
 
-    @cached_property
+    @lazy
     def _peers(self) -> dict[str, set[str]]:
         """The functions at the other end of each AIC or AIV function's pipes."""
         found: dict[str, set[str]] = {}
@@ -282,7 +280,7 @@ class KernelMap:
                     found.setdefault(vector.name, set()).add(cube.name)
         return found
 
-    @cached_property
+    @lazy
     def _partial_pipes(self) -> set[tuple[str, PipeTarget | None, int]]:
         """(pushing function, direction, pipe id) of the pipes that may carry partly valid tiles."""
         transfers = {

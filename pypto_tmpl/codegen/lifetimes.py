@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.storage import WrittenTiles, shared_operands, written_operand
 from pypto_tmpl.ops import OpTable
 
@@ -44,7 +44,7 @@ class Views:
         parts = [part for at, part in shown if at == last]
         return self._is_quiet(block[last], is_tile) or self._reads_first(block[last], parts, is_tile)
 
-    @cached_property
+    @lazy
     def _blocks(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
         """The block that each copy stands in, and where."""
         found: dict[int, tuple[Sequence[ir.Stmt], int]] = {}

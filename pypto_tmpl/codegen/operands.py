@@ -284,9 +284,7 @@ def bind_attributes(
         value = values.get(kwarg.name)
         if value is None:
             if kwarg.required:
-                raise _call_error(
-                    entry, f"needs the keyword {kwarg.name!r}, the call does not have it"
-                )
+                raise _call_error(entry, f"needs the keyword {kwarg.name!r}, the call does not have it")
             value = kwarg.default if kwarg.has_default else None
         named[kwarg.name] = value
     named.update(facts)

@@ -39,14 +39,15 @@ class Operators:
         self._calls, self._tracing = calls, tracing
         function, kernels = context.function, context.script.kernels
         self.is_muted = function.name in kernels.muted_on_lane1
-        self.store_once: Callable[[ir.Call], bool] = (
-            self.cube_side_store if kernels.runs_on_two_lanes(function) else lambda call: False
+        # Says which stores are one lane's; None where there is one lane.
+        self.store_once: Callable[[ir.Call], bool] | None = (
+            self.cube_side_store if kernels.runs_on_two_lanes(function) else None
         )
 
     def text(self, node: ir.Call) -> str:
         """Text of a call of an operator."""
         text = self._calls.emit(self._released(node))
-        if not self.is_muted and not self.store_once(node):
+        if not self.is_muted and (self.store_once is None or not self.store_once(node)):
             return self._tracing.value(node, text)
         target = self._values.global_target(node)
         if target is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, Launch
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.lifetimes import Views
 from pypto_tmpl.ops import OpTable
 
@@ -25,7 +25,7 @@ class Quiet:
         self._has_companions = has_companions
         self._bound_before: set[int] = set()  # statements that take a tuple apart
 
-    @cached_property
+    @lazy
     def unread(self) -> frozenset[int]:
         """Identities of the variables that hold a new buffer which no op reads: at most it is workspace."""
         creates = self._table.with_trait("allocates")
@@ -46,7 +46,7 @@ class Quiet:
                 if operand.scratch:
                     yield arg
 
-    @cached_property
+    @lazy
     def parts(self) -> Mapping[int, Mapping[int, ir.Var]]:
         """The variables of the elements of tuples, by the identity of the statement that makes one.
 
@@ -77,7 +77,7 @@ class Quiet:
         """Whether the statement that makes a tuple has bound the variable of this one."""
         return id(stmt) in self._bound_before if self.parts else False
 
-    @cached_property
+    @lazy
     def _blocks(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
         """The blocks of moves, and where in them they stand."""
         moves = self._table.with_trait("moves")

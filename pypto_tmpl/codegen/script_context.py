@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.groups import is_plain_group
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.known_ops import KnownOps
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.marks import Marks
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.options import NO_COMMENTS, CommentChoice, ScriptOptions
@@ -69,7 +69,7 @@ class ScriptContext:
         own_names = (*self.function_names.values(), *self.lane_names.values())
         self.reserved = generator.module_names.union(own_names)
 
-    @cached_property
+    @lazy
     def origins(self) -> Origins:
         """Where the values of all functions come from."""
         return Origins(self.kernels, self.generator.table)

@@ -22,7 +22,9 @@ def namings(
     if function.name in around:
         return found
     for caller in kernels.functions.values():
-        calls = [node for node in kernels.facts[caller.name].function_calls if kernels.callee(node) is function]
+        calls = [
+            node for node in kernels.facts[caller.name].function_calls if kernels.callee(node) is function
+        ]
         for outer in namings(kernels, table, caller, around | {function.name}) if calls else ():
             tensors = _tensors(caller, kernels.facts[caller.name].flows, table)
             for call in calls:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.facts import Launch, Mentions, value_flows
 from pypto_tmpl.codegen.launches import Launches
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.storage import written_operand
 from pypto_tmpl.codegen.variables import Variables
 
@@ -18,7 +17,7 @@ class UnchangedValues:
     def __init__(self, context: Context, variables: Variables, launches: Launches) -> None:
         self._context, self._variables, self._launches = context, variables, launches
 
-    @cached_property
+    @lazy
     def mentions(self) -> Mentions:
         return Mentions(self._context.function, [*self._context.facts.scopes, *self._context.facts.branches])
 

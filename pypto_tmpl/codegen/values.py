@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TypeGuard
 
 from pypto_tmpl import ir
@@ -10,6 +9,7 @@ from pypto_tmpl.codegen.bounds import IntegerBounds
 from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.lane_regions import LaneRegions
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.lifetimes import Views
 from pypto_tmpl.codegen.outdated_regions import OutdatedRegions
 from pypto_tmpl.codegen.poison import fresh_variables
@@ -18,7 +18,6 @@ from pypto_tmpl.codegen.regions import RuntimeRegions
 from pypto_tmpl.codegen.sharing import SharedStorage
 from pypto_tmpl.codegen.static_regions import static_region
 from pypto_tmpl.codegen.storage import ChangingTiles, WrittenTiles, written_operand
-from pypto_tmpl.ops import facts as op_facts
 
 
 class Values:
@@ -40,21 +39,21 @@ class Values:
         self._fresh = fresh_variables(facts, self._table)
         self._written = WrittenTiles(facts, self._table)
 
-    @cached_property
+    @lazy
     def _changing(self) -> ChangingTiles:
         return ChangingTiles(self._context.function, self._context.facts, self._table)
 
-    @cached_property
+    @lazy
     def bounds(self) -> IntegerBounds:
         """Ranges of the integers that the function computes."""
         return self._context.script.kernels.bounds(self._context.function.name)
 
-    @cached_property
+    @lazy
     def edges(self) -> Edges:
         """The values that begin before the tensors they were loaded from."""
         return Edges(self._context.function, self._context.facts, self._table, self.bounds)
 
-    @cached_property
+    @lazy
     def _storage(self) -> SharedStorage:
         in_kernel = self._context.function.name in self._context.script.kernels.loading_functions
         table = self._table
@@ -62,11 +61,11 @@ class Values:
             self._context.function, self._context.facts, table, self._written, in_kernel=in_kernel
         )
 
-    @cached_property
+    @lazy
     def _views(self) -> Views:
         return Views(self._context.facts, self._table, self._written)
 
-    @cached_property
+    @lazy
     def quiet(self) -> Quiet | None:
         """What needs no statement; None in a traced script, which records it."""
         if self._context.script.trace is not None:
@@ -77,7 +76,7 @@ class Values:
         """Whether ``var`` has more names than its own: of its region, or of where its cells begin."""
         return self.runtime_regions.holds(var) or (self.edges.holds_any and bool(self.edges.held(var)))
 
-    @cached_property
+    @lazy
     def popped_from(self) -> dict[int, int]:
         """The pipes other than 0 that variables of the function hold a tile of."""
         found: dict[int, int] = {}
@@ -101,8 +100,10 @@ class Values:
 
     def is_window(self, node: ir.Expr) -> bool:
         """True for an orchestration slice: a view that ends where its source ends."""
-        known = op_facts.of_value(node)
-        return not self._context.in_kernel and known.has("window") and known.has("copied_in_kernels")
+        if self._context.in_kernel or not isinstance(node, ir.Call):
+            return False
+        known = self._table.facts(node.op.name)
+        return known.has("window") and known.has("copied_in_kernels")
 
     def is_written(self, call: ir.Call) -> bool:
         """True when the first operand of ``call`` or its target may be written in place."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.lane_regions import lane_variable
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.packed import is_packed
 from pypto_tmpl.codegen.static_regions import static_region, unbound_region_params
@@ -133,7 +132,7 @@ class Variables:
             for name, text in self._headers.items()
         ]
 
-    @cached_property
+    @lazy
     def device(self) -> str | None:
         """Text of the device of the function's tensors, None when it takes none."""
         for var in self._context.function.params:
