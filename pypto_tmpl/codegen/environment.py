@@ -40,11 +40,11 @@ class _PlainContext(Context):
     """Names of a template, which calls macros with all of their parameters at once."""
 
     def call(__self, __obj: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        kind = type(__obj)
-        if kind is Macro and len(args) == len(__obj.arguments) and not kwargs.keys() - _SCOPES:
-            return _function_of(__obj)(*args)
-        if kind is BuiltinMethodType and not kwargs.keys() - _SCOPES:  # of a text, or of a dictionary
-            return __obj(*args)
+        if not kwargs or kwargs.keys() <= _SCOPES:
+            if type(__obj) is Macro and len(args) == len(__obj.arguments):
+                return _function_of(__obj)(*args)
+            if type(__obj) is BuiltinMethodType:  # of a text, or of a dictionary
+                return __obj(*args)
         return super().call(__obj, *args, **kwargs)
 
 

@@ -58,8 +58,8 @@ class Operand(str):
     """
 
     __slots__ = (
-        "_region_of", "_shape_of", "_type", "dtype_name", "edge", "is_literal", "items", "layout", "memory", "name",
-        "rank", "shape", "valid", "valid_items",
+        "_region_of", "_shape_of", "_type", "dtype_name", "edge", "is_literal", "items", "layout", "memory",
+        "name", "rank", "shape", "valid", "valid_items",
     )  # fmt: skip
 
     dtype_name: str | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# Comments and strings. A pattern that begins with a set of characters is found fast; which it was is asked then.
+# Comments and strings. What begins with one of a few characters is found fast; which it was is asked then.
 _SAID = re.compile(
     r"""["'\#](?:(?<=\#)[^\n]*
     | (?<=")(?:""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3} | [^"\\\n]*(?:\\.[^"\\\n]*)*")
