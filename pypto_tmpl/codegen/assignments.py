@@ -10,6 +10,7 @@ from pypto_tmpl.codegen.context import Context, Lines
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.operands import CallError
 from pypto_tmpl.codegen.packed import carrier_name, is_packed
+from pypto_tmpl.codegen.precedence import without_brackets_of_tuple
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
@@ -106,7 +107,7 @@ class Assignments:
             self._variables.bind(parts[index]) if index in parts else self._macros.unused()
             for index in range(len(made.type.types))
         ]
-        return [self._forms.assign_all(names, [text])]
+        return [self._forms.assign_all(names, [without_brackets_of_tuple(text)])]
 
     def unpacked(self, var: ir.Var, value: ir.Expr) -> Lines:
         """The check of an element that has been bound."""

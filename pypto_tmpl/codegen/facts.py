@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from pypto_tmpl import ir
@@ -119,6 +119,11 @@ class BodyFacts:
         return found
 
     @lazy
+    def assigned(self) -> list[ir.Var]:
+        """The variables that some statement assigns, each once, in program order."""
+        return list(_assigned_among(self.code.nodes))
+
+    @lazy
     def flows(self) -> list[Flow]:
         """Every (variable, value that it may take) pair of the body."""
         return value_flows(self.body)
@@ -148,8 +153,12 @@ def callers_by_name(bodies: Mapping[str, BodyFacts]) -> dict[str, list[tuple[str
 
 def assigned_variables(body: ir.Stmt) -> Iterator[ir.Var]:
     """Variables that some statement of ``body`` assigns, each once, in program order."""
+    return _assigned_among(code_nodes(body))
+
+
+def _assigned_among(nodes: Iterable[ir.IRNode]) -> Iterator[ir.Var]:
     seen: set[int] = set()
-    for node in code_nodes(body):
+    for node in nodes:
         targets: tuple[ir.Var, ...] = ()
         if isinstance(node, ir.AssignStmt):
             targets = (node.var,)

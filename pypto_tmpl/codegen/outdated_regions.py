@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import BodyFacts, assigned_variables, code_of
+from pypto_tmpl.codegen.facts import BodyFacts, code_of
 from pypto_tmpl.codegen.static_regions import static_region
 
 _MAX_STEPS = 1_000_000  # what takes more has more statements than the emitter writes
@@ -32,9 +32,9 @@ class OutdatedRegions:
         self.read: set[int] = set()
         self.readers: list[ir.IRNode] = []
         self._users: dict[int, set[int]] = {}  # of a scalar: the variables whose regions name it
-        assigned = list(assigned_variables(facts.body))
-        changing = {id(var) for var in assigned}
-        for var in (*function.params, *assigned):
+        partial = [v for v in (*function.params, *facts.assigned) if static_region(v.type) is not None]
+        changing = {id(var) for var in facts.assigned} if partial else set()
+        for var in partial:
             for scalar in names_of_region(var) & changing:
                 self._users.setdefault(scalar, set()).add(id(var))
         self._outdated: set[int] = set()

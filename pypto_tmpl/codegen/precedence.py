@@ -26,6 +26,7 @@ _PREFIX = {"not": NOT, "+": SIGN, "-": SIGN, "~": SIGN}
 _SEPARATORS = frozenset({",", ":", "="})  # an expression may begin behind these
 _CLAUSES = frozenset({"lambda", "for", "yield", "await"})
 _ENDS = frozenset({"", ")", "]", "}", ",", ":"})  # an expression may end before these
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _BEHIND_ITSELF = (CHOICE, COMPARE, POWER)  # operators that do not read from the left to the right in a row
 
 _TOKEN = re.compile(
@@ -82,6 +83,17 @@ def without_needless_parentheses(text: str) -> str:
     return whole + text[begin:]
 
 
+def without_brackets_of_tuple(text: str) -> str:
+    """The text of a tuple as it may stand behind `=`: without parentheses that are around all of it."""
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        depth += (match[0] in _OPENING) - (match[0] in _CLOSING)
+        if not depth:
+            is_around_all = text.startswith("(") and match.end() == len(text)
+            return text[1:-1] if is_around_all else text
+    return text
+
+
 def _needless(text: str) -> Iterator[int]:
     """The positions of parentheses that need not be."""
     tokens = [(str(match.lastgroup), match[0], match.start()) for match in _TOKEN.finditer(text)]
@@ -89,10 +101,10 @@ def _needless(text: str) -> Iterator[int]:
     stack = [_Bracket(-1, False, CHOICE)]
     for (kind, word, start), after in zip(tokens, following, strict=True):
         bracket = stack[-1]
-        if word in ("(", "[", "{"):
+        if word in _OPENING:
             is_group = word == "(" and not bracket.has_operand
             stack.append(_Bracket(start, is_group, bracket.next_required))
-        elif word in (")", "]", "}") and len(stack) > 1:
+        elif word in _CLOSING and len(stack) > 1:
             outer = stack[-2]
             if stack.pop().does_without(after):
                 yield from (bracket.start, start)

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from pypto_tmpl.codegen.precedence import without_needless_parentheses
+from pypto_tmpl.codegen.precedence import without_brackets_of_tuple, without_needless_parentheses
 
 LEAN = {
     "torch.exp((-torch.abs(b)))": "torch.exp(-torch.abs(b))",
@@ -67,3 +67,20 @@ def test_those_that_bind_stay(text):
 def test_python_reads_the_same(text):
     found = without_needless_parentheses(text)
     assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("(f(a, (b + c)), _TASK_DONE)", "f(a, (b + c)), _TASK_DONE"),
+        ("(*f(x), _TASK_DONE)", "*f(x), _TASK_DONE"),
+        ('(f(")"), [a])', 'f(")"), [a]'),
+        ("(a), (b)", "(a), (b)"),
+        ("f(a, b)", "f(a, b)"),
+        ("(a, b)[0]", "(a, b)[0]"),
+        ("[a, b]", "[a, b]"),
+    ],
+)
+def test_a_tuple_behind_an_equals_sign_needs_no_brackets(text: str, bare: str) -> None:
+    assert without_brackets_of_tuple(text) == bare
+    assert ast.dump(ast.parse(f"x, y = {text}")) == ast.dump(ast.parse(f"x, y = {bare}"))
