@@ -20,7 +20,7 @@ Mark = Callable[[bytes], bool]
 JSON_MARK = {"generated_by": "pypto_tmpl"}
 
 SCRIPT_MARK = "Emitted by pypto_tmpl: change the IR or a template, not this text."
-_SCRIPT = re.compile(rb'"""[^"]*?\r?\n\r?\n' + re.escape(SCRIPT_MARK.encode()) + rb"\r?\n")
+_SCRIPT = re.compile(rb'"""(?:[^"]*?(?:\. |\r?\n))?' + re.escape(SCRIPT_MARK.encode()) + rb'(?:"""|\r?\n)')
 _PAGE = re.compile(
     rb'<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta name="generator" content="pypto_tmpl">'
 )

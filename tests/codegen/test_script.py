@@ -182,7 +182,7 @@ def test_unformatted_text_is_tidy(check_shapes, preamble):
     assert "\n\n\n\n" not in text
     assert "\t" not in text
     assert "\r" not in text
-    assert text.startswith('"""Varied\n')
+    assert text.startswith('"""Varied. ')
 
 
 def test_two_blank_lines_around_functions():
@@ -223,7 +223,7 @@ def test_a_script_carries_the_helpers_it_uses():
 
 def test_a_script_without_helpers():
     assert torch_codegen(function("f", [n], ret(n + 1))) == (
-        '"""f\n\nEmitted by pypto_tmpl: change the IR or a template, not this text.\n"""\n\n'
+        '"""f. Emitted by pypto_tmpl: change the IR or a template, not this text."""\n\n'
         "import torch\n\n\n"
         "def f(n):\n"
         '    """Opaque function. In: n."""\n'

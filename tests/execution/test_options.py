@@ -91,8 +91,8 @@ def test_an_option_that_there_is_not():
 def test_the_text_says_which_options_a_script_has(monkeypatch):
     kernel = function("main", [x, out], ret(store(x, [0, 0], out)), type=AIV)
     text = torch_codegen(kernel, options={"poison": True, "schedule_seed": 0, "race_check": False})
-    assert text.split("\n")[2:4] == [
-        "Emitted by pypto_tmpl: change the IR or a template, not this text.",
+    assert text.split("\n")[:2] == [
+        '"""main. Emitted by pypto_tmpl: change the IR or a template, not this text.',
         "Options: schedule_seed=0, poison=True",
     ]
     assert options_in(text) == ScriptOptions(poison=True, schedule_seed=0)
