@@ -65,14 +65,24 @@ def test_the_workflow_fits_its_schema():
 
 
 def test_the_hooks_run_commands_that_there_are():
-    hooks = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
-    used = yaml.safe_load((REPOSITORY / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
-    assert {hook["id"] for hook in used} <= hooks.keys()
-    for hook in hooks.values():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    (used,) = yaml.safe_load((REPOSITORY / ".pre-commit-config.yaml").read_text())["repos"]
+    assert used["repo"] == "local"
+    for hook in (*hooks, *used["hooks"]):
+        assert {"id", "name", "entry", "language"} <= hook.keys()
         program, *arguments = hook["entry"].split()
         assert program == "pypto-tmpl"
         assert hook["pass_filenames"] is False
         assert CliRunner().invoke(main, [*arguments, "--help"]).exit_code == 0
+
+
+def test_the_page_on_ci_names_no_place_that_is_none():
+    """What is shown works as it is pasted: no file asks to have something filled in."""
+    page = (ROOT / "docs/ci.md").read_text()
+    shown = [yaml.safe_load(part.partition("```")[0]) for part in page.split("```yaml\n")[1:]]
+    assert [sorted(map(str, found)) for found in shown] == [["repos"], ["True", "jobs", "name"]]  # `on` is true
+    for found in shown:
+        assert "OWNER" not in str(found) and "your-organisation" not in str(found)
 
 
 def test_the_configuration_of_the_page_is_read(tmp_path):
