@@ -80,7 +80,7 @@ def test_the_page_on_ci_names_no_place_that_is_none():
     """What is shown works as it is pasted: no file asks to have something filled in."""
     page = (ROOT / "docs/ci.md").read_text()
     shown = [yaml.safe_load(part.partition("```")[0]) for part in page.split("```yaml\n")[1:]]
-    assert [sorted(map(str, found)) for found in shown] == [["repos"], ["True", "jobs", "name"]]  # `on` is true
+    assert [sorted(map(str, found)) for found in shown] == [["repos"], ["True", "jobs", "name"]]  # on: true
     for found in shown:
         assert "OWNER" not in str(found) and "your-organisation" not in str(found)
 

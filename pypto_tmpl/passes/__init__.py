@@ -15,12 +15,12 @@ from pypto_tmpl.passes.base import (
 from pypto_tmpl.passes.catalogue import FACTORIES, PASSES, make_pass
 from pypto_tmpl.passes.checks import CHECKED_PROPERTIES
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer as inject_gm_pipe_buffer
-from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder as normalize_return_order
-from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit as stamp_tfree_split
 from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel as expand_mixed_kernel
+from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer as inject_gm_pipe_buffer
 from pypto_tmpl.passes.cores.lower_auto_vector_split import LowerAutoVectorSplit as lower_auto_vector_split
+from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder as normalize_return_order
 from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel as split_vector_kernel
+from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit as stamp_tfree_split
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet
 from pypto_tmpl.passes.instruments import (
     CallbackInstrument,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pypto_tmpl.passes.base import Pass
+from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel
 from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer
+from pypto_tmpl.passes.cores.lower_auto_vector_split import LowerAutoVectorSplit
 from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder
+from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel
 from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit
 from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import InferTileMemorySpace
 from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr
-from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel
-from pypto_tmpl.passes.cores.lower_auto_vector_split import LowerAutoVectorSplit
-from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes
@@ -56,17 +56,17 @@ PASSES: dict[str, type[Pass]] = {
         LowerCompositeOps,
         FlattenTileNdTo2D,
         LegalizeTileCast,
-        CanonicalizeTileSlice,
         AutoTileMatmulL0,
+        CanonicalizeTileSlice,
         InferTileMemorySpace,
         InsertMxScaleAddr,
         ResolveBackendOpLayouts,
-        InjectGMPipeBuffer,
-        StampTfreeSplit,
-        NormalizeReturnOrder,
         LowerAutoVectorSplit,
         ExpandMixedKernel,
+        InjectGMPipeBuffer,
         SplitVectorKernel,
+        StampTfreeSplit,
+        NormalizeReturnOrder,
         SkewCrossCorePipeline,
         LowerPipelineToSlots,
         LowerPipelineLoops,

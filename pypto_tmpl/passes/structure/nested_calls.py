@@ -59,8 +59,9 @@ class _Pulling(Rewriter):
         return variable
 
     def _is_call(self, node: object) -> bool:
-        is_call = isinstance(node, ir.Call | ir.Submit) and isinstance(node.op, ir.GlobalVar)
-        return is_call and node.op.name in self._called
+        if not isinstance(node, ir.Call | ir.Submit):
+            return False
+        return isinstance(node.op, ir.GlobalVar) and node.op.name in self._called
 
 
 def whole_value(stmt: ir.Stmt) -> ir.Expr | None:
