@@ -10,8 +10,6 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.marks import LaunchNote
 from pypto_tmpl.codegen.tracing import TraceSite, located_statements
 
-_RUNS_LANES = "_run_lanes"  # the helper that starts the threads of a mixed kernel
-
 
 @dataclass(frozen=True, slots=True)
 class ScriptFunction:
@@ -47,11 +45,6 @@ class Script:
     sites: tuple[TraceSite, ...] = ()
     notes: Mapping[ir.Stmt, LaunchNote] = field(default_factory=dict, repr=False)
     places: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, repr=False)
-
-    @property
-    def runs_lanes(self) -> bool:
-        """Whether the script starts threads for cores that run at the same time."""
-        return _RUNS_LANES in self.helpers
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

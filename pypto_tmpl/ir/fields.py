@@ -29,10 +29,6 @@ class FieldSpec:
     def is_node(self) -> bool:
         return issubclass(self.base, IRNode)
 
-    @property
-    def is_type(self) -> bool:
-        return issubclass(self.base, Type)
-
 
 _FIELDS: dict[type, tuple[FieldSpec, ...]] = {}
 _NODE_FIELDS: dict[type, tuple[FieldSpec, ...]] = {}

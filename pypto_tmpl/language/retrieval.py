@@ -98,8 +98,3 @@ def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
 def _no_source(name: str, filename: str, line: int) -> ParserSyntaxError:
     message = f"cannot retrieve the source code of {name!r}"
     return ParserSyntaxError(message, Span(filename, line, 1), _HINT)
-
-
-def forget_sources() -> None:
-    """Read every file anew from now on."""
-    _parsed.cache_clear()
