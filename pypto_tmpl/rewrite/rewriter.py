@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Generator, Iterable
+from types import GeneratorType
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 from pypto_tmpl import ir
@@ -149,7 +150,7 @@ class Rewriter:
                 value = done.value
                 continue
             value = None
-            if isinstance(asked, Generator):
+            if isinstance(asked, GeneratorType):
                 stack.append(asked)
             elif (known := self._done.get(id(asked))) is not None:
                 value = known[1]

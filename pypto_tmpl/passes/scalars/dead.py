@@ -15,7 +15,8 @@ def without_dead_scalars(function: ir.Function) -> ir.Function:
 
     What only they read goes with them. What a call computes stays, and so do the ids of tasks.
     """
-    return _Clean(_read_variables(function)).rewrite(function)
+    read, is_all = _read_variables(function)
+    return function if is_all else _Clean(read).rewrite(function)
 
 
 class _Clean(Rewriter):
@@ -40,8 +41,8 @@ class _Clean(Rewriter):
         return build(stmt, then_body=sides[0], else_body=sides[1], return_vars=results)
 
 
-def _read_variables(function: ir.Function) -> set[int]:
-    """The ids of variables that are read for something that stays.
+def _read_variables(function: ir.Function) -> tuple[set[int], bool]:
+    """The ids of variables that are read for something that stays, and whether none else could go.
 
     What a scalar or the result of a branch is made of counts from where it turns out to be read itself.
     """
@@ -65,7 +66,7 @@ def _read_variables(function: ir.Function) -> set[int]:
         if isinstance(node, ir.IfStmt) and node.return_vars:
             seen |= {id(last) for side in _sides(node) if (last := trailing_yield(side)) is not None}
         todo += _always_read(node)
-    return read
+    return read, not made_of
 
 
 def _makes(node: ir.IRNode) -> list[tuple[ir.Var, list[ir.IRNode]]]:
