@@ -28,6 +28,7 @@ BROKEN = {
     "escape_after_update": "CtrlFlowTransform",
     "signed_offset": "Simplify",
     "carry_overwrites_input": "OptimizeOrchTensors",
+    "batched_product_added_atomically": "FlattenTileNdTo2D",
     "read_between": "FuseCreateAssembleToSlice",
 }
 
