@@ -1,0 +1,35 @@
+"""Kernels on tiles at random compute the same before and after the passes that lay tiles out."""
+
+import os
+
+import pytest
+import torch
+from passes.random_tiles import outputs_of, random_kernel
+
+from pypto_tmpl import backend, ir, passes
+
+COUNT = int(os.environ.get("PYPTO_TMPL_RANDOM_PROGRAMS", "8"))
+PASSES = ("InferTileMemorySpace", "InsertMxScaleAddr", "ResolveBackendOpLayouts", "NormalizeReturnOrder")
+BACKENDS = list(backend.BackendType)
+
+
+@pytest.fixture(autouse=True)
+def no_backend():
+    backend.reset_for_testing()
+    yield
+    backend.reset_for_testing()
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_every_pass_keeps_what_a_kernel_computes(seed):
+    backend.set_backend_type(BACKENDS[seed % len(BACKENDS)])
+    node = passes.flatten_call_expr()(passes.convert_to_ssa()(random_kernel(seed)))
+    wanted = outputs_of(node)
+    for name in PASSES:
+        after = passes.make_pass(name)(node)
+        if after is not node:
+            ir.verify_or_throw(after, {*ir.STRUCTURAL_PROPERTIES, ir.IRProperty.SSAForm})
+            for got, expected in zip(outputs_of(after), wanted, strict=True):
+                torch.testing.assert_close(got, expected, rtol=0, atol=0, equal_nan=True, msg=name)
+        node = after
+    ir.verify_or_throw(node, {ir.IRProperty.TileMemoryInferred})
