@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pypto_tmpl import ir
@@ -31,6 +32,13 @@ class Access:
             and same_extent(self.offsets[place], other.offsets[place])
         )
 
+    @property
+    def key(self) -> object:
+        """The same for accesses of one window, as far as numbers and names tell it."""
+        parts = (*self.offsets, *self.extents)
+        told = tuple(part.value if isinstance(part, ir.ConstInt) else id(part) for part in parts)
+        return self.shared, self.is_store, told
+
     def is_apart(self, other: Access) -> bool:
         """Whether the windows have no cell in common, by their constants."""
         return any(map(_are_apart, self.offsets, self.extents, other.offsets, other.extents))
@@ -38,28 +46,41 @@ class Access:
 
 def check_lanes_apart(accesses: Iterable[tuple[ir.Var, Access]], function: ir.Function) -> None:
     """Raise PassError where a lane could read or write what the other lane stores: nothing orders the two."""
-    ways: dict[ir.Var, list[list[Access]]] = defaultdict(list)
+    of_tensor: dict[ir.Var, list[Access]] = defaultdict(list)
     for tensor, access in accesses:
-        way = next((way for way in ways[tensor] if way[0].is_alike(access)), None)
-        if way is None:
-            ways[tensor].append([access])
+        of_tensor[tensor].append(access)
+    for tensor, found in of_tensor.items():
+        shared = next((one.shared for one in found if one.is_store and one.shared is not None), None)
+        if shared is None or all(one.is_alike(found[0]) for one in found):
+            continue
+        for first, second in _meeting(found, shared):
+            is_written = any(one.is_store and one.shared is not None for one in (first, second))
+            if is_written and not first.is_alike(second) and not first.is_apart(second):
+                what = f"a lane may meet cells of {tensor.name_hint!r} that the other one stores, in no order"
+                raise PassError(what, function, second.stmt)
+
+
+def _meeting(accesses: list[Access], place: int) -> Iterator[tuple[Access, Access]]:
+    """The pairs of accesses, one of each window, that are not apart along a dimension by their constants."""
+    windows: dict[object, Access] = {}
+    for access in accesses:
+        windows.setdefault(access.key, access)
+    fixed, free = [], []
+    for access in windows.values():
+        start, extent = constant_extent(access.offsets[place]), constant_extent(access.extents[place])
+        if start is None or extent is None:
+            free.append(access)
         else:
-            way.append(access)
-    for tensor, found in ways.items():
-        stores = [one for way in found for one in way if one.is_store and one.shared is not None]
-        if len(found) > 1 and stores:
-            for way in found:
-                _check(tensor, way, stores, function)
-
-
-def _check(tensor: ir.Var, way: list[Access], stores: list[Access], function: ir.Function) -> None:
-    others = [store for store in stores if not store.is_alike(way[0])]
-    for access in way:
-        store = next((other for other in others if other is not access and not other.is_apart(access)), None)
-        if store is not None:
-            verb = "write" if access.is_store else "read"
-            what = f"a lane may {verb} cells of {tensor.name_hint!r} that the other lane stores, in no order"
-            raise PassError(what, function, access.stmt)
+            fixed.append((start, start + extent, access))
+    fixed.sort(key=lambda window: window[0])
+    for index, (_, end, first) in enumerate(fixed):
+        for start, _, second in itertools.islice(fixed, index + 1, None):
+            if start >= end:
+                break
+            yield first, second
+    for index, first in enumerate(free):
+        yield from ((first, second) for second in free[:index])
+        yield from ((first, second) for _, _, second in fixed)
 
 
 def _are_apart(start: ir.Expr, extent: ir.Expr, other: ir.Expr, other_extent: ir.Expr) -> bool:

@@ -99,7 +99,8 @@ class Share:
             self._meet(*self._todo.pop())
 
     def _check_known_somewhere(self, stmt: ir.Stmt, other: Reach) -> None:
-        if self._kernel.side(stmt) is CoreSide.SHARED and id(stmt) in self._reach.foreign & other.foreign:
+        is_lost = id(stmt) in self._reach.foreign and id(stmt) in other.foreign
+        if is_lost and self._kernel.side(stmt) is CoreSide.SHARED:
             outer = self._kernel.parent.get(id(stmt))
             if outer is None or self._kernel.side(outer) is not CoreSide.SHARED:
                 raise PassError(
