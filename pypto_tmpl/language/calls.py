@@ -231,7 +231,8 @@ def op_call(
         args += _late_operands(reader, name, late, kwargs)
     if name == _PADDED_LOAD:
         name, kwargs = "pld.tile.remote_load", [*kwargs, ("allow_physical_tail_padding", True)]
-    form = call_of(load_table()[name]) if name in load_table() else CallSpec()
+    entry = load_table().get(name)
+    form = CallSpec() if entry is None else call_of(entry)
     if reader.splits and form.region is not None and not any(key == form.region for key, _ in kwargs):
         kwargs.append((form.region, reader.splits[-1]))
     if form.target is not None:
