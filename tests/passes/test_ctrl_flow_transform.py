@@ -89,3 +89,50 @@ def test_jumps_outside_of_kernels_stay_and_are_refused_where_they_would_lose_val
         "  --> <string>:11:17\n"
         "   = in function 'main'"
     )
+
+
+@pytest.mark.parametrize("loop", ["for", "while"])
+def test_a_continue_and_a_break_behind_it_leave_carries_as_they_were(loop):
+    head = {"for": ["for i, (a,) in pl.range(8, init_values=(0,)):"],
+            "while": ["for (a, i) in pl.while_(init_values=(0, 0)):", "    pl.cond(i < 8)"]}  # fmt: skip
+    lines = ["    if a < n:", "        continue", "    if a > 5:", "        break"]
+    last = {"for": "    b = pl.yield_(a + i)", "while": "    b, j = pl.yield_(a + i, i + 1)"}
+    got = after("CtrlFlowTransform", kernel(*head[loop], *lines, last[loop], "c = b"))
+    assert not {"break", "continue"} & {line.strip() for line in got}
+    inner = got.index("  else:")
+    assert (
+        got[inner + 1 :][:6]
+        == {
+            "for": [
+                "    if a > 5:",
+                "      break__tmp_v1 = True",
+                "      a__phi_v3 = pl.yield_(a)",
+                "    else:",
+                "      a__phi_v3 = pl.yield_(a + i__idx_v2)",
+                "    a__phi_v0 = pl.yield_(a__phi_v3)",
+            ],
+            "while": [
+                "    if a > 5:",
+                "      break__tmp_v2 = True",
+                "      a__phi_v3, i__phi_v4 = pl.yield_(a, i)",
+                "    else:",
+                "      a__phi_v3, i__phi_v4 = pl.yield_(a + i, i + 1)",
+                "    a__phi_v0, i__phi_v1 = pl.yield_(a__phi_v3, i__phi_v4)",
+            ],
+        }[loop]
+    )
+
+
+def test_a_branch_in_the_middle_that_gives_a_value_or_leaves_is_refused():
+    lines = (
+        "for i, (a,) in pl.range(8, init_values=(0,)):",
+        "    if i > 5:",
+        "        if i > 6:",
+        "            break",
+        "        d = pl.yield_(a)",
+        "    else:",
+        "        d = pl.yield_(i)",
+        "    b = pl.yield_(d + 1)",
+    )
+    with pytest.raises(passes.PassError, match="a branch that gives 'd' leaves the loop instead"):
+        passes.ctrl_flow_transform()(kernel(*lines))

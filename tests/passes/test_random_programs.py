@@ -5,7 +5,7 @@ import os
 from codegen.builders import Inline, U, as_expr, assign, call, carry, function, program, ret, scalar
 from codegen.interpreter import Interpreter
 from codegen.test_random_programs import HINTS, PAIR, Maker
-from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pypto_tmpl import ir, passes
@@ -122,14 +122,8 @@ def random_kernel(data: st.DataObject) -> ir.Program:
     return program(main, two, helpers)
 
 
-REFUSED = "leaves the loop instead"  # a loop with carries that one jump leaves and another goes on with
-
-
 def check_passes(node: ir.Program, x: int, y: int) -> None:
-    """Every pass on the result of the one before it keeps what the program computes and the IR's rules.
-
-    Raises PassError where a pass refuses the program.
-    """
+    """Every pass on the result of the one before it keeps what the program computes and the IR's rules."""
     expected = Interpreter(node).call("main", [x, y])
     known = {P.UseAfterDef, P.TypeChecked, P.BreakContinueValid, P.ArrayNotEscaped, P.PipelineLoopValid}
     for name in ON_SCALARS:
@@ -145,8 +139,4 @@ def check_passes(node: ir.Program, x: int, y: int) -> None:
 @SETTINGS
 @given(st.data(), st.integers(-9, 9), st.integers(-9, 9))
 def test_every_pass_keeps_what_a_program_computes(data, x, y):
-    try:
-        check_passes(random_kernel(data), x, y)
-    except passes.PassError as error:
-        assert REFUSED in str(error)
-        event("refused")  # pytest --hypothesis-show-statistics tells how many
+    check_passes(random_kernel(data), x, y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.bodies import parts, statements
+from pypto_tmpl.ir.bodies import parts, statements, trailing_yield
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.rewrite import as_body, build, flat
 
@@ -110,8 +110,7 @@ class Jumps:
             what = f"a {'break' if self._is_break else 'continue'} stands in a {type(stmt).__name__}"
             raise PassError(f"{what}, which it cannot leave", self._owner, stmt)
         if stmt.return_vars:
-            name = stmt.return_vars[0].name_hint
-            raise PassError(f"a branch that gives {name!r} leaves the loop instead", self._owner, stmt)
+            return [*before, self._giving(stmt, rest, values)], values
         then, other = list(flat(stmt.then_body)), list(flat(stmt.else_body or ir.SeqStmts([], stmt.span)))
         if self._ends_in_jump(then):
             other += rest
@@ -121,6 +120,19 @@ class Jumps:
             return self._partly(before, stmt, rest, values)
         made, yielded = self._branch(stmt, self._statements(then, values), self._statements(other, values))
         return [*before, made], yielded
+
+    def _giving(self, stmt: ir.IfStmt, rest: list[ir.Stmt], values: tuple[ir.Expr, ...]) -> ir.IfStmt:
+        """A branch at the end that gives what the block yields: where it jumps it gives the carries."""
+        is_last = not rest and list(map(id, values)) == list(map(id, stmt.return_vars))
+        bodies: list[ir.Stmt] = []
+        for side in (stmt.then_body, stmt.else_body):
+            last = trailing_yield(side) if side is not None and is_last else None
+            if side is None or last is None:
+                name = stmt.return_vars[0].name_hint
+                raise PassError(f"a branch that gives {name!r} leaves the loop instead", self._owner, stmt)
+            found, yielded = self._statements(list(flat(side))[:-1], last.value)
+            bodies.append(as_body([*found, build(last, value=yielded)], side.span))
+        return build(stmt, then_body=bodies[0], else_body=bodies[1])
 
     def _ends_in_jump(self, found: list[ir.Stmt]) -> bool:
         return bool(found) and isinstance(found[-1], self._kind)
