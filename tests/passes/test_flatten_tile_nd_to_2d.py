@@ -164,7 +164,7 @@ def test_an_accumulator_of_several_pages():
         "c_3 = pl.tile.assemble(c_2, matmul_acc_0, [0, 0])",
         "acc_page_1 = pl.tile.slice(c_3, [16, 32], [16, 0])",
         "matmul_acc_1 = pl.tile.matmul_acc(acc_page_1, lhs_slice_1_1, rhs_slice_1_1)",
-        "d = pl.tile.assemble(c_3, matmul_acc_3, [16, 0])",
+        "d = pl.tile.assemble(c_3, matmul_acc_1, [16, 0])",
     ]
 
 

@@ -10,7 +10,7 @@ from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.tensor_to_tile.storage import Storage
-from pypto_tmpl.passes.tiles.retyping import Retyping
+from pypto_tmpl.passes.tiles.carried_types import CarriedTypes
 from pypto_tmpl.passes.tiles.slices import Slices, Window
 from pypto_tmpl.passes.tiles.uses import without_unused
 from pypto_tmpl.rewrite import build
@@ -56,7 +56,7 @@ class CanonicalizeTileSlice(FunctionPass):
         return without_unused(_Canonicalize(function, slices).rewrite(function), slices.variables)
 
 
-class _Canonicalize(Retyping):
+class _Canonicalize(CarriedTypes):
     def __init__(self, function: ir.Function, slices: Slices) -> None:
         super().__init__(function)
         self._owner = function

@@ -12,8 +12,8 @@ from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.tiles.bands import is_deep
 from pypto_tmpl.passes.tiles.batches import Batches, is_batched
+from pypto_tmpl.passes.tiles.carried_types import CarriedTypes
 from pypto_tmpl.passes.tiles.flattening import FLATTENINGS, Flattening, derived
-from pypto_tmpl.passes.tiles.retyping import Retyping
 from pypto_tmpl.rewrite import build
 from pypto_tmpl.rewrite.rewriter import Task
 
@@ -50,7 +50,7 @@ def _call_of(stmt: ir.Stmt) -> ir.Call | None:
     return value if isinstance(value, ir.Call) and not isinstance(value.op, ir.GlobalVar) else None
 
 
-class _Flatten(Retyping):
+class _Flatten(CarriedTypes):
     def __init__(self, function: ir.Function, backend: BackendFacts | None) -> None:
         super().__init__(function)
         self._owner = function

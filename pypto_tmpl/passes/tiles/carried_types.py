@@ -9,7 +9,7 @@ from pypto_tmpl.rewrite import Rewriter, build
 from pypto_tmpl.rewrite.rewriter import Task
 
 
-class Retyping(Rewriter):
+class CarriedTypes(Rewriter):
     """Carries have the types of their initial values, results those of carries or of what is yielded."""
 
     def __init__(self, function: ir.Function) -> None:
