@@ -20,7 +20,7 @@ class Demand:
         backwards: dict[int, ir.Expr] = {}
         for stmt in statements(body):
             value = stmt.value if isinstance(stmt, ir.AssignStmt) else getattr(stmt, "expr", None)
-            if isinstance(stmt, ir.AssignStmt) and (source := _lies_where(stmt.value)) is not None:
+            if isinstance(stmt, ir.AssignStmt) and (source := lies_where(stmt.value)) is not None:
                 backwards[id(stmt.var)] = source
             if isinstance(value, ir.Call):
                 for arg, spaces in zip(value.args, facts.of_value(value).operand_memory, strict=False):
@@ -42,8 +42,10 @@ class Demand:
             found = backwards.get(id(found))
 
 
-def _lies_where(value: ir.Expr) -> ir.Expr | None:
-    """The tile whose space a value has."""
+def lies_where(value: ir.Expr) -> ir.Expr | None:
+    """What a value lies where it does: a variable itself, the first tile of a call whose op says so."""
     if not isinstance(value, ir.Call):
         return value
-    return value.args[0] if facts.of_value(value).result_memory == "first_tile" and value.args else None
+    if facts.of_value(value).result_memory != "first_tile" or not value.args:
+        return None
+    return next((arg for arg in value.args if isinstance(arg.type, ir.TileType)), value.args[0])

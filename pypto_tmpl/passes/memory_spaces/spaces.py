@@ -9,11 +9,10 @@ from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.memory_spaces.demand import Demand
+from pypto_tmpl.passes.memory_spaces.demand import Demand, lies_where
 from pypto_tmpl.passes.structure.yields import yielded
 
 _KEYWORD = "target_memory"
-_INHERITED = "first_tile"
 
 
 class Spaces:
@@ -67,14 +66,12 @@ class Spaces:
                         self._follow(value, var)
 
     def _note_assignment(self, var: ir.Var, value: ir.Expr, demand: Demand) -> None:
-        if not isinstance(value, ir.Call):
-            self._follow(value, var)
+        source = lies_where(value)
+        if source is not None:
+            self._follow(source, var)
+        if source is not None or not isinstance(value, ir.Call):
             return
         known = facts.of_value(value)
-        if known.result_memory == _INHERITED and value.args:
-            tiles = (arg for arg in value.args if isinstance(arg.type, ir.TileType))
-            self._follow(next(tiles, value.args[0]), var)
-            return
         if known.has("allocates"):
             self._buffers.add(id(var))
         asked = value.kwargs.get(_KEYWORD)
