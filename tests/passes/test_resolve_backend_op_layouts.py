@@ -51,6 +51,17 @@ def test_columns_become_rows_and_results_columns_again():
     ]
 
 
+def test_a_single_element_goes_along_with_columns():
+    lines = (COLUMN, "s = pl.load(x, [3, 3], [1, 1])", "d = pl.tile.mul(c, s)", STORE_COLUMN)
+    assert resolved(*lines)[:3] == [
+        "d__rm_a0_tmp_v0 = pl.tile.reshape(c, [1, 16])",
+        "d__row_major_tmp_v1 = pl.tile.mul(d__rm_a0_tmp_v0, s)",
+        "d = pl.tile.reshape(d__row_major_tmp_v1, [16, 1])",
+    ]
+    node = kernel(*lines)
+    assert torch.equal(values(passes.make_pass(PASS)(node)), values(node))
+
+
 def test_a_partly_valid_column_stays_partly_valid():
     node = passes.make_pass(PASS)(
         kernel("c = pl.load(x, [0, 0], [16, 1], [12, 1])", "d = pl.tile.muls(c, 2.0)")

@@ -87,16 +87,21 @@ def _column_height(type_: ir.Type) -> int | None:
     return constant_extent(type_.shape[0])
 
 
+def _is_single(type_: ir.TileType) -> bool:
+    return all(constant_extent(extent) == 1 for extent in type_.shape)
+
+
 def _works_on_columns(call: ir.Call) -> bool:
     """Whether the op may work on rows instead: all it computes from and with are columns of the same height.
 
-    A column that lies row by row, or a result of another shape (a packed mask), would not go along.
+    A column that lies row by row, or a result of another shape (a packed mask), would not go along. A single
+    element does: it is repeated along either axis.
     """
     entry = ops.load_table()[call.op.name]
     counting = [
         arg.type
         for arg, operand in zip(call.args, entry.operands, strict=False)
-        if isinstance(arg.type, ir.TileType) and not operand.scratch
+        if isinstance(arg.type, ir.TileType) and not operand.scratch and not _is_single(arg.type)
     ]
     heights = {_column_height(type_) for type_ in counting}
     if isinstance(call.type, ir.TileType):
