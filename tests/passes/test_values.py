@@ -30,6 +30,9 @@ BROKEN = {
     "carry_overwrites_input": "OptimizeOrchTensors",
     "batched_product_added_atomically": "FlattenTileNdTo2D",
     "read_between": "FuseCreateAssembleToSlice",
+    "loop_result_stored_by_lanes": "LowerAutoVectorSplit",
+    "row_scale_in_column_lanes": "LowerAutoVectorSplit",
+    "scalar_written_by_unsplit_kernel": "ExpandMixedKernel",
 }
 
 

@@ -172,7 +172,20 @@ class Share:
             for one in variables:
                 self._need_type(one, by)
 
+    def _first_unknown(self, var: ir.Var, by: ir.Stmt) -> tuple[ir.Var, ir.Stmt]:
+        """Of what a value is made of, that which the other core computes, and where this one reads it."""
+        seen: set[int] = set()
+        while id(var) not in seen:
+            seen.add(id(var))
+            stmt = self._kernel.defined_by[id(var)]
+            if id(stmt) in self._reach.foreign or not isinstance(stmt, ir.AssignStmt):
+                break
+            made_of = [one for one in own_reads(stmt) if id(one) in self._reach.missing]
+            var, by = (made_of[0], stmt) if made_of else (var, by)
+        return var, by
+
     def _unknown(self, var: ir.Var, by: ir.Stmt) -> PassError:
+        var, by = self._first_unknown(var, by)
         mine, theirs = self.side.value, OTHER[self.side].value
         what = f"the {mine} core needs {var.name_hint!r}, which only the {theirs} core computes"
         error = PassError(what, self._kernel.function, by)

@@ -1,0 +1,52 @@
+"""Kernels for both cores as text, as the passes over cores get them, and what they compute."""
+
+import torch
+from passes.kernels import HEAD
+
+import pypto_tmpl.language as pl
+from pypto_tmpl import ir
+from pypto_tmpl.debug import torch_codegen
+
+ROWS, COLUMNS, INNER = 32, 64, 32
+MATRIX = "pl.Tensor[[32, 64], pl.FP32]"
+PARAMS = """a: pl.Tensor[[32, 32], pl.FP32], b: pl.Tensor[[32, 64], pl.FP32],
+               r: pl.Tensor[[32, 64], pl.FP32], n: pl.Scalar[pl.INDEX],
+               out: pl.InOut[pl.Tensor[[32, 64], pl.FP32]]"""
+VEC = "target_memory=pl.Mem.Vec, blayout=pl.TileLayout.row_major, slayout=pl.TileLayout.none_box"
+PRODUCT = (
+    "ta = pl.tile.load(a, [0, 0], [32, 32], [32, 32], target_memory=pl.Mem.Mat)",
+    "tb = pl.tile.load(b, [0, 0], [32, 64], [32, 64], target_memory=pl.Mem.Mat)",
+    "left = pl.tile.move(ta, target_memory=pl.Mem.Left)",
+    "right = pl.tile.move(tb, target_memory=pl.Mem.Right)",
+    "c = pl.tile.matmul(left, right)",
+)
+TO_VECTOR = (
+    *PRODUCT,
+    f"v = pl.tile.move(c, {VEC})",
+)
+LOAD_R = "t = pl.tile.load(r, [0, 0], [32, 64], [32, 64], target_memory=pl.Mem.Vec)"
+
+
+def mixed(*lines: str, attrs: str = "", more: str = "") -> ir.Program:
+    """A program of one kernel of the matrices ``a``, ``b`` and ``r``, a number ``n``, and ``out``."""
+    given = f", attrs={{{attrs}}}" if attrs else ""
+    head = f"    @pl.function(type=pl.FunctionType.InCore{given})\n"
+    head += f"    def kernel(self, {PARAMS}) -> {MATRIX}:\n"
+    return pl.parse(HEAD + more + head + "".join(f"        {line}\n" for line in lines))
+
+
+def inputs(number: int = 3) -> dict[str, torch.Tensor]:
+    """The arguments of a kernel by name."""
+    numbers = torch.Generator().manual_seed(0)
+    shapes = {"a": (ROWS, INNER), "b": (INNER, COLUMNS), "r": (ROWS, COLUMNS)}
+    tensors = {name: torch.randn(*shape, generator=numbers) / 4 for name, shape in shapes.items()}
+    return tensors | {"n": torch.tensor(number), "out": torch.full((ROWS, COLUMNS), 9.0)}
+
+
+def result(node: ir.Program, number: int = 3) -> torch.Tensor:
+    """What a kernel leaves in ``out``."""
+    namespace: dict = {}
+    exec(torch_codegen(node), namespace)
+    given = inputs(number)
+    namespace["kernel"](*given.values())
+    return given["out"]
