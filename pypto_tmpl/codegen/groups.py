@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import Launch, code_nodes
 from pypto_tmpl.codegen.kernels import KernelMap, giver_of
-from pypto_tmpl.ir.bodies import flat
+from pypto_tmpl.ir.bodies import flat, statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,20 @@ def is_plain_group(kernels: KernelMap, group: ir.Function) -> bool:
     given = [result for call, result in zip(calls, results, strict=True) if kernels.callee(call) is giver]
     if giver is None or len(giver.return_types) != len(group.return_types):
         return False
-    return all(any(value is one for one in (*group.params, *given)) for value in returned)
+    known = all(any(value is one for one in (*group.params, *given)) for value in returned)
+    return known and not _returns_others(group, returned, giver)
+
+
+def _returns_others(group: ir.Function, returned: tuple[ir.Expr, ...], giver: ir.Function) -> bool:
+    """Whether a member that returns its parameters returns others, or in another order, than the group."""
+    mine = {id(param): place for place, param in enumerate(group.params)}
+    others = {id(param): place for place, param in enumerate(giver.params)}
+    for stmt in statements(giver.body):
+        if isinstance(stmt, ir.ReturnStmt) and len(stmt.value) == len(returned):
+            for value, other in zip(returned, stmt.value, strict=True):
+                if id(value) in mine and id(other) in others and mine[id(value)] != others[id(other)]:
+                    return True
+    return False
 
 
 def _calls_members_plainly(kernels: KernelMap, group: ir.Function, calls: list[ir.Call]) -> bool:

@@ -18,6 +18,7 @@ from codegen.builders import (
     program,
     program_part,
     ret,
+    run,
     script,
     seq,
     store,
@@ -263,3 +264,39 @@ class Squares:
     assert namespace["main"](source, target, low) is target
     torch.testing.assert_close(target, source @ source)
     torch.testing.assert_close(low, (source @ source).clamp(max=0))
+
+
+RETURNING = """
+import pypto.language as pl
+
+@pl.program
+class p:
+    @pl.function(type=pl.FunctionType.AIC)
+    def k_aic(a: pl.Out[pl.Tensor[[4, 8], pl.FP32]], b: pl.Out[pl.Tensor[[4, 8], pl.FP32]]):
+        pl.system.bar_m()
+
+    @pl.function(type=pl.FunctionType.AIV)
+    def k_aiv(a: pl.Out[pl.Tensor[[4, 8], pl.FP32]], b: pl.Out[pl.Tensor[[4, 8], pl.FP32]]):
+        ones = pl.tile.full([4, 8], dtype=pl.FP32, value=1.0)
+        pl.tile.store(ones, [0, 0], a)
+        twos = pl.tile.full([4, 8], dtype=pl.FP32, value=2.0)
+        pl.tile.store(twos, [0, 0], b)
+        return b, a
+
+    @pl.function(type=pl.FunctionType.Group)
+    def k(a: pl.Out[pl.Tensor[[4, 8], pl.FP32]], b: pl.Out[pl.Tensor[[4, 8], pl.FP32]]):
+        self.k_aic(a, b)
+        self.k_aiv(a, b)
+        return a, b
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, a: pl.Out[pl.Tensor[[4, 8], pl.FP32]], b: pl.Out[pl.Tensor[[4, 8], pl.FP32]]):
+        a, b = self.k(a, b)
+        return a, b
+"""
+
+
+def test_a_group_that_returns_parameters_in_another_order_than_its_member_keeps_its_own():
+    main = run(torch_codegen(pl.parse(RETURNING)))["main"]
+    first, second = main(torch.zeros(4, 8), torch.zeros(4, 8))
+    assert (first.unique().item(), second.unique().item()) == (1.0, 2.0)
