@@ -235,6 +235,42 @@ def test_a_carry_that_begins_in_vec_and_goes_on_with_products_lies_in_vec():
     assert torch.equal(values(got), values(kernel(*lines)))
 
 
+def test_carries_of_a_while_lie_where_its_rounds_leave_them():
+    lines = (
+        f"start = {CREATE}",
+        MAT,
+        "for (k, acc) in pl.while_(init_values=(0, start)):",
+        "    pl.cond(k < 3)",
+        "    nxt = pl.matmul_acc(acc, m, m, init_cond=(k == 0))",
+        "    last, total = pl.yield_(k + 1, nxt)",
+        "v = pl.mul(total, 0.5)",
+        "done = pl.store(v, [0, 0], out)",
+    )
+    got = passes.make_pass(PASS)(kernel(*lines))
+    found = spaces(got)
+    assert (found["start"], found["nxt"], found["v"]) == ("Acc", "Acc", "Vec")
+    assert f"total_Vec = pl.tile.move(total, target_memory=pl.Mem.Vec, {UNBOXED})" in body(got, "kernel")
+    assert torch.equal(values(got), values(kernel(*lines)))
+
+
+def test_a_buffer_of_two_carries_is_created_for_the_first_and_moved_for_the_other():
+    lines = (
+        f"start = {CREATE}",
+        MAT,
+        "for i, (acc,) in pl.range(2, init_values=(start,)):",
+        "    nxt = pl.matmul_acc(acc, m, m, init_cond=(i == 0))",
+        "    total = pl.yield_(nxt)",
+        "for j, (s,) in pl.range(2, init_values=(start,)):",
+        "    t = pl.add(s, 1.0)",
+        "    r = pl.yield_(t)",
+        "done = pl.store(total, [0, 0], out)",
+    )
+    got = passes.make_pass(PASS)(kernel(*lines))
+    found = spaces(got)
+    assert (found["start"], found["start_Vec"], found["r"]) == ("Acc", "Vec", "Vec")
+    assert "for j, (s,) in pl.range(2, init_values=(start_Vec,)):" in body(got, "kernel")
+
+
 def test_what_lies_in_the_matrix_unit_and_elsewhere_cannot_meet():
     found = refusal(
         MAT,
