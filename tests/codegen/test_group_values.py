@@ -18,7 +18,6 @@ from codegen.builders import (
     program,
     program_part,
     ret,
-    run,
     script,
     seq,
     store,
@@ -26,6 +25,7 @@ from codegen.builders import (
     tensor,
     tile,
 )
+from codegen.builders import run as namespace_of
 from codegen.kernels import aic, aiv, group_of, out, pop_from_aic, push_to_aiv, x
 
 import pypto_tmpl.language as pl
@@ -297,6 +297,6 @@ class p:
 
 
 def test_a_group_that_returns_parameters_in_another_order_than_its_member_keeps_its_own():
-    main = run(torch_codegen(pl.parse(RETURNING)))["main"]
+    main = namespace_of(torch_codegen(pl.parse(RETURNING)))["main"]
     first, second = main(torch.zeros(4, 8), torch.zeros(4, 8))
     assert (first.unique().item(), second.unique().item()) == (1.0, 2.0)
