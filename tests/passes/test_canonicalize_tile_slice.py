@@ -8,8 +8,8 @@ from pypto_tmpl import ir, passes
 PASS = "CanonicalizeTileSlice"
 KERNEL = """
     @pl.function(type=pl.FunctionType.InCore)
-    def kernel(self, x: pl.Tensor[[16, 64], pl.FP32], row: pl.Tensor[[1, 16], pl.FP32], n: pl.Scalar[pl.INDEX],
-               out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]):
+    def kernel(self, x: pl.Tensor[[16, 64], pl.FP32], row: pl.Tensor[[1, 16], pl.FP32],
+               n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]):
         a = pl.load(x, [0, 0], [16, 64])
         r = pl.load(row, [0, 0], [1, 16])
 """

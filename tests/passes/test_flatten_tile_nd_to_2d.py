@@ -183,3 +183,14 @@ def test_pages_are_not_loaded_after_the_tensor_was_written():
     text = text.replace("[2, 32, 16]", "[2, 16, 16]").replace("[2, 16, 32], target", "[2, 16, 16], target")
     node = program(text.format(x="InOut") + "".join(f"        {line}\n" for line in lines))
     refused(node, "tile.batch_matmul: 'x' is written after it was loaded for this product")
+
+
+def test_matrices_are_left_alone():
+    node = program("""
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[16, 16], pl.FP32], out: pl.Out[pl.Tensor[[16, 16], pl.FP32]]):
+        a = pl.load(x, [0, 0], [16, 16])
+        done = pl.store(pl.exp(a), [0, 0], out)
+""")
+    node = passes.make_pass("FlattenCallExpr")(node)
+    assert passes.make_pass(PASS)(node) is node

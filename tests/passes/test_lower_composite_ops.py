@@ -119,8 +119,8 @@ def test_a_barrier():
         "pl.const(1, pl.INT32), cmp=1)",
         "for eval__reset_src_tmp_v8 in pl.range(eval__nranks_idx_tmp_v2):",
         "  if eval__reset_src_tmp_v8 != pl.cast(eval__my_rank_tmp_v3, pl.INDEX):",
-        "    eval__epilogue_reset_ret_tmp_v9: pl.UnknownType = pld.system.notify(signal, eval__my_rank_tmp_v3, "
-        "[eval__reset_src_tmp_v8, 0], pl.const(-1, pl.INT32), op=0)",
+        "    eval__epilogue_reset_ret_tmp_v9: pl.UnknownType = pld.system.notify(signal, "
+        "eval__my_rank_tmp_v3, [eval__reset_src_tmp_v8, 0], pl.const(-1, pl.INT32), op=0)",
     ]
 
 

@@ -12,6 +12,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts, BackendType, facts_of
 from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ir.bodies import direct, parts, statements
+from pypto_tmpl.ir.extents import same_extents
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.outline.dataflow import Callees, Origins, own_reads
 from pypto_tmpl.passes.tensor_to_tile.directions import written_tensors
@@ -294,6 +295,8 @@ class _Pages:
         assert isinstance(tensor.type, ir.TensorType) and isinstance(offsets, ir.MakeTuple)
         assert isinstance(shapes, ir.MakeTuple) and isinstance(valid, ir.MakeTuple)
         view = flat.let(f"{name}_pbview2d_{number}", flat_view(flat, tensor))
+        if not same_extents(shapes.elements[:-2], valid.elements[:-2]):
+            raise flat.error("not all pages of what it loads are valid")
         leading = [plus(offset, by) for offset, by in zip(offsets.elements, own, strict=False)]
         where = flat_offsets([*leading, *offsets.elements[len(own) :]], tensor.type.shape)
         page, region = shapes.elements[-2:], valid.elements[-2:]

@@ -90,6 +90,8 @@ class _Flatten(CarriedTypes):
     def _bound(self, stmt: ir.Stmt, value: ir.Expr) -> Iterable[ir.Stmt]:
         if not isinstance(stmt, ir.AssignStmt):
             return [build(stmt, expr=value)]
+        if value is stmt.value:
+            return [stmt]
         new = build(stmt.var, type=value.type)
         self.bind(stmt.var, new)
         return [build(stmt, var=new, value=value)]

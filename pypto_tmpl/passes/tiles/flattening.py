@@ -163,7 +163,7 @@ def _assemble(flattening: Flattening) -> ir.Call:
     assert isinstance(whole, ir.TileType) and isinstance(part, ir.TileType)
     missing = len(whole.shape) - len(part.shape)
     ones = [ir.ConstInt(1, ir.DataType.INDEX, before.span)] * missing
-    if not is_band([*ones, *part.shape], whole.shape):
+    if missing < 0 or not is_band([*ones, *part.shape], whole.shape):
         raise flattening.error("its source is not of rows that follow each other in the target")
     flattening.box(before)
     places = ir.MakeTuple(flat_offsets(_elements(offsets), whole.shape), before.span)

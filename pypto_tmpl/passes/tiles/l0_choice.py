@@ -109,6 +109,8 @@ class Problem:
         left = self.capacity(MemorySpace.Left, self.left, 1 if regime is Regime.Left else 2)
         right = self.capacity(MemorySpace.Right, self.right, 1 if regime is Regime.Right else 2)
         step, deepest = self.step, self.depth
+        if is_whole and (self.rows % step or self.columns % step):
+            return
         least = step if regime is Regime.Output else deepest
         for m in range(self.rows if is_whole else step, self.rows + 1, step):
             if m * least > left:

@@ -76,6 +76,8 @@ class Products:
         allowed = (MemorySpace.Mat,) if bias is not None else (MemorySpace.Mat, MemorySpace.Vec)
         if _space(left) not in allowed or _space(right) is not MemorySpace.Mat:
             return None
+        if bias is not None and _space(bias) is not MemorySpace.Mat:
+            return None
         problem = problem_of(left, right, call, self._backend, has_bias=bias is not None)
         if problem is None:
             return None
