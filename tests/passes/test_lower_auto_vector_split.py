@@ -275,7 +275,7 @@ LANE = "lane = pl.tile.get_subblock_idx()"
 
 
 def lowered_region(*lines: str, behind: int = 1) -> ir.Program:
-    """The kernel after the pass; all from ``LANE`` to the last ``behind`` lines is a region of shared rows."""
+    """The kernel after the pass; from ``LANE`` to the last ``behind`` lines it is a region of shared rows."""
     node = mixed(*lines)
     kernel = node.get_function("kernel")
     found = list(flat(kernel.body))

@@ -7,6 +7,7 @@ from corpus_check import Dump, find_dumps, run_script
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import backend, ir, passes
+from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug import torch_codegen
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -21,6 +22,8 @@ SAMPLED = (
     "swiglu_scope",
 )
 SAMPLED_PASSES = ("fir_unrolled", "assembled_blocks", "launches_in_loops_and_clusters", "stop_at_limit")
+# Carries keep their declared types where tiles are halved, and text does not tell those.
+UNTOLD = {"swiglu_scope": "LowerAutoVectorSplit"}
 # The programs that a pass of PyPTO breaks, and that pass.
 BROKEN = {
     "pair_read_later": "InlineFunctions",
@@ -60,14 +63,29 @@ def test_a_program_keeps_its_values_and_its_text_through_all_passes(corpus, prog
     dump = first_dump(corpus, program)
     backend.set_backend_type(backend.BackendType[dump.path.parent.name])
     node = pl.loads(str(dump.path))
+    made: set[ir.IRProperty] = set()
+    told = True
     for name in passes.PASSES:
-        after = passes.make_pass(name)(node)
+        pass_ = passes.make_pass(name)
+        if not pass_.requires <= made:  # what it needs no pass makes yet
+            continue
+        made |= pass_.produces
+        told &= name != UNTOLD.get(program)
+        after = pass_(node)
         if after is not node:
             again = pl.parse(ir.python_print(after, format=False))
-            if name != "UnrollLoops":  # its rounds are sequences in a sequence, which text does not tell
+            if told and name != "UnrollLoops":  # its rounds are sequences in a sequence: text does not tell
                 ir.assert_structural_equal(again, after)
             check_values(after, dump)
         node = after
+
+
+def is_wrong(dump: Dump) -> bool:
+    """Whether a stage computes something else than it should, or cannot be run."""
+    try:
+        return run_script(torch_codegen(pl.loads(str(dump.path)), format=False), dump) is not None
+    except (RuntimeError, UnsupportedProgramError):
+        return True
 
 
 @pytest.mark.parametrize(
@@ -79,5 +97,6 @@ def test_a_pass_keeps_the_values_that_the_pass_of_the_same_name_loses(program, b
     stages = find_dumps(TESTS / "corpus/faulty", ".py", f"{program}/")
     *_, before, broken = stages
     assert broken.path.stem.endswith(f"_after_{broken_by}")
-    assert run_script(torch_codegen(pl.loads(str(broken.path)), format=False), broken) is not None
+    assert is_wrong(broken)
+    backend.set_backend_type(backend.BackendType[before.path.parent.name])
     check_values(passes.make_pass(broken_by)(pl.loads(str(before.path))), before)
