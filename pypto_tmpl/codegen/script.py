@@ -129,8 +129,8 @@ class ScriptBuilder(ScriptContext):
             raise UnsupportedProgramError(self.unsupported)
         functions = [text for name in self._reading_order() for text in texts[name]]
         codes = {name: [*map(code_in, parts)] for name, parts in texts.items()}
-        code = "\n".join(code for parts in codes.values() for code in parts)
-        used = self.generator.preamble.names_in_code(code)
+        names_in = self.generator.preamble.names_in_code
+        used = {name for parts in codes.values() for code in parts for name in names_in(code)}
         carried = None if mode == "import" else self._carried(codes, used, mode)
         imported = () if carried else self._imported(used)
         helpers = [helper.rstrip() for helper in carried.segments] if carried else []
