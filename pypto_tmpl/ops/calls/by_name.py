@@ -58,7 +58,7 @@ def _ruled_type(entry: OpEntry, args: list[ir.Expr], keywords: ir.AttrMap) -> ir
 def _operands(form: Form, bound: Mapping[str, Argument], span: ir.Span) -> list[ir.Expr]:
     """The operands in order; of those that others follow only such as cannot be mistaken are left out.
 
-    That is tuples, which may be empty, workspaces, and operands of a kind that the next one does not have.
+    That is tuples, which may be empty, and operands of a kind that the next one does not have.
     """
     kinds = {operand.name: {*operand.kinds} for operand in form.entry.operands}
     found: list[ir.Expr] = []
@@ -71,7 +71,7 @@ def _operands(form: Form, bound: Mapping[str, Argument], span: ir.Span) -> list[
         for missing in absent:
             if missing in form.call.fills:
                 found.append(ir.MakeTuple((), span))
-            elif kinds[missing] & kinds[name] and not form.is_workspace(missing):
+            elif kinds[missing] & kinds[name]:
                 raise OpCallError(f"the operand {missing!r} is missing, and {name!r} after it is given")
         absent.clear()
         found.append(value if isinstance(value, ir.Expr) else literal_operand(form, name, value, bound, span))

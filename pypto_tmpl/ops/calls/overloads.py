@@ -78,10 +78,6 @@ class Form:
             (p.name, p.default) for p in signature.parameters if not p.required and p.default is not None
         )
 
-    def is_workspace(self, operand: str) -> bool:
-        """Whether an operand is a tile that the op only works in."""
-        return self._by_name[operand].scratch
-
     def bind(self, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> dict[str, Argument] | Misfit:
         """The arguments by parameter with defaults filled in; None stands for an absent one."""
         if len(args) > len(self._positional):

@@ -181,7 +181,7 @@ OTHERS: dict[str, tuple[list[ir.Expr], dict[str, Any], ir.Type]] = {
     "pld.tensor.window": ([PTR, extents(16, 64)], {"dtype": D.FP32}, WINDOW_TYPE),
     "pld.tile.get": ([X, N, WINDOW, T], {}, NOTHING),
     "pld.tile.put": ([WINDOW, N, X, T], {"atomic": 0}, NOTHING),
-    "pld.tile.remote_load": ([WINDOW, N, AT, extents(16, 64)], {}, T.type),
+    "pld.tile.remote_load": ([WINDOW, N, AT, extents(16, 64)], {}, ir.TileType([16, 64], D.FP32)),
     "pld.tile.remote_store": ([T, WINDOW, N, AT], {}, NOTHING),
     "prefetch.async_prefetch": ([X, CTX], {}, ir.AsyncEventType()),
     "prefetch.make_context": ([], {}, ir.PrefetchAsyncContextType()),
