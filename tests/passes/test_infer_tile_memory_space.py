@@ -183,7 +183,7 @@ def test_a_carry_that_is_accumulated_begins_with_a_product_or_a_new_buffer():
         "    total = pl.yield_(nxt)",
     )
     assert found == (
-        "error[pass]: 'acc' lies in Vec and is accumulated in Acc, into which nothing is moved:"
+        "error[pass]: 'acc' lies in Vec and is needed in Acc, into which nothing is moved:"
         " begin with a product, or with a buffer of tile.create\n"
         "  --> <string>:13:19\n"
         "   = in function 'kernel'"
@@ -233,6 +233,34 @@ def test_a_carry_that_begins_in_vec_and_goes_on_with_products_lies_in_vec():
         "  r = pl.yield_(c_Vec)",
     ]
     assert torch.equal(values(got), values(kernel(*lines)))
+
+
+def test_what_is_laid_into_a_tile_of_the_other_core_is_moved_there():
+    lines = (
+        MAT,
+        "c = pl.matmul(m, m)",
+        "z = pl.tile.full([16, 16], dtype=pl.FP32, value=0.5)",
+        "w = pl.tile.assemble(z, pl.tile.slice(c, [8, 16], [8, 0]), [0, 0])",
+        "done = pl.store(w, [0, 0], out)",
+    )
+    node = passes.flatten_call_expr()(kernel(*lines))
+    got = passes.make_pass(PASS)(node)
+    assert body(got, "kernel")[5:8] == [
+        "t__tmp_v0 = pl.tile.slice(c, [8, 16], [8, 0])",
+        f"t__tmp_v0_Vec = pl.tile.move(t__tmp_v0, target_memory=pl.Mem.Vec, {UNBOXED})",
+        "w = pl.tile.assemble(z, t__tmp_v0_Vec, [0, 0])",
+    ]
+    assert torch.equal(values(got), values(node))
+
+
+def test_a_product_is_laid_into_mat_as_it_is():
+    lines = (
+        MAT,
+        "c = pl.matmul(m, m)",
+        "z = pl.tile.create([16, 16], dtype=pl.FP32, target_memory=pl.Mem.Mat)",
+        "w = pl.tile.assemble(z, c, [0, 0])",
+    )
+    assert inferred(*lines)[-1] == "w = pl.tile.assemble(z, c, [0, 0])"
 
 
 def test_carries_of_a_while_lie_where_its_rounds_leave_them():

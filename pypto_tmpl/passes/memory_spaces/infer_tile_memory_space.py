@@ -9,6 +9,8 @@ from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import IRProperty, MemorySpace, TileLayout
 from pypto_tmpl.ir.bodies import parts, statements, trailing_yield
 from pypto_tmpl.ops import facts
+from pypto_tmpl.ops.cores import side_of_space
+from pypto_tmpl.ops.op_facts import OpFacts
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.memory_spaces.moved_tiles import MovedTiles, in_space, space_of
@@ -161,9 +163,9 @@ class _Placing(Rewriter):
         args = list(call.args)
         for place, spaces in enumerate(known.operand_memory[: len(args)]):
             arg, lies = args[place], space_of(args[place])
-            if not spaces or not isinstance(arg, ir.Var) or lies is None or lies in spaces:
-                continue
-            args[place] = self._brought(arg, spaces[0], call, moves)
+            wanted = spaces or _reached(known, args, lies)
+            if isinstance(arg, ir.Var) and lies is not None and wanted and lies not in wanted:
+                args[place] = self._brought(arg, wanted[0], call, moves)
         self._moved.forget_written(call)
         kept = call.attrs.without(BRIDGE) if BRIDGE in call.attrs else call.attrs
         return moves, build(call, args=args, attrs=kept)
@@ -177,7 +179,7 @@ class _Placing(Rewriter):
         if space is MemorySpace.Acc:
             name = lies.name if lies is not None else "no memory"
             what = (
-                f"{tile.name_hint!r} lies in {name} and is accumulated in {space.name}, into which nothing is"
+                f"{tile.name_hint!r} lies in {name} and is needed in {space.name}, into which nothing is"
                 " moved: begin with a product, or with a buffer of tile.create"
             )
             raise PassError(what, self._owner, at)
@@ -200,6 +202,15 @@ def _targets(body: ir.Stmt) -> Iterator[tuple[int, tuple[ir.Var, ...]]]:
         for side in parts(stmt) if variables else ():
             if (last := trailing_yield(side)) is not None:
                 yield id(last), variables
+
+
+def _reached(known: OpFacts, operands: list[ir.Expr], lies: MemorySpace | None) -> tuple[MemorySpace, ...]:
+    """Where a tile has to lie that is laid into another one: a core writes to its own memories only."""
+    if not known.has("lays") or not known.written or lies is None:
+        return ()
+    target = space_of(operands[known.written[0]])
+    is_apart = target is not None and side_of_space(target) is not side_of_space(lies)
+    return (target,) if target is not None and is_apart else ()
 
 
 def _asking_for(space: MemorySpace | None, keywords: ir.AttrMap) -> ir.AttrMap:
