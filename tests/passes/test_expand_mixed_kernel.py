@@ -2,9 +2,10 @@
 
 import pytest
 import torch
-from passes.kernels import body
-from passes.mixed_kernels import LOAD_R, PRODUCT, TO_VECTOR, inputs, mixed, result
+from passes.kernels import HEAD, body
+from passes.mixed_kernels import LOAD_R, PARAMS, PRODUCT, TO_VECTOR, inputs, mixed, result
 
+import pypto_tmpl.language as pl
 from pypto_tmpl import backend, ir, passes
 
 STORE = "done = pl.tile.store(y, [0, 0], out)"
@@ -235,8 +236,6 @@ CLUSTER = """
 
 
 def test_a_group_that_calls_a_kernel_calls_both_sides():
-    from passes.mixed_kernels import PARAMS
-
     more = CLUSTER.format(params=PARAMS)
     node = expanded(*TO_VECTOR, "y = pl.tile.exp(v)", STORE, RETURN, more=more)
     assert sorted(function.name for function in node.functions.values()) == [
@@ -321,3 +320,25 @@ def test_a_transpose_of_the_shared_axis_is_refused():
     lines = ("x = pl.tile.transpose(t, 0, 1)", "y = pl.tile.reshape(x, [32, 64])")
     with pytest.raises(ValueError, match="tile.transpose exchanges axis 0, along which the kernel is split"):
         expanded(*TO_VECTOR, LOAD_R, *lines, STORE, RETURN, attrs='"split": 1, "split_aiv": True')
+
+
+WRITTEN = """
+    @pl.function(type=pl.FunctionType.AIV)
+    def kernel(self, {params}):
+        t = pl.tile.load(a, [0, 0], [32, 32], [32, 32], target_memory=pl.Mem.Vec)
+        pl.tpush_to_aic(t, split=0)
+        return out
+"""
+
+
+def test_a_push_that_is_written_by_hand_is_of_boxes_too():
+    node = pl.parse(HEAD + WRITTEN.format(params=PARAMS))
+    once = passes.make_pass("ExpandMixedKernel")(node)
+    assert body(once, "kernel")[1:3] == [
+        "t_nz = pl.tile.move(t, target_memory=pl.Mem.Vec, blayout=pl.TileLayout.col_major,"
+        " slayout=pl.TileLayout.row_major)",
+        "pl.tile.tpush_to_aic(t_nz, split=0)",
+    ]
+    assert passes.make_pass("ExpandMixedKernel")(once) is once
+    choose("Ascend910B")
+    assert passes.make_pass("ExpandMixedKernel")(node) is node

@@ -257,7 +257,7 @@ REFUSED = {
     "what the other lane stores": (
         ("o = pl.tile.store(v, [0, 0], r)", f"w = pl.tile.load(o, [5, 0], [1, 64], [1, 64], {SPACE})",
          "y = pl.tile.col_expand_mul(v, w)"),
-        "a lane may meet cells of 'r' that the other one stores",
+        "a lane may meet cells of 'r' that the other lane stores",
     ),
 }  # fmt: skip
 

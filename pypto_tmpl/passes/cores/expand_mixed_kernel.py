@@ -6,6 +6,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import FunctionType, IRProperty
 from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
@@ -14,9 +15,10 @@ from pypto_tmpl.passes.cores.groups import with_members_called
 from pypto_tmpl.passes.cores.kernel import OTHER, Flows, Kernel, TensorParams, evaluated_call
 from pypto_tmpl.passes.cores.memory_order import hand_overs
 from pypto_tmpl.passes.cores.pipe_setup import TO_CUBE, TO_VECTOR, is_set_up, with_setup
+from pypto_tmpl.passes.cores.replacing import Replacing
 from pypto_tmpl.passes.cores.share import Reach, Share
 from pypto_tmpl.passes.cores.side_body import SideBody
-from pypto_tmpl.passes.cores.transfers import transfers_of
+from pypto_tmpl.passes.cores.transfers import boxed, transfers_of
 from pypto_tmpl.rewrite import Rewriter, build, clone
 
 _BASE = frozenset(
@@ -53,7 +55,8 @@ class ExpandMixedKernel(ProgramPass):
         pairs: dict[str, tuple[ir.Function, ir.Function]] = {}
         for function in program.functions.values():
             if function.func_type is not FunctionType.InCore:
-                made.append(function)
+                is_vector = function.func_type is FunctionType.AIV
+                made.append(_boxed(function, context.backend) if is_vector else function)
                 continue
             kernel = Kernel(function)
             if kernel.side() is not CoreSide.MIXED:
@@ -97,9 +100,7 @@ def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Fu
     for side in OTHER:
         share = Share(kernel, params, transfers, reaches, side)
         before, after = ({}, tokens.pushed) if side is CoreSide.CUBE else (tokens.popped, {})
-        body = SideBody(share, transfers, before, after, backend.requires.vto_c_fractal_adapt).rewrite(
-            function.body
-        )
+        body = SideBody(share, transfers, before, after).rewrite(function.body)
         is_vector = side is CoreSide.VECTOR
         found = build(
             function,
@@ -112,8 +113,24 @@ def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Fu
         found = with_frees(found, side)
         if directions and not is_set_up(kernel.statements):
             found = with_setup(found, side, function, directions, slot)
+        found = _boxed(found, backend) if is_vector else found
         sides.append(clone(_Placed().rewrite(found)))
     return sides[0], sides[1]
+
+
+def _boxed(function: ir.Function, backend: BackendFacts | None) -> ir.Function:
+    """A vector kernel whose pushes, also those written by hand, are of boxes where the backend needs that."""
+    needs_boxes = backend is not None and backend.requires.vto_c_fractal_adapt
+    return _Boxing().rewrite(function) if needs_boxes else function
+
+
+class _Boxing(Replacing):
+    def replaced(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        call = evaluated_call(stmt)
+        if call is None or not facts.of_value(call).is_push_to("aic") or not isinstance(call.args[0], ir.Var):
+            return [stmt]
+        source, before = boxed(call.args[0], stmt.span)
+        return [*before, build(stmt, expr=build(call, args=[source, *call.args[1:]]))]
 
 
 def _attrs(function: ir.Function, backend: BackendFacts) -> ir.AttrMap:

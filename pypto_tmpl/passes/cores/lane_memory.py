@@ -56,7 +56,9 @@ def check_lanes_apart(accesses: Iterable[tuple[ir.Var, Access]], function: ir.Fu
         for first, second in _meeting(found, shared):
             is_written = any(one.is_store and one.shared is not None for one in (first, second))
             if is_written and not first.is_alike(second) and not first.is_apart(second):
-                what = f"a lane may meet cells of {tensor.name_hint!r} that the other one stores, in no order"
+                what = (
+                    f"a lane may meet cells of {tensor.name_hint!r} that the other lane stores, in no order"
+                )
                 raise PassError(what, function, second.stmt)
 
 

@@ -21,10 +21,9 @@ class SideBody(Replacing):
         transfers: Mapping[int, Transfer],
         before: Mapping[int, list[ir.Stmt]],
         after: Mapping[int, list[ir.Stmt]],
-        fractal: bool,
     ) -> None:
         super().__init__()
-        self._share, self._transfers, self._fractal = share, transfers, fractal
+        self._share, self._transfers = share, transfers
         self._before, self._after = before, after
         for version, param in share.versions.items():
             self.bind(version, param)
@@ -35,7 +34,7 @@ class SideBody(Replacing):
     def _own(self, stmt: ir.Stmt) -> Sequence[ir.Stmt]:
         if (transfer := self._transfers.get(id(stmt))) is not None:
             is_consumer = transfer.consumer is self._share.side
-            return transfer.popped() if is_consumer else transfer.pushed(self._fractal)
+            return transfer.popped() if is_consumer else [transfer.pushed()]
         if isinstance(stmt, ir.YieldStmt | ir.SeqStmts):
             return [stmt]
         if id(stmt) not in self._share.kept:

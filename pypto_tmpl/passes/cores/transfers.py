@@ -41,13 +41,10 @@ class Transfer:
         """Bytes of the whole tile, as the cube core sees it; raises PassError where they are no constant."""
         return tile_bytes(self.var if self.consumer is CoreSide.CUBE else self.source, self.stmt)
 
-    def pushed(self, fractal: bool) -> list[ir.Stmt]:
-        """The statements of the side that the tile comes from; ``fractal``: vector cores push boxes."""
-        span = self.stmt.span
-        if self.consumer is CoreSide.VECTOR:
-            return [push(self.source, CoreSide.VECTOR, self.code, span, self.lane_stride)]
-        source, before = boxed(self.source, span) if fractal else (self.source, [])
-        return [*before, push(source, CoreSide.CUBE, self.code, span)]
+    def pushed(self) -> ir.Stmt:
+        """The statement of the side that the tile comes from."""
+        stride = self.lane_stride if self.consumer is CoreSide.VECTOR else None
+        return push(self.source, self.consumer, self.code, self.stmt.span, stride)
 
     def popped(self) -> list[ir.Stmt]:
         """The statements of the side that the tile comes to, the pop first."""
