@@ -274,6 +274,12 @@ REFUSED = {
          "done = pl.tile.store(c, [0, 0], out)", RETURN),
         "the cube core loads 'b', which the other core stores, and nothing makes it wait",
     ),
+    "more tiles at once than the pipe has slots": (
+        (*TO_VECTOR, "v1 = pl.tile.move(c, target_memory=pl.Mem.Vec)",
+         "v2 = pl.tile.move(c, target_memory=pl.Mem.Vec)", "s = pl.tile.add(v1, v2)",
+         "y = pl.tile.add(s, v)", STORE, RETURN),
+        "a core takes another tile while it reads 2, as many as the pipe has slots",
+    ),
     "memory that the cube core stores twice": (
         (*PRODUCT, "o = pl.tile.store(c, [0, 0], r)", "o1 = pl.tile.store(c, [0, 0], o)",
          "t = pl.tile.load(o1, [0, 0], [32, 64], [32, 64], target_memory=pl.Mem.Vec)",
@@ -290,6 +296,14 @@ def test_what_cannot_be_shared_out_is_refused(what):
         expanded(*lines)
     text = str(caught.value)
     assert message in text and "in function 'kernel'" in text and "<string>:" in text
+
+
+def test_a_pipe_of_more_slots_takes_more_tiles_at_once():
+    moves = [f"v{k} = pl.tile.move(c, target_memory=pl.Mem.Vec)" for k in (1, 2)]
+    lines = (*TO_VECTOR, *moves, "s = pl.tile.add(v1, v2)", "y = pl.tile.add(s, v)", STORE, RETURN)
+    node = expanded(*lines, attrs='"slot_num": 3')
+    given = inputs()
+    torch.testing.assert_close(result(node), 3 * (given["a"] @ given["b"]))
 
 
 def test_a_tile_that_crosses_makes_the_loader_wait():

@@ -14,7 +14,7 @@ from pypto_tmpl.passes.cores.frees import with_frees
 from pypto_tmpl.passes.cores.groups import with_members_called
 from pypto_tmpl.passes.cores.kernel import OTHER, Flows, Kernel, TensorParams, evaluated_call
 from pypto_tmpl.passes.cores.memory_order import hand_overs
-from pypto_tmpl.passes.cores.pipe_setup import TO_CUBE, TO_VECTOR, is_set_up, with_setup
+from pypto_tmpl.passes.cores.pipe_setup import TO_CUBE, TO_VECTOR, check_slots, is_set_up, with_setup
 from pypto_tmpl.passes.cores.replacing import Replacing
 from pypto_tmpl.passes.cores.share import Reach, Share
 from pypto_tmpl.passes.cores.side_body import SideBody
@@ -112,6 +112,7 @@ def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Fu
         )
         found = with_frees(found, side)
         if directions and not is_set_up(kernel.statements):
+            check_slots(found, function)
             found = with_setup(found, side, function, directions, slot)
         found = _boxed(found, backend) if is_vector else found
         sides.append(clone(_Placed().rewrite(found)))

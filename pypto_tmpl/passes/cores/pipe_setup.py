@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import DataType
-from pypto_tmpl.ir.bodies import as_body, flat
+from pypto_tmpl.ir.bodies import as_body, flat, statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
+from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.cores.kernel import evaluated_call
 from pypto_tmpl.rewrite import build
 
@@ -17,10 +18,26 @@ SLOTS = 2
 _SETUPS = ("system.aic_initialize_pipe", "system.aiv_initialize_pipe")
 
 
-def is_set_up(statements: Iterable[ir.Stmt]) -> bool:
+def is_set_up(body: Iterable[ir.Stmt]) -> bool:
     """Whether a kernel sets its pipes up itself."""
-    calls = map(evaluated_call, statements)
+    calls = map(evaluated_call, body)
     return any(call is not None and call.op.name in _SETUPS for call in calls)
+
+
+def check_slots(side: ir.Function, kernel: ir.Function) -> None:
+    """Raise PassError where a side takes a tile while it holds as many as the pipe has slots."""
+    slots = kernel.attrs.get("slot_num", SLOTS)
+    held = 0  # all that a body pops it frees
+    for stmt in statements(side.body):
+        end = facts.of_value(evaluated_call(stmt)).pipe_end
+        if end == "pop" and held >= slots:
+            what = f"a core takes another tile while it reads {held}, as many as the pipe has slots"
+            error = PassError(f"{what}: none could come", kernel, stmt)
+            error.add_note(
+                "a greater slot_num of the kernel gives it more; so does reading a tile for less long"
+            )
+            raise error
+        held += {"pop": 1, "free": -1}.get(end or "", 0)
 
 
 def with_setup(
