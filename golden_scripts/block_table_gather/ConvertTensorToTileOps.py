@@ -1,10 +1,6 @@
-"""BlockTableGather
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""BlockTableGather. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import _compare_shapes, _tile_slice, _tile_store
 
 

@@ -1,10 +1,6 @@
-"""CastRounding
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""CastRounding. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import _cast_to_int, _compare_shapes, _tile_store
 
 

@@ -1,7 +1,4 @@
-"""CastRounding
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""CastRounding. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
 import warnings

@@ -1,10 +1,6 @@
-"""CrossCoreExplicit
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""CrossCoreExplicit. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import (
     _compare_shapes,
     _cross_core_rt,

@@ -1,10 +1,6 @@
-"""DynamicRows
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""DynamicRows. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import _assemble, _compare_shapes, _tensor_slice
 
 

@@ -1,10 +1,6 @@
-"""_jit_gemm_split_k
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""_jit_gemm_split_k. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import _assemble, _assemble_add, _compare_shapes, _tile_slice
 
 

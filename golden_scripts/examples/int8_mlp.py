@@ -1,10 +1,6 @@
-"""_jit_int8_mlp
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""_jit_int8_mlp. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import _assemble, _cast_int_to_float, _cast_to_int, _compare_shapes
 
 

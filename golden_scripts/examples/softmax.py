@@ -1,7 +1,4 @@
-"""_jit_softmax
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""_jit_softmax. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
 import warnings

@@ -1,10 +1,6 @@
-"""_jit_topk
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""_jit_topk. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import (
     _assemble,
     _ci,

@@ -1,7 +1,4 @@
-"""FlashAttention
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""FlashAttention. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import collections
 import ctypes

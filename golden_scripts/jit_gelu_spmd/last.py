@@ -1,10 +1,6 @@
-"""_jit_gelu
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""_jit_gelu. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import _compare_shapes, _get_block_idx, _run_spmd, _tile_slice, _tile_store
 
 

@@ -1,10 +1,6 @@
-"""MatmulInitCond
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""MatmulInitCond. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import _acc_init, _compare_shapes, _tile_store
 
 

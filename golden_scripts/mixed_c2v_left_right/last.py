@@ -1,10 +1,6 @@
-"""Mixed
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""Mixed. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import (
     _compare_shapes,
     _cross_core_rt,

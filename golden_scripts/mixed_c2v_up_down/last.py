@@ -1,7 +1,4 @@
-"""Mixed
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""Mixed. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import collections
 import ctypes

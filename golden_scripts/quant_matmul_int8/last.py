@@ -1,10 +1,6 @@
-"""QuantMatmul
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""QuantMatmul. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import (
     _cast_int_to_float,
     _cast_to_int,

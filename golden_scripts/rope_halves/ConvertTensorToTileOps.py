@@ -1,10 +1,6 @@
-"""RopeHalves
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""RopeHalves. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import _compare_shapes, _tile_store
 
 

@@ -1,10 +1,6 @@
-"""SubmitChain
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""SubmitChain. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import _TASK_DONE, _compare_shapes, _tile_load, _tile_store
 
 
@@ -14,8 +10,8 @@ def main(a__ssa_v0, out__ssa_v0):
         {"a__ssa_v0": (a__ssa_v0.shape, [32, 64]), "out__ssa_v0": (out__ssa_v0.shape, [32, 64])}
     )
     mid__ssa_v0 = torch.zeros([32, 64], dtype=torch.float32, device=a__ssa_v0.device)
-    mid__ssa_v1, t0__ssa_v0 = (double(a__ssa_v0, mid__ssa_v0), _TASK_DONE)
-    out__ssa_v1, t1__ssa_v0 = (minus_one(mid__ssa_v1, out__ssa_v0), _TASK_DONE)
+    mid__ssa_v1, t0__ssa_v0 = double(a__ssa_v0, mid__ssa_v0), _TASK_DONE
+    out__ssa_v1, t1__ssa_v0 = minus_one(mid__ssa_v1, out__ssa_v0), _TASK_DONE
     return out__ssa_v1
 
 

@@ -1,10 +1,6 @@
-"""SubmitChain
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""SubmitChain. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import _TASK_DONE, _compare_shapes, _tile_load, _tile_store
 
 
@@ -12,8 +8,8 @@ def main(a, out):
     """Orchestration function. In: a. Out: out."""
     _compare_shapes({"a": (a.shape, [32, 64]), "out": (out.shape, [32, 64])})
     mid = torch.zeros([32, 64], dtype=torch.float32, device=a.device)  # FP32[32, 64]
-    mid, t0 = (double(a, mid), _TASK_DONE)
-    out, t1 = (minus_one(mid, out), _TASK_DONE)
+    mid, t0 = double(a, mid), _TASK_DONE
+    out, t1 = minus_one(mid, out), _TASK_DONE
     return out
 
 

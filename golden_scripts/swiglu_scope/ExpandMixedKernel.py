@@ -1,7 +1,4 @@
-"""SwigluScope
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""SwigluScope. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import collections
 import ctypes

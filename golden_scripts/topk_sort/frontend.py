@@ -1,10 +1,6 @@
-"""TopkSort
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""TopkSort. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
-
 from pypto_tmpl.preamble import (
     _assemble,
     _ci,

@@ -1,7 +1,4 @@
-"""TopkSort
-
-Emitted by pypto_tmpl: change the IR or a template, not this text.
-"""
+"""TopkSort. Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 import torch
 import warnings
