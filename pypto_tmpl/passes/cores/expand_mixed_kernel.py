@@ -5,6 +5,7 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import FunctionType, IRProperty
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
@@ -62,7 +63,7 @@ class ExpandMixedKernel(ProgramPass):
             if kernel.side() is not CoreSide.MIXED:
                 side = CoreSide.CUBE if kernel.side() is CoreSide.CUBE else CoreSide.VECTOR
                 attrs = function.attrs.without("split")
-                made.append(_Placed().rewrite(build(function, func_type=_TYPES[side], attrs=attrs)))
+                made.append(_placed(build(function, func_type=_TYPES[side], attrs=attrs)))
                 continue
             if context.backend is None:
                 raise PassError(
@@ -73,9 +74,14 @@ class ExpandMixedKernel(ProgramPass):
         return build(program, functions=with_members_called(made, pairs, context.backend))
 
 
-class _Placed(Rewriter):
+def _placed(function: ir.Function) -> ir.Function:
     """Without the attribute that says on which core a call has been placed: now the function says it."""
+    calls = map(evaluated_call, statements(function.body))
+    is_told = any(call is not None and "core_placement" in call.attrs for call in calls)
+    return _Placed().rewrite(function) if is_told else function
 
+
+class _Placed(Rewriter):
     def expression(self, expr: ir.Expr) -> ir.Expr:
         if not isinstance(expr, ir.Call) or "core_placement" not in expr.attrs:
             return expr
@@ -115,14 +121,17 @@ def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Fu
             check_slots(found, function)
             found = with_setup(found, side, function, directions, slot)
         found = _boxed(found, backend) if is_vector else found
-        sides.append(clone(_Placed().rewrite(found)))
+        sides.append(clone(_placed(found)))
     return sides[0], sides[1]
 
 
 def _boxed(function: ir.Function, backend: BackendFacts | None) -> ir.Function:
     """A vector kernel whose pushes, also those written by hand, are of boxes where the backend needs that."""
-    needs_boxes = backend is not None and backend.requires.vto_c_fractal_adapt
-    return _Boxing().rewrite(function) if needs_boxes else function
+    if backend is None or not backend.requires.vto_c_fractal_adapt:
+        return function
+    calls = map(evaluated_call, statements(function.body))
+    is_pushing = any(facts.of_value(call).is_push_to("aic") for call in calls)
+    return _Boxing().rewrite(function) if is_pushing else function
 
 
 class _Boxing(Replacing):

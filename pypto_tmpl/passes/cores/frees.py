@@ -39,7 +39,7 @@ def with_frees(function: ir.Function, side: CoreSide) -> ir.Function:
         keywords = {"id": call.kwargs["id"]} if "id" in call.kwargs else {}
         place = ahead if isinstance(last, ir.YieldStmt | ir.ReturnStmt) else behind
         place[id(last)].append(free(stmt.var, side, stmt.span, **keywords))
-    return _Freeing(ahead, behind).rewrite(function)
+    return _Freeing(ahead, behind).rewrite(function) if ahead or behind else function
 
 
 def _names(kernel: Kernel) -> dict[int, list[ir.Var]]:
