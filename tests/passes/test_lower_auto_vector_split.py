@@ -5,7 +5,7 @@ import torch
 from passes.kernels import body
 from passes.mixed_kernels import LOAD_R, PRODUCT, TO_VECTOR, inputs, mixed, result
 
-from pypto_tmpl import backend, ir, passes
+from pypto_tmpl import backend, ir, ops, passes
 from pypto_tmpl.rewrite import build, flat
 
 UP_DOWN, LEFT_RIGHT = '"split": pl.SplitMode.UP_DOWN', '"split": pl.SplitMode.LEFT_RIGHT'
@@ -274,18 +274,40 @@ def test_what_halves_cannot_compute_is_refused(what):
 LANE = "lane = pl.tile.get_subblock_idx()"
 
 
-def lowered_region(*lines: str, behind: int = 1) -> ir.Program:
+def lowered_region(*lines: str, behind: int = 1, notifies: bool = False) -> ir.Program:
     """The kernel after the pass; from ``LANE`` to the last ``behind`` lines it is a region of shared rows."""
     node = mixed(*lines)
     kernel = node.get_function("kernel")
     found = list(flat(kernel.body))
     start, end = lines.index(LANE), len(found) - behind
-    inside = ir.SeqStmts(found[start:end], kernel.span)
+    inside = ir.SeqStmts([*found[start:end], *([notify(kernel)] if notifies else [])], kernel.span)
     scope = ir.SplitAivScopeStmt(ir.SplitMode.UP_DOWN, body=inside, span=kernel.span)
     body_ = ir.SeqStmts([*found[:start], scope, *found[end:]], kernel.span)
     attrs = kernel.attrs.with_(split_aiv=True, split=ir.SplitMode.UP_DOWN)
     with_region = build(node, functions=[build(kernel, body=body_, attrs=attrs)])
     return passes.make_pass("LowerAutoVectorSplit")(with_region)
+
+
+def notify(kernel: ir.Function) -> ir.Stmt:
+    """A statement that sets a signal in the output of a kernel."""
+    call = ops.call("pld.system.notify", kernel.params[-1], 0, [0, 0], 1, op=0, span=kernel.span)
+    return ir.EvalStmt(call, kernel.span)
+
+
+def test_what_must_not_run_on_both_cores_runs_where_the_region_does():
+    node = lowered_region(
+        *PRODUCT, LANE, SHARD, "y = pl.tile.exp(v)", STORE_PART, "return out", notifies=True
+    )
+    signals = [call for call in ir.walk(node) if isinstance(call, ir.Call) and "notify" in call.op.name]
+    assert [dict(call.attrs) for call in signals] == [{"core_placement": "aiv"}]
+    after = passes.make_pass("ExpandMixedKernel")(node)
+    counts = {
+        function.name: [
+            dict(c.attrs) for c in ir.walk(function) if isinstance(c, ir.Call) and "notify" in c.op.name
+        ]
+        for function in after.functions.values()
+    }
+    assert counts == {"kernel": [], "kernel_aic": [], "kernel_aiv": [{}]}
 
 
 SHARD = "v = pl.tile.aiv_shard(c, split=1)"

@@ -43,12 +43,28 @@ def with_regions_lowered(kernel: Kernel) -> ir.Function:
             plan = _planned(kernel, region, names)
             found = plan.replacements
             types |= plan.lane_types()
-        replacements |= found
+        replacements |= found | _placed_calls(region, found)
     attrs = function.attrs.without("split", "split_aiv")
     if "split" in function.attrs:
         attrs = attrs.with_(split=function.attrs["split"])
     attrs = attrs.with_(split_aiv=True, split_aiv_region_validated=True)
     return build(function, body=_Opening(replacements, types).rewrite(function.body), attrs=attrs)
+
+
+def _placed_calls(
+    region: ir.SplitAivScopeStmt, replacements: dict[int, list[ir.Stmt]]
+) -> dict[int, list[ir.Stmt]]:
+    """What statements become that must not run on both cores: in a region, the vector cores run them."""
+    found: dict[int, list[ir.Stmt]] = {}
+    for stmt in statements(region.body):
+        call = evaluated_call(stmt)
+        if call is None or call.op.name != _ONCE:
+            continue
+        placed = build(call, attrs=call.attrs.with_(core_placement="aiv"))
+        is_bound = isinstance(stmt, ir.AssignStmt)
+        new = build(stmt, value=placed) if is_bound else build(stmt, expr=placed)
+        found[id(stmt)] = [new if one is stmt else one for one in replacements.get(id(stmt), [stmt])]
+    return found
 
 
 def has_boundary(region: ir.SplitAivScopeStmt) -> bool:

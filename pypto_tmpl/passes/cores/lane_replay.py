@@ -97,8 +97,10 @@ class _Second(Rewriter):
     def before(self, stmt: ir.Stmt) -> ir.Stmt | None:
         """Without what has effects, or would write what the lane does not know."""
         call = evaluated_call(stmt)
+        if call is not None and call.op.name == _NOTIFY:
+            return None
         if isinstance(stmt, ir.EvalStmt) and call is not None:
-            is_effect = call.op.name in (_STORE, _NOTIFY) or self._writes_unknown(call)
+            is_effect = call.op.name == _STORE or self._writes_unknown(call)
             return None if is_effect else stmt
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
             pairs = zip(stmt.iter_args, stmt.return_vars, strict=True)
