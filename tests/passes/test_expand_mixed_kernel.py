@@ -6,7 +6,8 @@ from passes.kernels import HEAD, body
 from passes.mixed_kernels import LOAD_R, PARAMS, PRODUCT, TO_VECTOR, inputs, mixed, result
 
 import pypto_tmpl.language as pl
-from pypto_tmpl import backend, ir, passes
+from pypto_tmpl import backend, ir, ops, passes
+from pypto_tmpl.rewrite import build, flat
 
 STORE = "done = pl.tile.store(y, [0, 0], out)"
 RETURN = "return done"
@@ -356,3 +357,13 @@ def test_a_push_that_is_written_by_hand_is_of_boxes_too():
     assert passes.make_pass("ExpandMixedKernel")(once) is once
     choose("Ascend910B")
     assert passes.make_pass("ExpandMixedKernel")(node) is node
+
+
+def test_a_signal_that_both_cores_would_count_up_is_refused():
+    node = mixed(*TO_VECTOR, "y = pl.tile.exp(v)", STORE, RETURN)
+    kernel = node.get_function("kernel")
+    signal = ops.call("pld.system.notify", kernel.params[-1], 0, [0, 0], 1, op=0, span=kernel.span)
+    found = [ir.EvalStmt(signal, kernel.span), *flat(kernel.body)]
+    node = build(node, functions=[build(kernel, body=ir.SeqStmts(found, kernel.span))])
+    with pytest.raises(passes.PassError, match="would run on both cores and count twice"):
+        passes.make_pass("ExpandMixedKernel")(node)

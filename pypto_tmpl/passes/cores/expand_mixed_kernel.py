@@ -13,7 +13,7 @@ from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.frees import with_frees
 from pypto_tmpl.passes.cores.groups import with_members_called
-from pypto_tmpl.passes.cores.kernel import OTHER, Flows, Kernel, TensorParams, evaluated_call
+from pypto_tmpl.passes.cores.kernel import NOTIFY, OTHER, Flows, Kernel, TensorParams, evaluated_call
 from pypto_tmpl.passes.cores.memory_order import hand_overs
 from pypto_tmpl.passes.cores.pipe_setup import TO_CUBE, TO_VECTOR, check_slots, is_set_up, with_setup
 from pypto_tmpl.passes.cores.replacing import Replacing
@@ -92,6 +92,7 @@ def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Fu
     """The functions of both sides of a mixed kernel."""
     function = kernel.function
     _refuse_turned_lanes(kernel)
+    _refuse_signals(kernel)
     transfers = transfers_of(kernel)
     params = TensorParams(function)
     flows = Flows(kernel, transfers)
@@ -148,6 +149,16 @@ def _attrs(function: ir.Function, backend: BackendFacts) -> ir.AttrMap:
     if function.split is not None or not backend.requires.no_split_dual_aiv_dispatch:
         return function.attrs
     return function.attrs.with_(dual_aiv_dispatch=True)
+
+
+def _refuse_signals(kernel: Kernel) -> None:
+    """Both cores would count a signal up that nobody has placed on one of them."""
+    for stmt in kernel.statements:
+        call = evaluated_call(stmt)
+        is_signal = call is not None and call.op.name == NOTIFY and call.kwargs.get("op") == 0
+        if is_signal and kernel.side(stmt) is CoreSide.SHARED:
+            what = f"{NOTIFY} would run on both cores and count twice: it stands in no region of lanes"
+            raise PassError(what, kernel.function, stmt)
 
 
 def _refuse_turned_lanes(kernel: Kernel) -> None:

@@ -17,6 +17,8 @@ from pypto_tmpl.passes.structure.yields import yielded
 Loop: TypeAlias = ir.ForStmt | ir.WhileStmt
 OTHER = {CoreSide.CUBE: CoreSide.VECTOR, CoreSide.VECTOR: CoreSide.CUBE}
 """The core on the other side of the pipes."""
+NOTIFY = "pld.system.notify"
+"""Counts, so that it must run once: on one core, and on one lane of those that do the same."""
 
 
 class Kernel:

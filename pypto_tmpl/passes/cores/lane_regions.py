@@ -7,7 +7,7 @@ from pypto_tmpl.ir import SplitMode
 from pypto_tmpl.ir.bodies import flat, statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call
+from pypto_tmpl.passes.cores.kernel import NOTIFY, Kernel, evaluated_call
 from pypto_tmpl.passes.cores.lane import Lane, lane_index
 from pypto_tmpl.passes.cores.lane_plan import LanePlan
 from pypto_tmpl.passes.cores.lane_rules import rule_of
@@ -15,9 +15,6 @@ from pypto_tmpl.passes.cores.replacing import Retyping
 from pypto_tmpl.passes.cores.written_lanes import WrittenLanes
 from pypto_tmpl.passes.outline.dataflow import own_reads
 from pypto_tmpl.rewrite import Names, build
-
-_ONCE = "pld.system.notify"
-"""Must not run on both cores: a region is where the vector cores run it."""
 
 
 def with_regions_lowered(kernel: Kernel) -> ir.Function:
@@ -58,7 +55,7 @@ def _placed_calls(
     found: dict[int, list[ir.Stmt]] = {}
     for stmt in statements(region.body):
         call = evaluated_call(stmt)
-        if call is None or call.op.name != _ONCE:
+        if call is None or call.op.name != NOTIFY:
             continue
         placed = build(call, attrs=call.attrs.with_(core_placement="aiv"))
         is_bound = isinstance(stmt, ir.AssignStmt)

@@ -8,14 +8,14 @@ from pypto_tmpl.ir.bodies import flat, statements
 from pypto_tmpl.ir.verifier.walking import definitions
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.cores.kernel import Flows, Kernel, controls, evaluated_call
+from pypto_tmpl.passes.cores.kernel import NOTIFY, Flows, Kernel, controls, evaluated_call
 from pypto_tmpl.passes.cores.lane import lane_index
 from pypto_tmpl.passes.outline.dataflow import stored_into
 from pypto_tmpl.rewrite import Names, Rewriter, as_body, build, clone
 
 _SETUPS = ("system.reserve_buffer", "system.import_peer_buffer", "system.aiv_initialize_pipe")
 _COPIES = ("tile.load", "tile.slice", "tile.transpose")
-_SET_VALID, _STORE, _NOTIFY = "tile.set_validshape", "tile.store", "pld.system.notify"
+_SET_VALID, _STORE = "tile.set_validshape", "tile.store"
 
 
 def with_replay(function: ir.Function) -> ir.Function:
@@ -97,7 +97,7 @@ class _Second(Rewriter):
     def before(self, stmt: ir.Stmt) -> ir.Stmt | None:
         """Without what has effects, or would write what the lane does not know."""
         call = evaluated_call(stmt)
-        if call is not None and call.op.name == _NOTIFY:
+        if call is not None and call.op.name == NOTIFY:
             return None
         if isinstance(stmt, ir.EvalStmt) and call is not None:
             is_effect = call.op.name == _STORE or self._writes_unknown(call)
