@@ -18,6 +18,10 @@ from pypto_tmpl.rewrite import build
 UP_DOWN, LEFT_RIGHT = 1, 2
 ODD = 2  # what is added to the code of a split whose first lane has one cell more
 _BITS = 8
+# The ops of the pipe to each core.
+_PUSHES = {CoreSide.VECTOR: "tile.tpush_to_aiv", CoreSide.CUBE: "tile.tpush_to_aic"}
+_POPS = {CoreSide.VECTOR: "tile.tpop_from_aic", CoreSide.CUBE: "tile.tpop_from_aiv"}
+_FREES = {CoreSide.VECTOR: "system.tfree_to_aic", CoreSide.CUBE: "system.tfree_to_aiv"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +133,7 @@ def push(
 ) -> ir.EvalStmt:
     """The statement that sends a tile to the other core."""
     keywords: dict[str, Any] = {"split": code} | ({} if stride is None else {"lane_stride": stride})
-    op = "tile.tpush_to_aiv" if consumer is CoreSide.VECTOR else "tile.tpush_to_aic"
-    return ir.EvalStmt(ops.call(op, source, span=span, **keywords), span)
+    return ir.EvalStmt(ops.call(_PUSHES[consumer], source, span=span, **keywords), span)
 
 
 def pop(
@@ -138,14 +141,12 @@ def pop(
 ) -> ir.AssignStmt:
     """The statement that takes the next tile of the other core; its type says all that is known of it."""
     keywords: dict[str, Any] = {"split": code} | ({} if stride is None else {"lane_stride": stride})
-    op = "tile.tpop_from_aic" if consumer is CoreSide.VECTOR else "tile.tpop_from_aiv"
-    return ir.AssignStmt(var, ops.call(op, span=span, result_type=var.type, **keywords), span)
+    return ir.AssignStmt(var, ops.call(_POPS[consumer], span=span, result_type=var.type, **keywords), span)
 
 
 def free(var: ir.Var, consumer: CoreSide, span: ir.Span, **keywords: Any) -> ir.EvalStmt:
     """The statement that gives the slot of a popped tile back."""
-    op = "system.tfree_to_aic" if consumer is CoreSide.VECTOR else "system.tfree_to_aiv"
-    return ir.EvalStmt(ops.call(op, var, span=span, **keywords), span)
+    return ir.EvalStmt(ops.call(_FREES[consumer], var, span=span, **keywords), span)
 
 
 def boxed(source: ir.Var, span: ir.Span) -> tuple[ir.Var, list[ir.Stmt]]:
