@@ -199,6 +199,16 @@ def test_every_round_runs_once(bounds, numbers):
         assert torch.equal(out, wanted), n
 
 
+def test_bounds_are_followed_through_scalars_each_once():
+    """Doubled twenty times: along every way, that would be a million steps."""
+    doubled = ["k0 = pl.min(pl.max(n, 0), 1)", *(f"k{at + 1} = k{at} + k{at}" for at in range(20))]
+    loop = ("for i in pl.pipeline(k20, stage=2):", "    t = pl.load(x, [0, 0], [1, 16])")
+    found = after("LowerPipelineLoops", kernel(*doubled, *loop))
+    assert found[21] == "unroll_main_end = 0 + (k20 - 0) // 2 * 2"
+    never = after("LowerPipelineLoops", kernel("k0 = pl.min(n, 1)", loop[0].replace("k20", "k0"), loop[1]))
+    assert never[1] == "unroll_main_end = 0 + pl.max(k0 - 0, 0) // 2 * 2"
+
+
 def test_a_step_that_is_not_known_keeps_the_rounds_in_a_row():
     lines = body(passes.lower_pipeline_loops()(counted("0, 8, n", "2")), "kernel")
     assert lines[0] == "for i__idx_v0, (o,) in pl.range(0, 8, n__ssa_v0, init_values=(out__ssa_v0,)):"

@@ -77,15 +77,19 @@ class _Values:
             if isinstance(stmt, ir.AssignStmt):
                 self._defined[id(stmt.var)] = stmt.value
 
-    def range(self, expr: ir.Expr, params: _Params, depth: int = 0) -> Range:
-        """The range of an expression, given those of the parameters."""
+    def range(
+        self, expr: ir.Expr, params: _Params, depth: int = 0, met: dict[int, Range] | None = None
+    ) -> Range:
+        """The range of an expression, given those of the parameters; each variable is followed once."""
+        found: dict[int, Range] = {} if met is None else met
 
         def known(part: ir.Expr) -> Range:
-            return self.range(part, params, depth + 1)
+            return self.range(part, params, depth + 1, found)
 
         if not isinstance(expr, ir.Var):
             return range_of(expr, known) if depth < MAX_DEPTH else ANY
-        for ranges in (params, self._fixed):
+        for ranges in (params, self._fixed, found):
             if id(expr) in ranges:
                 return ranges[id(expr)]
-        return known(self._defined[id(expr)]) if id(expr) in self._defined else ANY
+        found[id(expr)] = known(self._defined[id(expr)]) if id(expr) in self._defined else ANY
+        return found[id(expr)]

@@ -26,15 +26,16 @@ class Order:
     """
 
     def __init__(self, stmts: Sequence[ir.Stmt], memory: Memory, contended: Callable[[int], bool]) -> None:
-        self._memory = memory
         self._contended = contended
         self._after: list[set[int]] = []
         self._defined: dict[int, int] = {}
         self._touched: dict[int, list[tuple[int, Touch]]] = {}
         self._events: list[int] = []
         self._since: list[int] = []  # accesses of contended tensors behind the last event
-        for place, stmt in enumerate(stmts):
-            self._after.append(set(self._needed(place, stmt)))
+        touches = [memory.touches(stmt) for stmt in stmts]
+        self._written = {touch.storage for found in touches for touch in found if touch.writes}
+        for place, (stmt, found) in enumerate(zip(stmts, touches, strict=True)):
+            self._after.append(set(self._needed(place, stmt, found)))
 
     def sorted(self, keys: Sequence[Key]) -> list[int]:
         """The places of the statements by their keys, the earliest first among those that may come next."""
@@ -55,7 +56,7 @@ class Order:
                     heapq.heappush(ready, (keys[other], other))
         return found
 
-    def _needed(self, place: int, stmt: ir.Stmt) -> Iterable[int]:
+    def _needed(self, place: int, stmt: ir.Stmt, touches: list[Touch]) -> Iterable[int]:
         """The places of the statements that one must stay behind."""
         for node in ir.walk(stmt):
             if isinstance(node, ir.Var) and id(node) in self._defined:
@@ -63,9 +64,9 @@ class Order:
         for inner in statements(stmt):
             for var in definitions(inner):
                 self._defined[id(var)] = place
-        touches = self._memory.touches(stmt)
         for touch in touches:
-            yield from self._conflicts(place, touch)
+            if touch.storage in self._written:
+                yield from self._conflicts(place, touch)
         is_shared = any(touch.in_tensor and self._contended(touch.storage) for touch in touches)
         if is_event(stmt):
             yield from self._events[-1:]
