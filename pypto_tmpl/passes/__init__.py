@@ -30,6 +30,14 @@ from pypto_tmpl.passes.instruments import (
     TimingInstrument,
     VerificationInstrument,
 )
+from pypto_tmpl.passes.memory.fold_no_op_reshape import FoldNoOpReshape as fold_no_op_reshape
+from pypto_tmpl.passes.memory.init_mem_ref import InitMemRef as init_mem_ref
+from pypto_tmpl.passes.memory.materialize_semantic_aliases import (
+    MaterializeSemanticAliases as materialize_semantic_aliases,
+)
+from pypto_tmpl.passes.memory.materialize_tensor_strides import (
+    MaterializeTensorStrides as materialize_tensor_strides,
+)
 from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import (
     InferTileMemorySpace as infer_tile_memory_space,
 )
@@ -135,6 +143,7 @@ __all__ = [
     "ctrl_flow_transform",
     "expand_mixed_kernel",
     "flatten_call_expr",
+    "fold_no_op_reshape",
     "fuse_create_assemble_to_slice",
     "get_default_diagnostic_phase",
     "get_default_verification_level",
@@ -142,6 +151,7 @@ __all__ = [
     "get_structural_properties",
     "get_verified_properties",
     "infer_tile_memory_space",
+    "init_mem_ref",
     "inject_gm_pipe_buffer",
     "inline_functions",
     "insert_mx_scale_addr",
@@ -150,6 +160,8 @@ __all__ = [
     "lower_pipeline_to_slots",
     "make_pass",
     "make_roundtrip_instrument",
+    "materialize_semantic_aliases",
+    "materialize_tensor_strides",
     "normalize_return_order",
     "normalize_stmt_structure",
     "optimize_orch_tensors",

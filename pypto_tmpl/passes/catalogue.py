@@ -11,6 +11,10 @@ from pypto_tmpl.passes.cores.lower_auto_vector_split import LowerAutoVectorSplit
 from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder
 from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel
 from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit
+from pypto_tmpl.passes.memory.fold_no_op_reshape import FoldNoOpReshape
+from pypto_tmpl.passes.memory.init_mem_ref import InitMemRef
+from pypto_tmpl.passes.memory.materialize_semantic_aliases import MaterializeSemanticAliases
+from pypto_tmpl.passes.memory.materialize_tensor_strides import MaterializeTensorStrides
 from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import InferTileMemorySpace
 from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
@@ -71,6 +75,10 @@ PASSES: dict[str, type[Pass]] = {
         LowerPipelineToSlots,
         LowerPipelineLoops,
         CanonicalizeIOOrder,
+        MaterializeTensorStrides,
+        InitMemRef,
+        MaterializeSemanticAliases,
+        FoldNoOpReshape,
         FuseCreateAssembleToSlice,
     )
 }

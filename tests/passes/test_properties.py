@@ -96,6 +96,18 @@ RECORDS = {
     "LowerPipelineToSlots": (BASE, BASE, ""),
     "LowerPipelineLoops": (BASE, BASE, ""),
     "CanonicalizeIOOrder": (BASE, f"{BASE} PipelineResolved", ""),
+    "MaterializeTensorStrides": (BASE, f"{BASE} TensorViewCanonical", ""),
+    "InitMemRef": (
+        "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D TileMemoryInferred",
+        "HasMemRefs NormalizedStmtStructure",
+        "SSAForm",
+    ),
+    "MaterializeSemanticAliases": (
+        "SplitIncoreOrch IncoreTileOps HasMemRefs TileOps2D NormalizedStmtStructure",
+        "NormalizedStmtStructure",
+        "",
+    ),
+    "FoldNoOpReshape": ("SplitIncoreOrch IncoreTileOps HasMemRefs TileOps2D", "", ""),
     "FuseCreateAssembleToSlice": ("SplitIncoreOrch", "", ""),
 }
 

@@ -1,0 +1,1 @@
+"""Passes that give values storage, and share it."""
