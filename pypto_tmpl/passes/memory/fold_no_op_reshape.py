@@ -14,7 +14,7 @@ _RESHAPE = "tile.reshape"
 
 
 class FoldNoOpReshape(FunctionPass):
-    """Make ``y = tile.reshape(x, shape)`` of a kernel ``y = x`` where both are one buffer, read in one way."""
+    """Make ``y = tile.reshape(x, shape)`` in kernels ``y = x`` where both are one buffer, read in one way."""
 
     __slots__ = ()
     requires = frozenset(
@@ -52,7 +52,7 @@ def _is_one_buffer(source: ir.Type, result: ir.Type) -> bool:
 
 
 def _signature(type_: ir.TileType) -> tuple[object, ...]:
-    """How the buffer is read. Of valid extents that are not constant, that they are not is all that counts."""
+    """How the buffer is read; valid extents that are not constant count as one."""
     view = type_.get_effective_tile_view()
     extents = tuple(map(constant_extent, (*type_.shape, *view.valid_shape)))
     return type_.memory_space, type_.dtype, len(type_.shape), extents, layout_of(view)

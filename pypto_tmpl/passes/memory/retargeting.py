@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Generator
 from typing import TypeAlias
 
@@ -10,7 +11,7 @@ from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts, load_table
 from pypto_tmpl.ops.op_facts import ALL
-from pypto_tmpl.passes.memory.touched import Touched
+from pypto_tmpl.passes.memory.lifetimes import Lifetimes, base_of
 from pypto_tmpl.passes.memory.views import source_place, view_storage
 from pypto_tmpl.passes.structure.yields import yielded
 
@@ -22,21 +23,31 @@ _OF_OPERAND = "first_tile"
 class Retargeting:
     """The storage of the tiles of a function, and which of them move.
 
-    An attempt that fails on its way leaves what it has moved so far: each move by itself keeps all values.
+    An attempt that fails on its way leaves what it has moved so far, as each move by itself is meant to keep
+    all values. An attempt that would have one value overwrite another that is still read is taken back.
     """
 
     def __init__(self, function: ir.Function, backend: BackendFacts | None) -> None:
         self._function, self._backend = function, backend
         self._made: dict[int, tuple[ir.Stmt, int]] = {}
-        self._touched = Touched(function)
+        self._lifetimes = Lifetimes(function)
         self._asked: set[int] = set()
+        self._new: dict[int, ir.Var] = {}  # moved by the attempt that is under way
+        self._on: dict[int, dict[int, ir.Var]] = defaultdict(dict)  # the tiles of each allocation
         self.moved: dict[int, ir.MemRef] = {}
         for stmt in statements(function.body):
             if isinstance(stmt, ir.AssignStmt):
                 self._made[id(stmt.var)] = stmt, 0
+                self._settle(stmt.var)
+            elif isinstance(stmt, ir.WhileStmt):
+                for var in (*stmt.iter_args, *stmt.return_vars):
+                    self._settle(var)
             elif isinstance(stmt, ir.ForStmt | ir.IfStmt):
                 for place, var in enumerate(stmt.return_vars):
                     self._made[id(var)] = stmt, place
+                    self._settle(var)
+                for arg in stmt.iter_args if isinstance(stmt, ir.ForStmt) else ():
+                    self._settle(arg)
 
     def carry(self, loop: ir.ForStmt, place: int) -> None:
         """Move what a loop yields for one of its carries, if that is a tile with storage."""
@@ -45,6 +56,7 @@ class Retargeting:
         if not isinstance(carry.type, ir.TileType) or memref is None or place >= len(values):
             return
         self._asked.clear()
+        self._new.clear()
         stack: list[Task] = [self._move(values[place], memref, carry.type)]
         answer: bool | None = None
         while stack:
@@ -56,6 +68,38 @@ class Retargeting:
             else:
                 stack.append(asked)
                 answer = None
+        if self._new and self._overwrites(memref.base_):
+            for var in self._new.values():
+                del self.moved[id(var)]
+                del self._on[id(memref.base_)][id(var)]
+                self._settle(var)
+
+    def _overwrites(self, base: ir.Var) -> bool:
+        """Whether a value that has just moved to an allocation overwrites one there that is still read, or is
+        overwritten itself."""
+        there = self._on[id(base)].values()
+        for var in there:
+            stmt = self._made.get(id(var), (None, 0))[0]
+            if not isinstance(stmt, ir.AssignStmt) or not isinstance(stmt.value, ir.Call):
+                continue
+            if source_place(stmt.value) is None:
+                others = there if id(var) in self._new else self._new.values()
+                if any(other is not var and self._lifetimes.outlives(other, stmt) for other in others):
+                    return True
+        return False
+
+    def _settle(self, var: ir.Var) -> None:
+        """Note where a tile lies."""
+        if (memref := self._storage(var)) is not None:
+            self._on[id(memref.base_)][id(var)] = var
+
+    def _shift(self, var: ir.Var, target: ir.MemRef) -> None:
+        memref = self._storage(var)
+        if memref is not None:
+            self._on[id(memref.base_)].pop(id(var), None)
+        self.moved[id(var)] = target
+        self._new[id(var)] = var
+        self._settle(var)
 
     def move_views(self) -> None:
         """Views of what has moved, and views of these, lie there too."""
@@ -76,10 +120,12 @@ class Retargeting:
     def _move(self, value: ir.Expr, target: ir.MemRef, type_: ir.TileType) -> Task:
         """Move a value and what has to lie where it does; False where it stays."""
         memref = self._storage(value)
-        if memref is None or id(value) in self._asked:
+        if memref is None or not isinstance(value, ir.Var):
             return False
         if memref.base_ is target.base_:
             return True
+        if id(value) in self._asked:
+            return False
         self._asked.add(id(value))
         if isinstance(value, ir.IterArg):
             if not (yield self._move(value.initValue, target, type_)):
@@ -99,10 +145,10 @@ class Retargeting:
                     for part in (yielded(stmt.body)[place], arg.initValue):
                         if not (yield self._move(part, target, type_)):
                             return False
-                    self.moved[id(arg)] = target
+                    self._shift(arg, target)
                 case _:
                     return False
-        self.moved[id(value)] = target
+        self._shift(value, target)
         return True
 
     def _move_call(self, stmt: ir.AssignStmt, call: ir.Call, target: ir.MemRef, type_: ir.TileType) -> Task:
@@ -114,9 +160,9 @@ class Retargeting:
             return (yield self._move(call.args[0], target, type_))
         if known.result_memory == _OF_OPERAND or stmt.var.type.memory_space is not type_.memory_space:
             return False
-        if any(self._touched.lies_on(arg, target.base_) for arg in self._apart(call)):
+        if any(base_of(arg) is target.base_ for arg in self._apart(call)):
             return False
-        return not self._touched.later(stmt, target.base_)
+        return not self._lifetimes.later(stmt, target.base_)
 
     def _apart(self, call: ir.Call) -> tuple[ir.Expr, ...]:
         """The operands that the result may not lie on."""
