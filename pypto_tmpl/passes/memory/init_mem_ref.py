@@ -5,6 +5,7 @@ from __future__ import annotations
 from pypto_tmpl import ir, ops
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import IRProperty, MemorySpace
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
@@ -21,7 +22,7 @@ class InitMemRef(FunctionPass):
 
     Views, what ops change in place, and carries of loops lie where their sources do; results of branches and
     loops, as far as they are tiles, where what they are yielded from does. A tile that is popped from a pipe
-    lies in the pipe, and so do views of it: no MemRef.
+    lies in the pipe, and so do views of it: no MemRef. A function that has storage stays as it is.
     """
 
     __slots__ = ()
@@ -38,12 +39,22 @@ class InitMemRef(FunctionPass):
     invalidates = frozenset({IRProperty.SSAForm})
 
     def run(self, function: ir.Function, context: PassContext) -> ir.Function:
+        if _has_storage(function):
+            return function
         plan = _Plan(function, context.backend)
         placed = with_storage(function, plan.storage)
         allocations = plan.allocations()
         if not allocations:
             return placed
         return build(placed, body=as_body([*allocations, placed.body], placed.body.span))
+
+
+def _has_storage(function: ir.Function) -> bool:
+    """Whether a variable has a MemRef that is more than the name of a declared buffer."""
+    made = (stmt.var for stmt in statements(function.body) if isinstance(stmt, ir.AssignStmt))
+    types = (var.type for var in (*function.params, *made))
+    memrefs = (type_.memref for type_ in types if isinstance(type_, ir.TensorType | ir.TileType))
+    return any(memref is not None and not memref.is_pinned_ for memref in memrefs)
 
 
 class _Plan:

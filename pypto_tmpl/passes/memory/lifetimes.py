@@ -15,8 +15,8 @@ _LOOPS = (ir.ForStmt, ir.WhileStmt)
 class Lifetimes:
     """The places where tiles are made and read.
 
-    Places count statements in the order of the text, a statement before what is inside of it; an allocation is
-    touched where its tiles are read or made, as the types of the function say.
+    Places count statements in the order of the text, a statement before what is inside of it. An allocation
+    is touched where its tiles are read or made, as the types of the function say.
     """
 
     def __init__(self, function: ir.Function) -> None:
@@ -74,9 +74,9 @@ class Lifetimes:
             if isinstance(outer, ir.IfStmt) and inner is outer.then_body and outer.else_body is not None:
                 other = self._start[id(outer.else_body)]
                 later = [read for read in later if not other <= read < end]
-            elif isinstance(outer, _LOOPS) and not start < made <= end:
-                if any(start < read < end for read in reads):
-                    return True
+            comes_again = isinstance(outer, _LOOPS) and not start < made <= end
+            if comes_again and any(start < read < end for read in reads):
+                return True
         return bool(later)
 
     def _outwards(self, stmt: ir.Stmt) -> Iterator[tuple[ir.Stmt, ir.Stmt]]:

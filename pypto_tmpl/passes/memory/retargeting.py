@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
-from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.bodies import statements, trailing_yield
 from pypto_tmpl.ops import facts, load_table
 from pypto_tmpl.ops.op_facts import ALL
 from pypto_tmpl.passes.memory.lifetimes import Lifetimes, base_of
@@ -68,22 +68,27 @@ class Retargeting:
             else:
                 stack.append(asked)
                 answer = None
-        if self._new and self._overwrites(memref.base_):
+        if self._new and self._overwrites(memref.base_, loop):
             for var in self._new.values():
                 del self.moved[id(var)]
                 del self._on[id(memref.base_)][id(var)]
                 self._settle(var)
 
-    def _overwrites(self, base: ir.Var) -> bool:
-        """Whether a value that has just moved to an allocation overwrites one there that is still read, or is
-        overwritten itself."""
-        there = self._on[id(base)].values()
+    def _overwrites(self, base: ir.Var, loop: ir.ForStmt) -> bool:
+        """Whether a value that has just moved overwrites another that is still read, or is overwritten.
+
+        What the loop overwrites in any case, as the carry lies where it begins with, does not count here.
+        """
+        end = trailing_yield(loop.body)
+        assert end is not None
+        there = [var for var in self._on[id(base)].values() if not self._lifetimes.outlives(var, end)]
+        moved = [var for var in there if id(var) in self._new]
         for var in there:
             stmt = self._made.get(id(var), (None, 0))[0]
             if not isinstance(stmt, ir.AssignStmt) or not isinstance(stmt.value, ir.Call):
                 continue
             if source_place(stmt.value) is None:
-                others = there if id(var) in self._new else self._new.values()
+                others = there if id(var) in self._new else moved
                 if any(other is not var and self._lifetimes.outlives(other, stmt) for other in others):
                     return True
         return False
@@ -102,13 +107,13 @@ class Retargeting:
         self._settle(var)
 
     def move_views(self) -> None:
-        """Views of what has moved, and views of these, lie there too."""
+        """Views of what has moved, what ops change in place there, and views of these lie there too."""
         for stmt in statements(self._function.body):
             if not isinstance(stmt, ir.AssignStmt) or not isinstance(stmt.value, ir.Call):
                 continue
             place = source_place(stmt.value)
             source = None if place is None else self.moved.get(id(stmt.value.args[place]))
-            if source is not None and facts.of_value(stmt.value).view_of is not None:
+            if source is not None and isinstance(stmt.var.type, ir.TileType):
                 self.moved[id(stmt.var)] = view_storage(stmt.value, source, self._function)
 
     def _storage(self, value: ir.Expr) -> ir.MemRef | None:
