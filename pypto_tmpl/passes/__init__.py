@@ -86,6 +86,10 @@ from pypto_tmpl.passes.structure.normalize_stmt_structure import (
     NormalizeStmtStructure as normalize_stmt_structure,
 )
 from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops as unroll_loops
+from pypto_tmpl.passes.tasks.derive_call_directions import DeriveCallDirections as derive_call_directions
+from pypto_tmpl.passes.tasks.materialize_runtime_scopes import (
+    MaterializeRuntimeScopes as materialize_runtime_scopes,
+)
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import (
     FuseCreateAssembleToSlice as fuse_create_assemble_to_slice,
 )
@@ -135,15 +139,19 @@ __all__ = [
     "VerificationInstrument",
     "VerificationLevel",
     "VerificationMode",
+    "auto_tile_matmul_l0",
     "canonicalize_io_order",
+    "canonicalize_tile_slice",
     "convert_tensor_to_tile_ops",
     "convert_to_ssa",
     "create_function_pass",
     "create_program_pass",
     "ctrl_flow_transform",
+    "derive_call_directions",
     "expand_mixed_kernel",
     "flatten_call_expr",
     "fold_no_op_reshape",
+    "flatten_tile_nd_to_2d",
     "fuse_create_assemble_to_slice",
     "get_default_diagnostic_phase",
     "get_default_verification_level",
@@ -155,13 +163,16 @@ __all__ = [
     "inject_gm_pipe_buffer",
     "inline_functions",
     "insert_mx_scale_addr",
+    "legalize_tile_cast",
     "lower_auto_vector_split",
+    "lower_composite_ops",
     "lower_pipeline_loops",
     "lower_pipeline_to_slots",
     "make_pass",
     "make_roundtrip_instrument",
     "materialize_semantic_aliases",
     "materialize_tensor_strides",
+    "materialize_runtime_scopes",
     "normalize_return_order",
     "normalize_stmt_structure",
     "optimize_orch_tensors",
@@ -173,15 +184,10 @@ __all__ = [
     "runtime_kind_from_name",
     "runtime_kind_to_name",
     "simplify",
-    "stamp_tfree_split",
-    "split_vector_kernel",
     "skew_cross_core_pipeline",
+    "split_vector_kernel",
+    "stamp_tfree_split",
     "unroll_loops",
-    "lower_composite_ops",
-    "flatten_tile_nd_to_2d",
-    "legalize_tile_cast",
-    "canonicalize_tile_slice",
-    "auto_tile_matmul_l0",
     "verify_properties",
 ]
 

@@ -14,12 +14,16 @@ def call_of(stmt: ir.Stmt) -> ir.Call | None:
     return value if isinstance(value, ir.Call) else None
 
 
+def launch_of(stmt: ir.Stmt) -> ir.Call | ir.Submit | None:
+    """The call or submit of a function that a statement is, or assigns the value of."""
+    value = _evaluated(stmt)
+    is_launch = isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar)
+    return value if is_launch else None
+
+
 def launches(function: ir.Function) -> Iterator[ir.Call | ir.Submit]:
     """The calls and submits of functions."""
-    for stmt in statements(function.body):
-        value = _evaluated(stmt)
-        if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
-            yield value
+    return (call for stmt in statements(function.body) if (call := launch_of(stmt)) is not None)
 
 
 def _evaluated(stmt: ir.Stmt) -> ir.Expr | None:

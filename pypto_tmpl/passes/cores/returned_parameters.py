@@ -64,14 +64,33 @@ class Versions:
 
     def parameter(self, value: ir.Expr) -> ir.Var | None:
         """The parameter that a tensor is a version of."""
-        origin = self._origin(value) if isinstance(value.type, ir.TensorType) else None
+        origin = self.origin(value) if isinstance(value.type, ir.TensorType) else None
         return origin if id(origin) in self._params else None
 
     def elements(self, value: ir.Expr) -> list[ir.Var | None]:
         """The parameters that the elements of a tuple are versions of."""
         assert isinstance(value.type, ir.TupleType)
         found = [self._result(value, index) for index in range(len(value.type.types))]
-        return [origin if id(origin) in self._params else None for origin in found]
+        origins = [None if shown is None else self.origin(shown) for shown in found]
+        return [origin if id(origin) in self._params else None for origin in origins]
+
+    def origin(self, value: ir.Expr) -> ir.Var | None:
+        """The first version of a value, be it a parameter or not; None where it may be one or another."""
+        shown: ir.Expr | None = value
+        while shown is not None and not isinstance(shown, ir.Var):
+            shown = self.before(shown)
+        return None if shown is None else self._origins.get(id(shown), shown)
+
+    def before(self, value: ir.Expr) -> ir.Expr | None:
+        """What a value is the next version of; None where it is new."""
+        if isinstance(value, ir.Var):
+            return value
+        if isinstance(value, ir.TupleGetItemExpr):
+            return self._result(value.tuple, value.index)
+        if isinstance(value, ir.Call) and isinstance(value.op, ir.GlobalVar):
+            return self._result(value, 0)
+        place = facts.of_value(value).returned
+        return value.args[place] if isinstance(value, ir.Call) and place is not None else None
 
     def _follow(self, body: ir.Stmt, changing: set[int]) -> set[int]:
         """Find the origins, taking other carries than these for one tensor; returns those that are not."""
@@ -80,11 +99,12 @@ class Versions:
         for stmt, is_behind in _visits(body):
             if isinstance(stmt, ir.AssignStmt):
                 self._calls[id(stmt.var)] = self._calls.get(id(stmt.value), stmt.value)
-                self._origins[id(stmt.var)] = self._origin(stmt.value)
+                shown = self.before(stmt.value)
+                self._origins[id(stmt.var)] = stmt.var if shown is None else self.origin(shown)
             elif isinstance(stmt, ir.ForStmt | ir.WhileStmt):
                 values = yielded(stmt.body)
                 for place, (arg, result) in enumerate(zip(stmt.iter_args, stmt.return_vars, strict=True)):
-                    start = None if id(arg) in changing else self._origin(arg.initValue)
+                    start = None if id(arg) in changing else self.origin(arg.initValue)
                     self._origins[id(arg)] = self._origins[id(result)] = start
                     if is_behind and start is not None and self._at(values, place) is not start:
                         found.add(id(arg))
@@ -96,28 +116,16 @@ class Versions:
         return found
 
     def _at(self, values: tuple[ir.Expr, ...], place: int) -> ir.Var | None:
-        return self._origin(values[place]) if place < len(values) else None
+        return self.origin(values[place]) if place < len(values) else None
 
-    def _origin(self, value: ir.Expr) -> ir.Var | None:
-        """The first version of a tensor; None where it may be one or another."""
-        if isinstance(value, ir.Var):
-            return self._origins.get(id(value), value)
-        if isinstance(value, ir.TupleGetItemExpr):
-            return self._result(value.tuple, value.index)
-        if isinstance(value, ir.Call) and isinstance(value.op, ir.GlobalVar):
-            return self._result(value, 0)
-        if isinstance(value, ir.Call) and (place := facts.of_value(value).returned) is not None:
-            return self._origin(value.args[place])
-        return None
-
-    def _result(self, value: ir.Expr, index: int) -> ir.Var | None:
-        """What a result of a call is a version of."""
+    def _result(self, value: ir.Expr, index: int) -> ir.Expr | None:
+        """The argument that a result of a call is the next version of."""
         call = self._calls.get(id(value), value)
         if not isinstance(call, ir.Call | ir.Submit) or not isinstance(call.op, ir.GlobalVar):
             return None
         places = self._returned.of(call.op.name)
         place = places[index] if index < len(places) else None
-        return self._origin(call.args[place]) if place is not None and place < len(call.args) else None
+        return call.args[place] if place is not None and place < len(call.args) else None
 
 
 def _visits(body: ir.Stmt) -> Iterator[tuple[ir.Stmt, bool]]:
