@@ -87,9 +87,13 @@ from pypto_tmpl.passes.structure.normalize_stmt_structure import (
 )
 from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops as unroll_loops
 from pypto_tmpl.passes.tasks.derive_call_directions import DeriveCallDirections as derive_call_directions
+from pypto_tmpl.passes.tasks.expand_manual_phase_fence import (
+    ExpandManualPhaseFence as expand_manual_phase_fence,
+)
 from pypto_tmpl.passes.tasks.materialize_runtime_scopes import (
     MaterializeRuntimeScopes as materialize_runtime_scopes,
 )
+from pypto_tmpl.passes.tasks.classify_iter_arg_carry import ClassifyIterArgCarry as classify_iter_arg_carry
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import (
     FuseCreateAssembleToSlice as fuse_create_assemble_to_slice,
 )
@@ -142,12 +146,14 @@ __all__ = [
     "auto_tile_matmul_l0",
     "canonicalize_io_order",
     "canonicalize_tile_slice",
+    "classify_iter_arg_carry",
     "convert_tensor_to_tile_ops",
     "convert_to_ssa",
     "create_function_pass",
     "create_program_pass",
     "ctrl_flow_transform",
     "derive_call_directions",
+    "expand_manual_phase_fence",
     "expand_mixed_kernel",
     "flatten_call_expr",
     "fold_no_op_reshape",

@@ -33,7 +33,9 @@ from pypto_tmpl.passes.structure.inline_functions import InlineFunctions
 from pypto_tmpl.passes.structure.normalize_stmt_structure import NormalizeStmtStructure
 from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops
 from pypto_tmpl.passes.tasks.derive_call_directions import DeriveCallDirections
+from pypto_tmpl.passes.tasks.expand_manual_phase_fence import ExpandManualPhaseFence
 from pypto_tmpl.passes.tasks.materialize_runtime_scopes import MaterializeRuntimeScopes
+from pypto_tmpl.passes.tasks.classify_iter_arg_carry import ClassifyIterArgCarry
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import FuseCreateAssembleToSlice
 from pypto_tmpl.passes.tensor.optimize_orch_tensors import OptimizeOrchTensors
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import ConvertTensorToTileOps
@@ -83,7 +85,9 @@ PASSES: dict[str, type[Pass]] = {
         FoldNoOpReshape,
         FuseCreateAssembleToSlice,
         DeriveCallDirections,
+        ExpandManualPhaseFence,
         MaterializeRuntimeScopes,
+        ClassifyIterArgCarry,
     )
 }
 FACTORIES: dict[str, str] = {factory_name(name): name for name in ALL_PASSES}
