@@ -87,6 +87,9 @@ from pypto_tmpl.passes.structure.normalize_stmt_structure import (
 )
 from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops as unroll_loops
 from pypto_tmpl.passes.tasks.derive_call_directions import DeriveCallDirections as derive_call_directions
+from pypto_tmpl.passes.tasks.auto_derive_task_dependencies import (
+    AutoDeriveTaskDependencies as auto_derive_task_dependencies,
+)
 from pypto_tmpl.passes.tasks.expand_manual_phase_fence import (
     ExpandManualPhaseFence as expand_manual_phase_fence,
 )
@@ -143,6 +146,7 @@ __all__ = [
     "VerificationInstrument",
     "VerificationLevel",
     "VerificationMode",
+    "auto_derive_task_dependencies",
     "auto_tile_matmul_l0",
     "canonicalize_io_order",
     "canonicalize_tile_slice",

@@ -33,6 +33,7 @@ from pypto_tmpl.passes.structure.inline_functions import InlineFunctions
 from pypto_tmpl.passes.structure.normalize_stmt_structure import NormalizeStmtStructure
 from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops
 from pypto_tmpl.passes.tasks.derive_call_directions import DeriveCallDirections
+from pypto_tmpl.passes.tasks.auto_derive_task_dependencies import AutoDeriveTaskDependencies
 from pypto_tmpl.passes.tasks.expand_manual_phase_fence import ExpandManualPhaseFence
 from pypto_tmpl.passes.tasks.materialize_runtime_scopes import MaterializeRuntimeScopes
 from pypto_tmpl.passes.tasks.classify_iter_arg_carry import ClassifyIterArgCarry
@@ -85,6 +86,7 @@ PASSES: dict[str, type[Pass]] = {
         FoldNoOpReshape,
         FuseCreateAssembleToSlice,
         DeriveCallDirections,
+        AutoDeriveTaskDependencies,
         ExpandManualPhaseFence,
         MaterializeRuntimeScopes,
         ClassifyIterArgCarry,
