@@ -28,6 +28,7 @@ VERIFIED = [
 TILES = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D NormalizedStmtStructure"
 KERNELS = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D TileMemoryInferred NormalizedStmtStructure"
 BASE = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D TileMemoryInferred NormalizedStmtStructure"
+FENCED = "NoNestedCalls NormalizedStmtStructure CallDirectionsResolved"
 # Required, produced and invalidated properties by the specification.
 RECORDS = {
     "InlineFunctions": ("", "InlineFunctionsEliminated", ""),
@@ -109,6 +110,15 @@ RECORDS = {
     ),
     "FoldNoOpReshape": ("SplitIncoreOrch IncoreTileOps HasMemRefs TileOps2D", "", ""),
     "FuseCreateAssembleToSlice": ("SplitIncoreOrch", "", ""),
+    "DeriveCallDirections": ("SplitIncoreOrch", "CallDirectionsResolved", ""),
+    "AutoDeriveTaskDependencies": ("SplitIncoreOrch CallDirectionsResolved", "CallDirectionsResolved", ""),
+    "ExpandManualPhaseFence": (FENCED, FENCED, ""),
+    "MaterializeRuntimeScopes": ("SplitIncoreOrch CallDirectionsResolved", "RuntimeScopesMaterialized", ""),
+    "ClassifyIterArgCarry": (
+        "CallDirectionsResolved RuntimeScopesMaterialized",
+        "IterArgCarryClassified RuntimeScopesMaterialized",
+        "",
+    ),
 }
 
 
