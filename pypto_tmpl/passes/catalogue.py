@@ -15,6 +15,8 @@ from pypto_tmpl.passes.memory.fold_no_op_reshape import FoldNoOpReshape
 from pypto_tmpl.passes.memory.init_mem_ref import InitMemRef
 from pypto_tmpl.passes.memory.materialize_semantic_aliases import MaterializeSemanticAliases
 from pypto_tmpl.passes.memory.materialize_tensor_strides import MaterializeTensorStrides
+from pypto_tmpl.passes.memory.allocate_memory_addr import AllocateMemoryAddr
+from pypto_tmpl.passes.memory.memory_reuse import MemoryReuse
 from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import InferTileMemorySpace
 from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
@@ -84,6 +86,8 @@ PASSES: dict[str, type[Pass]] = {
         InitMemRef,
         MaterializeSemanticAliases,
         FoldNoOpReshape,
+        MemoryReuse,
+        AllocateMemoryAddr,
         FuseCreateAssembleToSlice,
         DeriveCallDirections,
         AutoDeriveTaskDependencies,

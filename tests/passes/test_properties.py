@@ -30,6 +30,7 @@ KERNELS = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D TileMemoryInferred No
 BASE = "SSAForm SplitIncoreOrch IncoreTileOps TileOps2D TileMemoryInferred NormalizedStmtStructure"
 FENCED = "NoNestedCalls NormalizedStmtStructure CallDirectionsResolved"
 # Required, produced and invalidated properties by the specification.
+MEMORY = "SplitIncoreOrch IncoreTileOps HasMemRefs TileOps2D"
 RECORDS = {
     "InlineFunctions": ("", "InlineFunctionsEliminated", ""),
     "UnrollLoops": ("", "UnrollResolved", ""),
@@ -109,6 +110,8 @@ RECORDS = {
         "",
     ),
     "FoldNoOpReshape": ("SplitIncoreOrch IncoreTileOps HasMemRefs TileOps2D", "", ""),
+    "MemoryReuse": (MEMORY + " NormalizedStmtStructure", "NormalizedStmtStructure", ""),
+    "AllocateMemoryAddr": (MEMORY, "AllocatedMemoryAddr", ""),
     "FuseCreateAssembleToSlice": ("SplitIncoreOrch", "", ""),
     "DeriveCallDirections": ("SplitIncoreOrch", "CallDirectionsResolved", ""),
     "AutoDeriveTaskDependencies": ("SplitIncoreOrch CallDirectionsResolved", "CallDirectionsResolved", ""),

@@ -1,0 +1,116 @@
+"""Copies of what bodies yield, to where the carries and results lie that it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import parts, trailing_yield
+from pypto_tmpl.ir.verifier.walking import Steps, run
+from pypto_tmpl.passes.memory.fresh import Fresh
+from pypto_tmpl.passes.memory.placed_tiles import Placing, allocations, placed
+from pypto_tmpl.passes.memory.places import Places
+from pypto_tmpl.rewrite import build
+
+
+@dataclass(slots=True)
+class _Copy:
+    """A value that is yielded, and where it has to be then."""
+
+    place: int
+    value: ir.Var
+    source: ir.MemRef
+    goal: ir.MemRef
+
+
+class CarryCopies:
+    """The copies that a function needs before its yields, given where its tiles lie."""
+
+    def __init__(self, function: ir.Function, places: Places) -> None:
+        self._function = function
+        self._places = places
+        self._fresh = Fresh(function)
+        self._before: dict[int, tuple[list[ir.Stmt], list[ir.Expr]]] = {}
+        run(self._visit(function.body))
+        places.follow_names()
+
+    def applied(self) -> ir.Function:
+        """The function with its places and its copies, and without allocations that no tile needs."""
+        placed_function = _Copying(self._places, self._before).rewrite(self._function)
+        used = {id(memref.base_) for _, memref, _ in placed(placed_function)}
+        unused = frozenset(allocations(placed_function).keys() - used)
+        result = Placing({}, unused).rewrite(placed_function) if unused else placed_function
+        return self._fresh.allocated(result)
+
+    def _visit(self, stmt: ir.Stmt) -> Steps:
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            self._places.follow_start(stmt)
+        for part in parts(stmt):
+            yield self._visit(part)
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            self._copy(stmt.body, [self._places.where(carry) for carry in stmt.iter_args])
+        elif isinstance(stmt, ir.IfStmt) and stmt.return_vars:
+            goals = [self._goal(stmt, place) for place in range(len(stmt.return_vars))]
+            for result, goal in zip(stmt.return_vars, goals, strict=True):
+                if goal is not None:
+                    self._places.put(result, goal)
+            for part in parts(stmt):
+                self._copy(part, goals)
+
+    def _goal(self, stmt: ir.IfStmt, place: int) -> ir.MemRef | None:
+        """Where the result of an if lies: where the first branch makes it that does not hand on a carry."""
+        yields = [found for part in parts(stmt) if (found := trailing_yield(part)) is not None]
+        values = [found.value[place] for found in yields]
+        made = [value for value in values if not isinstance(value, ir.IterArg)]
+        places = [memref for value in made if (memref := self._places.where(value)) is not None]
+        return places[0] if places else self._places.where(stmt.return_vars[place])
+
+    def _copy(self, body: ir.Stmt, goals: Sequence[ir.MemRef | None]) -> None:
+        """Note the copies before the yield that ends a body."""
+        end = trailing_yield(body)
+        if end is None:
+            return
+        waiting: list[_Copy] = []
+        for place, (value, goal) in enumerate(zip(end.value, goals, strict=True)):
+            source = self._places.where(value)
+            if goal is None or source is None or not isinstance(value, ir.Var) or source.base_ is goal.base_:
+                continue
+            waiting.append(_Copy(place, value, source, goal))
+        if not waiting:
+            return
+        values, made = list(end.value), list[ir.Stmt]()
+        while waiting:
+            copy = next((one for one in waiting if not _is_needed(one.goal, one, waiting)), None)
+            if copy is None:  # a circle: one of the values waits in a buffer of its own
+                copy = waiting[0]
+                kept = next(one for one in waiting[1:] if one.source.base_ is copy.goal.base_)
+                buffer = self._fresh.buffer(kept.value, kept.source.size_)
+                kept.value = self._moved(kept.value, buffer, made, end)
+                kept.source = self._places.plan[id(kept.value)]
+                continue
+            waiting.remove(copy)
+            values[copy.place] = self._moved(copy.value, copy.goal, made, end)
+        self._before[id(end)] = made, values
+
+    def _moved(self, value: ir.Var, goal: ir.MemRef, made: list[ir.Stmt], at: ir.Stmt) -> ir.Var:
+        stmt = self._fresh.copy(value, goal, at)
+        made.append(stmt)
+        self._places.put(stmt.var, goal)
+        return stmt.var
+
+
+def _is_needed(goal: ir.MemRef, copy: _Copy, waiting: Sequence[_Copy]) -> bool:
+    return any(one is not copy and one.source.base_ is goal.base_ for one in waiting)
+
+
+class _Copying(Placing):
+    def __init__(self, places: Places, before: dict[int, tuple[list[ir.Stmt], list[ir.Expr]]]) -> None:
+        super().__init__(places.plan)
+        self._before = before
+
+    def before(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        if id(stmt) not in self._before:
+            return [stmt]
+        made, values = self._before[id(stmt)]
+        return [*made, build(stmt, value=tuple(values))]

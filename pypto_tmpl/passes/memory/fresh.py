@@ -1,0 +1,51 @@
+"""Allocations that a pass adds, and copies of tiles."""
+
+from __future__ import annotations
+
+import re
+
+from pypto_tmpl import ir, ops
+from pypto_tmpl.passes.base import PassError
+from pypto_tmpl.passes.memory.placed_tiles import ALLOC, placed, space_of
+from pypto_tmpl.rewrite import Names, as_body, build, flat
+
+_NUMBER = re.compile(r"mem_[a-z]+_(\d+)")
+
+
+class Fresh:
+    """What is new in a function."""
+
+    def __init__(self, function: ir.Function) -> None:
+        self._function = function
+        self._names = Names.of(function)
+        self._allocs: list[ir.Stmt] = []
+        taken = [_NUMBER.fullmatch(memref.base_.name_hint) for _, memref, _ in placed(function)]
+        self._next = 1 + max((int(found[1]) for found in taken if found), default=-1)
+
+    def buffer(self, tile: ir.Var, size: int) -> ir.MemRef:
+        """A buffer of its own for a tile, in the memory that it is in."""
+        space, span = space_of(tile), tile.span
+        base = ir.Var(self._names.unique(f"mem_{space.name.lower()}_{self._next}"), ir.PtrType(), span)
+        self._next += 1
+        numbers = [ir.ConstInt(number, ir.DataType.INDEX, span) for number in (space.value, size)]
+        self._allocs.append(ir.AssignStmt(base, ops.call(ALLOC, *numbers), span))
+        return ir.MemRef(base, ir.ConstInt(0, ir.DataType.INT64, span), size)
+
+    def copy(self, tile: ir.Var, goal: ir.MemRef, at: ir.Stmt) -> ir.AssignStmt:
+        """The statement that copies a tile to another place. Raises PassError in Acc."""
+        space = space_of(tile)
+        if space is ir.MemorySpace.Acc:
+            what = f"{tile.name_hint!r} has to be kept in another place of Acc ({goal.base_.name_hint!r})"
+            raise PassError(f"{what}, and nothing copies within that memory", self._function, at)
+        assert isinstance(tile.type, ir.TileType)
+        type_ = build(tile.type, memref=goal)
+        call = ops.call("tile.move", tile, target_memory=space, result_type=build(type_, memref=None))
+        return ir.AssignStmt(
+            ir.Var(self._names.unique(f"{tile.name_hint}_mv"), type_, tile.span), call, at.span
+        )
+
+    def allocated(self, function: ir.Function) -> ir.Function:
+        """The function with the new allocations at its start."""
+        if not self._allocs:
+            return function
+        return build(function, body=as_body([*self._allocs, *flat(function.body)], function.body.span))

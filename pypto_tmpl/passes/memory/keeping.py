@@ -1,0 +1,136 @@
+"""Copies of tiles that are read again after something was written where they lie."""
+
+from __future__ import annotations
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import parts, statements
+from pypto_tmpl.ir.verifier.walking import definitions
+from pypto_tmpl.passes.base import PassError
+from pypto_tmpl.passes.memory.fresh import Fresh
+from pypto_tmpl.passes.memory.overwriting import Overwritten, handed_on_by, misplaced, overwritten
+from pypto_tmpl.passes.memory.placed_tiles import place_of
+from pypto_tmpl.rewrite import Rewriter, build, flat
+from pypto_tmpl.rewrite.rewriter import Task
+
+_ROUNDS = 8
+"""How often copies may make further ones necessary."""
+
+
+def kept(function: ir.Function) -> ir.Function:
+    """The function with a copy of each tile that is written over before it is read for the last time.
+
+    Raises PassError where a copy cannot be made, or would have to be made again and again.
+    """
+    for _ in range(_ROUNDS):
+        found = overwritten(function)
+        if not found:
+            break
+        fresh = Fresh(function)
+        function = fresh.allocated(_Keeping(function, found, fresh).rewrite(function))
+    for lost in overwritten(function):
+        what = (
+            f"{lost.written.name_hint!r} is written where {lost.tile.name_hint!r} lies, which is read later"
+        )
+        raise PassError(what, function, lost.stmt)
+    wrong = misplaced(function)
+    if wrong is not None:
+        var, value, stmt = wrong
+        what = f"{var.name_hint!r} does not lie where {getattr(value, 'name_hint', 'its value')!r} does"
+        raise PassError(what, function, stmt)
+    return function
+
+
+class _Keeping(Rewriter):
+    """Puts copies before the statements that write, or before the loop around them, for what reads later.
+
+    What has to lie where the tile did, such as a view of it or a carry that starts with it, gets the tile
+    back at its old place just before.
+    """
+
+    def __init__(self, function: ir.Function, found: list[Overwritten], fresh: Fresh) -> None:
+        super().__init__()
+        self._fresh = fresh
+        self._copies: dict[int, ir.Var] = {}
+        self._starts: dict[int, ir.Expr] = {}
+        self._before: dict[int, dict[int, ir.Var]] = {}
+        scopes = _Scopes(function)
+        for one in found:
+            self._before.setdefault(id(scopes.beside(one)), {})[id(one.tile)] = one.tile
+
+    def use(self, var: ir.Var) -> ir.Expr:
+        return self._copies.get(id(var)) or super().use(var)
+
+    def definition(self, old: ir.Var, typed: ir.Var) -> ir.Var:
+        start = self._starts.get(id(old))
+        return typed if start is None else build(typed, initValue=start)
+
+    def rewriting(self, stmt: ir.Stmt) -> Task | None:
+        shares = any(id(var) in self._copies for var in _sharing(stmt))
+        return self._kept(stmt) if shares or id(stmt) in self._before else None
+
+    def _kept(self, stmt: ir.Stmt) -> Task:
+        made: list[ir.Stmt] = []
+        back: dict[int, ir.Var] = {}
+        for var in _sharing(stmt):
+            copied, place = self._copies.get(id(var)), place_of(var)
+            if copied is not None and place is not None and id(var) not in back:
+                made.append(restored := self._fresh.copy(copied, place, stmt))
+                back[id(var)] = restored.var
+        new = {key: var for key, var in self._before.get(id(stmt), {}).items() if key not in self._copies}
+        kept: dict[int, ir.Var] = {}
+        for key, tile in new.items():
+            place = place_of(tile)
+            assert place is not None
+            made.append(copy := self._fresh.copy(tile, self._fresh.buffer(tile, place.size_), stmt))
+            kept[key] = copy.var
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            for carry in stmt.iter_args:
+                start = carry.initValue
+                if id(start) in back or id(start) in new:
+                    self._starts[id(carry)] = back.get(id(start), start)
+            meanwhile = self._copies | kept
+        else:
+            is_own = isinstance(stmt, ir.AssignStmt) and bool(_sharing(stmt))
+            meanwhile = self._copies | back | ({} if is_own else kept)
+        around, self._copies = self._copies, meanwhile
+        self.forget()
+        result = yield self.usual(stmt)
+        self._copies = around | kept
+        self.forget()
+        return [*made, *result]
+
+
+def _sharing(stmt: ir.Stmt) -> list[ir.Var]:
+    """The tiles that a statement hands on as they lie."""
+    found: list[ir.Expr] = []
+    if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+        found = [carry.initValue for carry in stmt.iter_args]
+    elif isinstance(stmt, ir.YieldStmt):
+        found = list(stmt.value)
+    elif isinstance(stmt, ir.AssignStmt):
+        found = handed_on_by(stmt)
+    return [var for var in found if isinstance(var, ir.Var)]
+
+
+class _Scopes:
+    """In which statement's body each statement stands, and in which each variable is defined."""
+
+    def __init__(self, function: ir.Function) -> None:
+        self._around: dict[int, ir.Stmt] = {}
+        self._defined: dict[int, ir.Stmt | None] = {}
+        for stmt in statements(function.body):
+            if isinstance(stmt, ir.SeqStmts):
+                continue
+            for part in parts(stmt):
+                self._around |= {id(inner): stmt for inner in flat(part)}
+            for var in definitions(stmt):
+                self._defined[id(var)] = self._around.get(id(stmt))
+            if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+                self._defined |= {id(carry): stmt for carry in stmt.iter_args}
+
+    def beside(self, one: Overwritten) -> ir.Stmt:
+        """The statement around the writing one that stands where the tile is defined."""
+        scope, stmt = self._defined.get(id(one.tile)), one.stmt
+        while (around := self._around.get(id(stmt))) is not None and around is not scope:
+            stmt = around
+        return stmt

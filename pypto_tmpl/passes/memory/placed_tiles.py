@@ -1,0 +1,78 @@
+"""Tiles, their allocations, and giving them other ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.verifier.walking import all_definitions
+from pypto_tmpl.rewrite import Rewriter, build
+
+ALLOC = "tile.alloc"
+ALIGNMENT = 32
+"""Where allocations begin, in bytes, in every memory."""
+
+
+def aligned(size: int) -> int:
+    """A number of bytes rounded up to where the next allocation may begin."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def place_of(value: ir.Expr | None) -> ir.MemRef | None:
+    """Where a tile lies on the core; None of what is no tile, or has no allocation there."""
+    type_ = None if value is None else value.type
+    is_tile = isinstance(type_, ir.TileType) and type_.memory_space not in (None, ir.MemorySpace.DDR)
+    return type_.memref if is_tile and isinstance(type_, ir.TileType) else None
+
+
+def space_of(value: ir.Expr) -> ir.MemorySpace:
+    """The memory that a placed tile is in."""
+    assert isinstance(value.type, ir.TileType) and value.type.memory_space is not None
+    return value.type.memory_space
+
+
+def placed(function: ir.Function) -> Iterator[tuple[ir.Var, ir.MemRef, ir.Stmt]]:
+    """The tiles of a function that have an allocation, in the order of the text."""
+    for var, stmt in all_definitions(function):
+        memref = place_of(var)
+        if memref is not None:
+            yield var, memref, stmt
+
+
+def allocations(function: ir.Function) -> dict[int, tuple[ir.Var, ir.Call]]:
+    """The allocation statements by their variables (ids): variable and call."""
+    return {
+        id(stmt.var): (stmt.var, stmt.value)
+        for stmt in statements(function.body)
+        if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Call) and stmt.value.op.name == ALLOC
+    }
+
+
+def is_pinned(call: ir.Call) -> bool:
+    """Whether an allocation is one that the user has declared."""
+    return bool(call.kwargs.get("pinned", False))
+
+
+def size_of(call: ir.Call) -> int:
+    """The bytes of an allocation statement."""
+    size = call.args[1]
+    assert isinstance(size, ir.ConstInt)
+    return size.value
+
+
+class Placing(Rewriter):
+    """Gives variables (ids) the places of a plan; allocations that no tile names afterwards vanish."""
+
+    def __init__(self, plan: Mapping[int, ir.MemRef], unused: frozenset[int] = frozenset()) -> None:
+        super().__init__()
+        self._plan = plan
+        self._unused = unused
+
+    def definition(self, old: ir.Var, typed: ir.Var) -> ir.Var:
+        memref = self._plan.get(id(old))
+        return typed if memref is None else build(typed, type=build(typed.type, memref=memref))
+
+    def before(self, stmt: ir.Stmt) -> ir.Stmt:
+        is_unused = isinstance(stmt, ir.AssignStmt) and id(stmt.var) in self._unused
+        return ir.SeqStmts([], stmt.span) if is_unused else stmt
