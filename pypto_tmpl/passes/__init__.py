@@ -86,17 +86,17 @@ from pypto_tmpl.passes.structure.normalize_stmt_structure import (
     NormalizeStmtStructure as normalize_stmt_structure,
 )
 from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops as unroll_loops
-from pypto_tmpl.passes.tasks.derive_call_directions import DeriveCallDirections as derive_call_directions
 from pypto_tmpl.passes.tasks.auto_derive_task_dependencies import (
     AutoDeriveTaskDependencies as auto_derive_task_dependencies,
 )
+from pypto_tmpl.passes.tasks.classify_iter_arg_carry import ClassifyIterArgCarry as classify_iter_arg_carry
+from pypto_tmpl.passes.tasks.derive_call_directions import DeriveCallDirections as derive_call_directions
 from pypto_tmpl.passes.tasks.expand_manual_phase_fence import (
     ExpandManualPhaseFence as expand_manual_phase_fence,
 )
 from pypto_tmpl.passes.tasks.materialize_runtime_scopes import (
     MaterializeRuntimeScopes as materialize_runtime_scopes,
 )
-from pypto_tmpl.passes.tasks.classify_iter_arg_carry import ClassifyIterArgCarry as classify_iter_arg_carry
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import (
     FuseCreateAssembleToSlice as fuse_create_assemble_to_slice,
 )

@@ -11,11 +11,11 @@ from pypto_tmpl.passes.cores.lower_auto_vector_split import LowerAutoVectorSplit
 from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder
 from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel
 from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit
+from pypto_tmpl.passes.memory.allocate_memory_addr import AllocateMemoryAddr
 from pypto_tmpl.passes.memory.fold_no_op_reshape import FoldNoOpReshape
 from pypto_tmpl.passes.memory.init_mem_ref import InitMemRef
 from pypto_tmpl.passes.memory.materialize_semantic_aliases import MaterializeSemanticAliases
 from pypto_tmpl.passes.memory.materialize_tensor_strides import MaterializeTensorStrides
-from pypto_tmpl.passes.memory.allocate_memory_addr import AllocateMemoryAddr
 from pypto_tmpl.passes.memory.memory_reuse import MemoryReuse
 from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import InferTileMemorySpace
 from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr
@@ -34,11 +34,11 @@ from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr
 from pypto_tmpl.passes.structure.inline_functions import InlineFunctions
 from pypto_tmpl.passes.structure.normalize_stmt_structure import NormalizeStmtStructure
 from pypto_tmpl.passes.structure.unroll_loops import UnrollLoops
-from pypto_tmpl.passes.tasks.derive_call_directions import DeriveCallDirections
 from pypto_tmpl.passes.tasks.auto_derive_task_dependencies import AutoDeriveTaskDependencies
+from pypto_tmpl.passes.tasks.classify_iter_arg_carry import ClassifyIterArgCarry
+from pypto_tmpl.passes.tasks.derive_call_directions import DeriveCallDirections
 from pypto_tmpl.passes.tasks.expand_manual_phase_fence import ExpandManualPhaseFence
 from pypto_tmpl.passes.tasks.materialize_runtime_scopes import MaterializeRuntimeScopes
-from pypto_tmpl.passes.tasks.classify_iter_arg_carry import ClassifyIterArgCarry
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import FuseCreateAssembleToSlice
 from pypto_tmpl.passes.tensor.optimize_orch_tensors import OptimizeOrchTensors
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import ConvertTensorToTileOps
@@ -85,9 +85,9 @@ PASSES: dict[str, type[Pass]] = {
         MaterializeTensorStrides,
         InitMemRef,
         MaterializeSemanticAliases,
-        FoldNoOpReshape,
         MemoryReuse,
         AllocateMemoryAddr,
+        FoldNoOpReshape,
         FuseCreateAssembleToSlice,
         DeriveCallDirections,
         AutoDeriveTaskDependencies,

@@ -11,7 +11,6 @@ from pypto_tmpl.ir.enums import is_incore_type
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.memory.placed_tiles import (
-    Placing,
     aligned,
     allocations,
     is_pinned,
@@ -19,6 +18,7 @@ from pypto_tmpl.passes.memory.placed_tiles import (
     size_of,
     space_of,
 )
+from pypto_tmpl.passes.memory.placing import Placing
 from pypto_tmpl.passes.memory.reserved import Reserved
 from pypto_tmpl.rewrite import build
 

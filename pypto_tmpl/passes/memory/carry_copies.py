@@ -9,8 +9,9 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import parts, trailing_yield
 from pypto_tmpl.ir.verifier.walking import Steps, run
 from pypto_tmpl.passes.memory.fresh import Fresh
-from pypto_tmpl.passes.memory.placed_tiles import Placing, allocations, placed
+from pypto_tmpl.passes.memory.placed_tiles import without_unused
 from pypto_tmpl.passes.memory.places import Places
+from pypto_tmpl.passes.memory.placing import Placing
 from pypto_tmpl.rewrite import build
 
 
@@ -37,10 +38,7 @@ class CarryCopies:
 
     def applied(self) -> ir.Function:
         """The function with its places and its copies, and without allocations that no tile needs."""
-        placed_function = _Copying(self._places, self._before).rewrite(self._function)
-        used = {id(memref.base_) for _, memref, _ in placed(placed_function)}
-        unused = frozenset(allocations(placed_function).keys() - used)
-        result = Placing({}, unused).rewrite(placed_function) if unused else placed_function
+        result = without_unused(_Copying(self._places, self._before).rewrite(self._function))
         return self._fresh.allocated(result)
 
     def _visit(self, stmt: ir.Stmt) -> Steps:

@@ -1,13 +1,13 @@
-"""Tiles, their allocations, and giving them other ones."""
+"""Tiles that lie in a memory of their core, and the allocations there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.verifier.walking import all_definitions
-from pypto_tmpl.rewrite import Rewriter, build
+from pypto_tmpl.rewrite import Rewriter
 
 ALLOC = "tile.alloc"
 ALIGNMENT = 32
@@ -61,18 +61,17 @@ def size_of(call: ir.Call) -> int:
     return size.value
 
 
-class Placing(Rewriter):
-    """Gives variables (ids) the places of a plan; allocations that no tile names afterwards vanish."""
+def without_unused(function: ir.Function) -> ir.Function:
+    """The function without the allocations that no tile lies in."""
+    used = {id(memref.base_) for _, memref, _ in placed(function)}
+    unused = frozenset(allocations(function).keys() - used)
+    return _Dropping(unused).rewrite(function) if unused else function
 
-    def __init__(self, plan: Mapping[int, ir.MemRef], unused: frozenset[int] = frozenset()) -> None:
+
+class _Dropping(Rewriter):
+    def __init__(self, unused: frozenset[int]) -> None:
         super().__init__()
-        self._plan = plan
         self._unused = unused
 
-    def definition(self, old: ir.Var, typed: ir.Var) -> ir.Var:
-        memref = self._plan.get(id(old))
-        return typed if memref is None else build(typed, type=build(typed.type, memref=memref))
-
-    def before(self, stmt: ir.Stmt) -> ir.Stmt:
-        is_unused = isinstance(stmt, ir.AssignStmt) and id(stmt.var) in self._unused
-        return ir.SeqStmts([], stmt.span) if is_unused else stmt
+    def statement(self, stmt: ir.Stmt) -> ir.Stmt | None:
+        return None if isinstance(stmt, ir.AssignStmt) and id(stmt.var) in self._unused else stmt

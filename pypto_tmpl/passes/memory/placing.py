@@ -10,10 +10,12 @@ from pypto_tmpl.rewrite import Rewriter, build
 
 def with_storage(function: ir.Function, storage: Mapping[int, ir.MemRef]) -> ir.Function:
     """A function in which variables, known by ``id``, lie in these ranges; calls keep the types they have."""
-    return _Placing(storage).rewrite(function) if storage else function
+    return Placing(storage).rewrite(function) if storage else function
 
 
-class _Placing(Rewriter):
+class Placing(Rewriter):
+    """Gives variables, known by ``id``, these ranges where they are bound."""
+
     def __init__(self, storage: Mapping[int, ir.MemRef]) -> None:
         super().__init__()
         self._storage = storage

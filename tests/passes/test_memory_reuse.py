@@ -1,0 +1,107 @@
+"""MemoryReuse: which tiles share an allocation, and copies of what would be lost."""
+
+import pytest
+from passes.kernels import HEAD
+from passes.recorded_pairs import recorded_pairs
+from passes.stored import places, stored
+
+from pypto_tmpl import backend, ir, passes
+from pypto_tmpl.passes.memory.overwriting import misplaced, overwritten
+
+LOADED = (
+    "a: T[A] = pl.tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)",
+    "b: T[B] = pl.tile.load(x, [16, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)",
+)
+STORED = "out1: O = pl.tile.store({}, [0, 0], out)"
+
+
+@pytest.fixture(autouse=True)
+def no_backend():
+    backend.reset_for_testing()
+    yield
+    backend.reset_for_testing()
+
+
+def reused(*lines: str, spaces: dict[str, str] | None = None) -> ir.Program:
+    """The program behind the pass; nothing that is still read is written over, and nothing is misplaced."""
+    node = passes.make_pass("MemoryReuse")(stored(*lines, spaces=spaces or {}))
+    for function in node.functions.values():
+        assert not overwritten(function) and misplaced(function) is None
+    return node
+
+
+def test_what_is_last_read_makes_room_for_the_result():
+    lines = (*LOADED, "s: T[C] = pl.tile.add(a, b)", "t: T[D] = pl.tile.exp(s)", STORED.format("t"))
+    assert places(reused(*lines)) == {"a": "A", "b": "B", "s": "A", "t": "A"}
+
+
+def test_what_is_read_later_keeps_its_memory():
+    lines = (*LOADED, "s: T[C] = pl.tile.exp(a)", "t: T[D] = pl.tile.add(a, b)", "u: T[E] = pl.tile.add(s, t)")
+    assert places(reused(*lines, STORED.format("u"))) == {"a": "A", "b": "B", "s": "C", "t": "A", "u": "A"}
+
+
+def test_an_op_that_needs_its_operand_apart_gets_another_buffer():
+    lines = (*LOADED, "s: T[C] = pl.tile.add(a, b)", "t: T[D] = pl.tile.recip(s)", STORED.format("t"))
+    assert places(reused(*lines)) == {"a": "A", "b": "B", "s": "A", "t": "B"}
+
+
+def test_a_loop_that_exchanges_its_carries_copies_both():
+    """The first copy would write over what the second one reads, so that one value waits elsewhere."""
+    loop = "for i, (p, q) in pl.range(4, init_values=(a, b)):"
+    lines = (*LOADED, loop, "    p1, q1 = pl.yield_(q, p)", STORED.format("p1"))
+    found = places(reused(*lines))
+    assert found == {"a": "A", "b": "B", "p_mv": "mem_vec_0", "q_mv": "A", "p_mv_mv": "B"}
+
+
+def test_a_carry_that_becomes_another_one_is_copied_before_that_is_written():
+    loop = "for i, (p, q) in pl.range(4, init_values=(a, b)):"
+    lines = (*LOADED, loop, "    s: T[C] = pl.tile.add(p, q)", "    p1, q1 = pl.yield_(q, s)", STORED.format("q1"))
+    found = places(reused(*lines))
+    assert list(found.items()) == [("a", "A"), ("b", "B"), ("s", "C"), ("q_mv", "A"), ("s_mv", "B")]
+
+
+def test_what_a_while_yields_is_copied_to_its_carry():
+    loop = ("for p, k in pl.while_(init_values=(a, n)):", "    pl.cond(0 < k)")
+    loop = ("for (p, k) in pl.while_(init_values=(a, n)):", *loop[1:])
+    lines = (*LOADED[:1], *loop, "    s: T[C] = pl.tile.exp(p)", "    p1, k1 = pl.yield_(s, k - 1)")
+    assert places(reused(*lines, STORED.format("p1"))) == {"a": "A", "s": "C", "s_mv": "A"}
+
+
+def test_a_tile_that_a_carry_starts_with_is_kept_for_who_reads_it_behind_the_loop():
+    loop = ("for i, (p,) in pl.range(4, init_values=(a,)):", "    s: T[A] = pl.tile.exp(p)", "    p1 = pl.yield_(s)")
+    lines = (*LOADED[:1], *loop, "t: T[C] = pl.tile.sub(p1, a)", STORED.format("t"))
+    node = reused(*lines)
+    assert places(node) == {"a": "A", "a_mv": "mem_vec_0", "s": "A", "t": "A"}
+    assert "pl.tile.sub(p1, a_mv)" in ir.python_print(node)
+
+
+@pytest.mark.parametrize("sides", [("p", "s"), ("s", "p")])
+def test_a_branch_that_hands_on_a_carry_copies_it(sides):
+    made = {"s": ("        s: T[C] = pl.tile.exp(p)", "        r: T[C] = pl.yield_(s)"), "p": ("        r: T[C] = pl.yield_(p)",)}
+    loop = "for i, (p,) in pl.range(4, init_values=(a,)):"
+    branches = ("    if i < n:", *made[sides[0]], "    else:", *made[sides[1]])
+    last = ("    u: T[D] = pl.tile.add(r, p)", "    p1 = pl.yield_(u)")
+    found = places(reused(*LOADED[:1], loop, *branches, *last, STORED.format("p1")))
+    assert found["p_mv"] == found["s"] == "C" and found["u_mv"] == "A"
+
+
+def test_nothing_copies_an_accumulator():
+    lines = (
+        "a: T[A] = pl.tile.create([16, 64], dtype=pl.FP32, target_memory=pl.Mem.Acc)",
+        "b: T[B] = pl.tile.create([16, 64], dtype=pl.FP32, target_memory=pl.Mem.Acc)",
+        "for i, (p, q) in pl.range(4, init_values=(a, b)):",
+        "    p1, q1 = pl.yield_(q, p)",
+        STORED.format("p1"),
+    )
+    with pytest.raises(passes.PassError) as raised:
+        reused(*lines, spaces={"": "Acc"})
+    text = str(raised.value)
+    assert "has to be kept in another place of Acc" in text and "in function 'kernel'" in text
+    assert raised.value.where.endswith(f":{HEAD.count(chr(10)) + 9}:13") or raised.value.where
+
+
+@pytest.mark.parametrize("pair", recorded_pairs("MemoryReuse"), ids=str)
+def test_recorded_programs_get_the_same_memory(pair):
+    """Structural equality leaves memory out, so it is compared by itself."""
+    backend.set_backend_type(backend.BackendType[pair.backend])
+    assert places(passes.make_pass("MemoryReuse")(pair.before())) == places(pair.after())
