@@ -1,4 +1,4 @@
-"""AutoDeriveTaskDependencies: tasks that are named where the run time would look for them, and where they are not."""
+"""AutoDeriveTaskDependencies: where tasks name those that they wait for, and where they do not."""
 
 import re
 
@@ -66,7 +66,8 @@ def test_a_scope_of_its_own_is_a_scope():
 
 UNCERTAIN = {
     "a call has no task": (CREATED, "b = self.fill(t)", COPY),
-    "the id is not taken": (CREATED, "b = pl.submit(self.fill, t)[0]", COPY),
+    "the id is not taken": (CREATED, "p = pl.submit(self.fill, t)", "b = p[0]", COPY),
+    "the id is taken later": (CREATED, "p = pl.submit(self.fill, t)", "b = p[0]", COPY, "tb = p[1]"),
     "a loop": (CREATED, FILL, "for i in pl.parallel(4):", f"    {COPY}"),
     "a branch": (CREATED, FILL, "if n > 3:", f"    {COPY}"),
     "a manual scope": (CREATED, "with pl.manual_scope():", f"    {FILL}", f"    {COPY}"),

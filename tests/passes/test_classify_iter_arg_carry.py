@@ -1,4 +1,4 @@
-"""ClassifyIterArgCarry: carries that are the storage they begin with, values of their own, and ids of tasks."""
+"""ClassifyIterArgCarry: carries that are the storage they begin with, own values, and ids of tasks."""
 
 import re
 

@@ -84,7 +84,10 @@ def test_barriers_are_counted_from_the_outside_in():
 
 
 UNCHANGED = {
-    "two things to wait for": ("for i in pl.range(4):", "    b, t = pl.submit(self.fill, out, deps=[ids, one])"),
+    "two things to wait for": (
+        "for i in pl.range(4):",
+        "    b, t = pl.submit(self.fill, out, deps=[ids, one])",
+    ),
     "one task": ("for i in pl.range(4):", "    b, t = pl.submit(self.fill, out, deps=[one])"),
     "an array of the round": (
         "for i in pl.range(4):",
@@ -103,7 +106,10 @@ UNCHANGED = {
         "    m = pl.array.update_element(k, i, t)",
         "    r = pl.yield_(m)",
     ),
-    "no loop": ("b, t = pl.submit(self.fill, out, deps=[ids])", "c, u = pl.submit(self.fill, out, deps=[ids])"),
+    "no loop": (
+        "b, t = pl.submit(self.fill, out, deps=[ids])",
+        "c, u = pl.submit(self.fill, out, deps=[ids])",
+    ),
     "a while": ("while n > 3:", "    b, t = pl.submit(self.fill, out, deps=[ids])"),
 }
 
@@ -121,6 +127,11 @@ def test_only_manual_scopes_of_orchestration():
 
 
 def test_nothing_changes_twice():
-    node = tasks("with pl.manual_scope():", f"    {IDS.format(4)}", *(f"    {x}" for x in loop("for i in pl.range(4):")), "return out")
+    node = tasks(
+        "with pl.manual_scope():",
+        f"    {IDS.format(4)}",
+        *(f"    {x}" for x in loop("for i in pl.range(4):")),
+        "return out",
+    )
     once = passes.make_pass(PASS)(node)
     assert once is not node and passes.make_pass(PASS)(once) is once

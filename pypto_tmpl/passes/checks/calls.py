@@ -17,8 +17,9 @@ def call_of(stmt: ir.Stmt) -> ir.Call | None:
 def launch_of(stmt: ir.Stmt) -> ir.Call | ir.Submit | None:
     """The call or submit of a function that a statement is, or assigns the value of."""
     value = _evaluated(stmt)
-    is_launch = isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar)
-    return value if is_launch else None
+    if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
+        return value
+    return None
 
 
 def launches(function: ir.Function) -> Iterator[ir.Call | ir.Submit]:

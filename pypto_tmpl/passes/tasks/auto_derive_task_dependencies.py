@@ -23,10 +23,10 @@ _EXPLICIT = {ArgDirection.Input: ArgDirection.NoDep, ArgDirection.InOut: ArgDire
 
 @dataclass(frozen=True, slots=True)
 class AutoDeriveTaskDependencies(ProgramPass):
-    """Name the tasks that a call has to wait for, so that the run time need not search for them by its arguments.
+    """Name the tasks that a call has to wait for; the run time need not search for them by its arguments.
 
-    Only where it is asked for, for storage that nothing but submits of one automatic scope uses, each once and
-    in order, as a whole and with an id that is at hand. Whatever else uses the storage, nothing changes.
+    Only where it is asked for, for storage that nothing but submits of one automatic scope uses, each once
+    and in order, as a whole and with an id that is at hand. Where anything else uses it, nothing changes.
     """
 
     analyze_auto_scopes: bool = False
@@ -65,7 +65,7 @@ class _Plan:
 
 
 def _plan(launches: list[tuple[Launch, int]], plans: dict[int, _Plan]) -> None:
-    """Let the users of one storage wait for each other: for the last that wrote it, writers for readers since, too."""
+    """Let users of one storage wait for the last one that wrote it, writers for readers since then, too."""
     writer: Launch | None = None
     readers: list[Launch] = []
     for launch, place in launches:

@@ -16,10 +16,10 @@ _REBIND, _SIZE = "iter_arg_rebind_", "iter_arg_array_size_"
 
 
 class ClassifyIterArgCarry(ProgramPass):
-    """Say of each carry of a counted loop whether rounds hand on a value, or write the storage that it begins with.
+    """Say of each carry of a counted loop whether it is a value of its own or the storage it begins with.
 
-    In manual scopes, ids of tasks that a loop hands on are as many as it has rounds, or as the loop inside of it
-    has that yields them; a parallel loop needs a count that is known.
+    In manual scopes, the ids of tasks that a loop hands on are as many as it has rounds, or as the loop in it
+    has that yields them. Error: rounds of a parallel loop that cannot be counted.
     """
 
     __slots__ = ()

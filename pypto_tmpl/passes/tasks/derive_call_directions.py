@@ -23,9 +23,9 @@ Directions = Mapping[str, tuple[ParamDirection, ...]]
 
 
 class DeriveCallDirections(ProgramPass):
-    """Write the direction of each argument to the calls and submits of functions; those that have some keep them.
+    """Give calls and submits of functions the directions of their arguments; those that have some keep them.
 
-    What a function only writes is written for the first time, so that nothing has to be waited for, unless the
+    What a function only writes is written for the first time, and nothing has to be waited for, unless the
     storage may have been written before: in another round of a loop, by a call before, by the caller.
     """
 
@@ -62,7 +62,7 @@ class _Directing(Rewriter):
 
 
 def _promoted(functions: Iterable[ir.Function]) -> Directions:
-    """The directions of parameters; a wrapper does to its own what the functions do to which it passes them."""
+    """The directions of parameters; a wrapper does to its own what is done where it passes them."""
     found = {function.name: tuple(function.param_directions) for function in functions}
     wrappers = [function for function in functions if function.func_type in _WRAPPERS]
     has_changed = True
@@ -149,7 +149,7 @@ def _is_parallel(loop: ir.ForStmt | ir.WhileStmt) -> bool:
 
 
 class _Written:
-    """The storage that calls have written so far in the text; a branch does not see what the other one writes."""
+    """The storage that calls have written so far; a branch does not see what the other one writes."""
 
     def __init__(self) -> None:
         self._count: Counter[int] = Counter()

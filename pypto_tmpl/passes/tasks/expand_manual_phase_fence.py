@@ -25,9 +25,9 @@ _PROPERTIES = frozenset(
 class ExpandManualPhaseFence(FunctionPass):
     """Put a barrier before loops in manual scopes whose tasks wait for all tasks of one array.
 
-    N tasks that each of C tasks waits for are N * C edges, with a barrier N + C. Nothing of the array may change
-    in the loop. Rounds of inner loops count where they are known; in a parallel loop these are looked at by
-    themselves.
+    N tasks that each of C tasks waits for are N * C edges, with a barrier N + C. Nothing of the array may
+    change in the loop. Rounds of inner loops count where they are known; those of a parallel loop are looked
+    at by themselves.
     """
 
     __slots__ = ()
@@ -152,8 +152,8 @@ def _loops_in_manual_scopes(function: ir.Function) -> Iterator[ir.ForStmt]:
 
 def _waits_for_array(submit: ir.Submit) -> bool:
     ids = submit.deps[0] if len(submit.deps) == 1 else None
-    is_array = isinstance(ids, ir.Var) and isinstance(ids.type, ir.ArrayType)
-    return is_array and ids.type.dtype == DataType.TASK_ID
+    type_ = ids.type if isinstance(ids, ir.Var) else None
+    return isinstance(type_, ir.ArrayType) and type_.dtype == DataType.TASK_ID
 
 
 def _length(ids: ir.Var) -> int:

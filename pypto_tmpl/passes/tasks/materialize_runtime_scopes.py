@@ -15,8 +15,8 @@ _AUTO = "auto_scope"
 class MaterializeRuntimeScopes(FunctionPass):
     """Put bodies of orchestration functions, of their counted loops and of their branches into scopes.
 
-    Nothing inside of a manual scope, which can hold no others, and no body that is a scope already. A function
-    that says that it has its scopes (``auto_scope=False``) stays as it is; all say so afterwards.
+    Nothing inside of a manual scope, which can hold no others, and no body that is a scope already. A
+    function that says that it has its scopes (``auto_scope=False``) stays as it is; all say so afterwards.
     """
 
     __slots__ = ()

@@ -29,7 +29,7 @@ class Uses:
     """What variables are versions of, and what may share storage."""
 
     versions: Versions
-    families: Families
+    groups: Families
 
 
 Users = list[tuple[Launch, int]]
@@ -37,10 +37,10 @@ Users = list[tuple[Launch, int]]
 
 
 def launches_by_storage(function: ir.Function, uses: Uses) -> Iterator[Users]:
-    """The calls that use each storage, where these are all that read or write it and each can wait for the others.
+    """The calls that use each storage, where nothing else does and each can wait for the others.
 
-    They stand one behind the other in one automatic scope, outside of loops and branches; each passes all of the
-    storage once; all are submits whose ids are bound there, but for the last one.
+    They stand one behind the other in one automatic scope, outside of loops and branches; each passes all of
+    the storage once; all are submits whose ids are bound there, but for the last one.
     """
     users: dict[int, Users] = {}
     origins: dict[int, set[int]] = {}
@@ -50,11 +50,11 @@ def launches_by_storage(function: ir.Function, uses: Uses) -> Iterator[Users]:
         call = launch_of(stmt)
         launch = in_order.get(id(call))
         if call is None:
-            uncertain |= {uses.families.of(var) for var in _accessed(stmt)}
+            uncertain |= {uses.groups.of(var) for var in _accessed(stmt)}
         for place, arg in enumerate(call.args if call is not None else ()):
             if not isinstance(arg.type, ir.TensorType):
                 continue
-            family = uses.families.of(arg)
+            family = uses.groups.of(arg)
             origins.setdefault(family, set()).add(id(uses.versions.origin(arg) or call))
             if launch is None or not _is_tracked(launch.call, place):
                 uncertain.add(family)
@@ -83,10 +83,15 @@ def _in_scopes(body: ir.Stmt) -> dict[int, Launch]:
                 found[id(call)] = latest = Launch(call, id(scope))
                 result = stmt.var if isinstance(stmt, ir.AssignStmt) else None
                 latest.task = result if result is not None and _is_task(result) else None
-            elif latest is not None and isinstance(stmt, ir.AssignStmt) and _is_task(stmt.var):
-                if isinstance(stmt.value, ir.TupleGetItemExpr) and stmt.value.tuple is result:
-                    latest.task = stmt.var
+            elif latest is not None and isinstance(stmt, ir.AssignStmt) and _is_id_of(stmt, result):
+                latest.task = stmt.var
     return found
+
+
+def _is_id_of(stmt: ir.AssignStmt, result: ir.Var | None) -> bool:
+    """Whether a statement takes the id of the task out of what a submit gave."""
+    is_element = isinstance(stmt.value, ir.TupleGetItemExpr) and stmt.value.tuple is result
+    return is_element and _is_task(stmt.var)
 
 
 def _is_task(var: ir.Var) -> bool:
