@@ -74,9 +74,9 @@ class _Plan:
         """The statements that allocate what tiles lie in."""
         found = list[ir.Stmt]()
         for base, space, size in self._bases.values():
-            is_pinned = self._declared.is_base(base)
-            kwargs = {"pinned": True} if is_pinned else {}
-            call = ops.call("tile.alloc", space.value, size, **kwargs)
+            call = ops.call("tile.alloc", space.value, size)
+            if self._declared.is_base(base):
+                call = ops.call("tile.alloc", space.value, size, pinned=True)
             found.append(ir.AssignStmt(base, call, ir.Span.unknown()))
         return found
 

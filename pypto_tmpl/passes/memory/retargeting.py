@@ -163,7 +163,10 @@ class Retargeting:
             return (yield self._move(call.args[source], target, type_))
         if call.op.name == _SAME_CELLS:
             return (yield self._move(call.args[0], target, type_))
-        if known.result_memory == _OF_OPERAND or stmt.var.type.memory_space is not type_.memory_space:
+        made = stmt.var.type
+        if not isinstance(made, ir.TileType) or made.memory_space is not type_.memory_space:
+            return False
+        if known.result_memory == _OF_OPERAND:
             return False
         if any(base_of(arg) is target.base_ for arg in self._apart(call)):
             return False
