@@ -1,7 +1,6 @@
 """MemoryReuse: which tiles share an allocation, and copies of what would be lost."""
 
 import pytest
-from passes.kernels import HEAD
 from passes.recorded_pairs import recorded_pairs
 from passes.stored import places, stored
 
@@ -36,7 +35,12 @@ def test_what_is_last_read_makes_room_for_the_result():
 
 
 def test_what_is_read_later_keeps_its_memory():
-    lines = (*LOADED, "s: T[C] = pl.tile.exp(a)", "t: T[D] = pl.tile.add(a, b)", "u: T[E] = pl.tile.add(s, t)")
+    lines = (
+        *LOADED,
+        "s: T[C] = pl.tile.exp(a)",
+        "t: T[D] = pl.tile.add(a, b)",
+        "u: T[E] = pl.tile.add(s, t)",
+    )
     assert places(reused(*lines, STORED.format("u"))) == {"a": "A", "b": "B", "s": "C", "t": "A", "u": "A"}
 
 
@@ -55,20 +59,29 @@ def test_a_loop_that_exchanges_its_carries_copies_both():
 
 def test_a_carry_that_becomes_another_one_is_copied_before_that_is_written():
     loop = "for i, (p, q) in pl.range(4, init_values=(a, b)):"
-    lines = (*LOADED, loop, "    s: T[C] = pl.tile.add(p, q)", "    p1, q1 = pl.yield_(q, s)", STORED.format("q1"))
+    lines = (
+        *LOADED,
+        loop,
+        "    s: T[C] = pl.tile.add(p, q)",
+        "    p1, q1 = pl.yield_(q, s)",
+        STORED.format("q1"),
+    )
     found = places(reused(*lines))
     assert list(found.items()) == [("a", "A"), ("b", "B"), ("s", "C"), ("q_mv", "A"), ("s_mv", "B")]
 
 
 def test_what_a_while_yields_is_copied_to_its_carry():
-    loop = ("for p, k in pl.while_(init_values=(a, n)):", "    pl.cond(0 < k)")
-    loop = ("for (p, k) in pl.while_(init_values=(a, n)):", *loop[1:])
+    loop = ("for (p, k) in pl.while_(init_values=(a, n)):", "    pl.cond(0 < k)")
     lines = (*LOADED[:1], *loop, "    s: T[C] = pl.tile.exp(p)", "    p1, k1 = pl.yield_(s, k - 1)")
     assert places(reused(*lines, STORED.format("p1"))) == {"a": "A", "s": "C", "s_mv": "A"}
 
 
 def test_a_tile_that_a_carry_starts_with_is_kept_for_who_reads_it_behind_the_loop():
-    loop = ("for i, (p,) in pl.range(4, init_values=(a,)):", "    s: T[A] = pl.tile.exp(p)", "    p1 = pl.yield_(s)")
+    loop = (
+        "for i, (p,) in pl.range(4, init_values=(a,)):",
+        "    s: T[A] = pl.tile.exp(p)",
+        "    p1 = pl.yield_(s)",
+    )
     lines = (*LOADED[:1], *loop, "t: T[C] = pl.tile.sub(p1, a)", STORED.format("t"))
     node = reused(*lines)
     assert places(node) == {"a": "A", "a_mv": "mem_vec_0", "s": "A", "t": "A"}
@@ -77,7 +90,10 @@ def test_a_tile_that_a_carry_starts_with_is_kept_for_who_reads_it_behind_the_loo
 
 @pytest.mark.parametrize("sides", [("p", "s"), ("s", "p")])
 def test_a_branch_that_hands_on_a_carry_copies_it(sides):
-    made = {"s": ("        s: T[C] = pl.tile.exp(p)", "        r: T[C] = pl.yield_(s)"), "p": ("        r: T[C] = pl.yield_(p)",)}
+    made = {
+        "s": ("        s: T[C] = pl.tile.exp(p)", "        r: T[C] = pl.yield_(s)"),
+        "p": ("        r: T[C] = pl.yield_(p)",),
+    }
     loop = "for i, (p,) in pl.range(4, init_values=(a,)):"
     branches = ("    if i < n:", *made[sides[0]], "    else:", *made[sides[1]])
     last = ("    u: T[D] = pl.tile.add(r, p)", "    p1 = pl.yield_(u)")
@@ -97,7 +113,7 @@ def test_nothing_copies_an_accumulator():
         reused(*lines, spaces={"": "Acc"})
     text = str(raised.value)
     assert "has to be kept in another place of Acc" in text and "in function 'kernel'" in text
-    assert raised.value.where.endswith(f":{HEAD.count(chr(10)) + 9}:13") or raised.value.where
+    assert raised.value.where.split(":")[1] == "14"  # that of the yield
 
 
 @pytest.mark.parametrize("pair", recorded_pairs("MemoryReuse"), ids=str)

@@ -1,0 +1,77 @@
+"""AllocateMemoryAddr: addresses of allocations, and what does not fit."""
+
+import pytest
+from passes.recorded_pairs import recorded_pairs
+from passes.stored import addresses, stored
+
+from pypto_tmpl import backend, ir, passes
+
+LOAD = "{0}: T[{1}] = pl.tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)"
+RESERVE = "{0} = pl.system.reserve_buffer(name='{0}', size={1}, base={2})"
+
+
+@pytest.fixture(autouse=True)
+def chosen_backend():
+    backend.reset_for_testing()
+    backend.set_backend_type(backend.BackendType.Ascend910B)
+    yield
+    backend.reset_for_testing()
+
+
+def allocated(*lines: str, kind: str = "AIV", size: int = 4096) -> ir.Program:
+    return passes.make_pass("AllocateMemoryAddr")(stored(*lines, kind=kind, size=size))
+
+
+def test_allocations_follow_each_other_by_name_from_aligned_addresses():
+    """``m_10`` comes before ``m_2``; 4,097 bytes take 4,128."""
+    lines = (LOAD.format("a", "m_2"), LOAD.format("b", "m_10"), LOAD.format("c", "m_2"))
+    assert addresses(allocated(*lines, size=4097)) == {"a": 4128, "b": 0, "c": 4128}
+
+
+def test_tiles_lie_behind_reserved_buffers():
+    """The second buffer begins behind the first one, and the tiles behind the one that ends last."""
+    lines = (RESERVE.format("p", 100, -1), RESERVE.format("q", 64, -1), RESERVE.format("r", 32, 1024))
+    node = allocated(*lines, LOAD.format("a", "A"))
+    text = ir.python_print(node)
+    assert "name='p', size=100, base=0" in text and "name='q', size=64, base=128" in text
+    assert "name='r', size=32, base=1024" in text and addresses(node) == {"a": 1056}
+
+
+def test_orchestration_has_no_addresses():
+    node = stored(LOAD.format("a", "A"), kind="Orchestration")
+    assert passes.make_pass("AllocateMemoryAddr")(node).get_function("kernel") is node.get_function("kernel")
+
+
+REFUSED = {
+    "the buffer 'p' of 64 bytes at 48 in Vec does not begin at a multiple of 32": (
+        RESERVE.format("p", 64, 48),
+    ),
+    "the buffers 'p' and 'q' overlap in Vec: 'q' begins at 32, 'p' ends at 64": (
+        RESERVE.format("p", 64, 0),
+        RESERVE.format("q", 64, 32),
+    ),
+    "the buffer 'p' of 64 bytes at 188416 in Vec exceeds platform limit (188416 bytes)": (
+        RESERVE.format("p", 64, 188416),
+    ),
+    "Vec buffer usage (200000 bytes) exceeds platform limit (188416 bytes): the first that does not fit is "
+    "'B' with 'b', 100000 bytes at 100000": (LOAD.format("a", "A"), LOAD.format("b", "B")),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_does_not_fit_is_refused(what):
+    with pytest.raises(passes.PassError) as raised:
+        allocated(*REFUSED[what], size=100000)
+    text = str(raised.value)
+    assert what in text and "in function 'kernel'" in text
+    names = len({name for name in ("A", "B") if f"T[{name}]" in "".join(REFUSED[what])})
+    assert raised.value.where.split(":")[1] == str(8 + names + len(REFUSED[what]))
+
+
+@pytest.mark.parametrize("pair", recorded_pairs("AllocateMemoryAddr"), ids=str)
+def test_recorded_programs_get_the_same_addresses(pair):
+    """Structural equality leaves memory out, so it is compared by itself."""
+    backend.reset_for_testing()
+    backend.set_backend_type(backend.BackendType[pair.backend])
+    found = passes.make_pass("AllocateMemoryAddr")(pair.before())
+    assert addresses(found) == addresses(pair.after())
