@@ -56,7 +56,7 @@ def _share(function: ir.Function, context: PassContext, places: Places) -> None:
     lifetimes = Lifetimes(function)
     conflicts: dict[int, int] = defaultdict(int)
 
-    def writing(_written: ir.Var, memref: ir.MemRef, live: Live, _stmt: ir.Stmt) -> None:
+    def writing(written: ir.Var, memref: ir.MemRef, live: Live, stmt: ir.Stmt) -> None:
         conflicts[id(memref.base_)] |= live.mask
 
     liveness = Liveness(function, places.where, writing)

@@ -162,7 +162,7 @@ def _outer_reads(
             yield _outer_reads(part, found, read, defined)
         return
     inner_read: dict[int, ir.Var] = {}
-    inner_defined = {id(var): var for var in stmt.iter_args}
+    inner_defined: dict[int, ir.Var] = {id(var): var for var in stmt.iter_args}
     yield _outer_reads(stmt.body, found, inner_read, inner_defined)
     found[id(stmt)] = [var for key, var in inner_read.items() if key not in inner_defined]
     read.update((id(var), var) for var in found[id(stmt)])
