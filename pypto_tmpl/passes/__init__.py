@@ -22,6 +22,19 @@ from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder 
 from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel as split_vector_kernel
 from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit as stamp_tfree_split
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet
+from pypto_tmpl.passes.distribution.insert_comm_fence import InsertCommFence as insert_comm_fence
+from pypto_tmpl.passes.distribution.lower_host_tensor_collectives import (
+    LowerHostTensorCollectives as lower_host_tensor_collectives,
+)
+from pypto_tmpl.passes.distribution.materialize_comm_domain_scopes import (
+    MaterializeCommDomainScopes as materialize_comm_domain_scopes,
+)
+from pypto_tmpl.passes.distribution.materialize_dist_tensor_ctx import (
+    MaterializeDistTensorCtx as materialize_dist_tensor_ctx,
+)
+from pypto_tmpl.passes.distribution.synthesize_all_reduce_signals import (
+    SynthesizeAllReduceSignals as synthesize_allreduce_signals,
+)
 from pypto_tmpl.passes.instruments import (
     CallbackInstrument,
     DiagnosticInstrument,
@@ -100,6 +113,9 @@ from pypto_tmpl.passes.tasks.materialize_runtime_scopes import (
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import (
     FuseCreateAssembleToSlice as fuse_create_assemble_to_slice,
 )
+from pypto_tmpl.passes.tensor.materialize_valid_shape_symbols import (
+    MaterializeValidShapeSymbols as materialize_valid_shape_symbols,
+)
 from pypto_tmpl.passes.tensor.optimize_orch_tensors import (
     OptimizeOrchTensors as optimize_orch_tensors,
 )
@@ -117,6 +133,12 @@ from pypto_tmpl.passes.tiles.resolve_backend_op_layouts import (
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
 __all__ = [
+    "materialize_valid_shape_symbols",
+    "insert_comm_fence",
+    "materialize_dist_tensor_ctx",
+    "lower_host_tensor_collectives",
+    "materialize_comm_domain_scopes",
+    "synthesize_allreduce_signals",
     "CHECKED_PROPERTIES",
     "CallbackInstrument",
     "Diagnostic",

@@ -17,6 +17,11 @@ from pypto_tmpl.passes.memory.init_mem_ref import InitMemRef
 from pypto_tmpl.passes.memory.materialize_semantic_aliases import MaterializeSemanticAliases
 from pypto_tmpl.passes.memory.materialize_tensor_strides import MaterializeTensorStrides
 from pypto_tmpl.passes.memory.memory_reuse import MemoryReuse
+from pypto_tmpl.passes.distribution.insert_comm_fence import InsertCommFence
+from pypto_tmpl.passes.distribution.lower_host_tensor_collectives import LowerHostTensorCollectives
+from pypto_tmpl.passes.distribution.materialize_comm_domain_scopes import MaterializeCommDomainScopes
+from pypto_tmpl.passes.distribution.materialize_dist_tensor_ctx import MaterializeDistTensorCtx
+from pypto_tmpl.passes.distribution.synthesize_all_reduce_signals import SynthesizeAllReduceSignals
 from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import InferTileMemorySpace
 from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
@@ -40,6 +45,7 @@ from pypto_tmpl.passes.tasks.derive_call_directions import DeriveCallDirections
 from pypto_tmpl.passes.tasks.expand_manual_phase_fence import ExpandManualPhaseFence
 from pypto_tmpl.passes.tasks.materialize_runtime_scopes import MaterializeRuntimeScopes
 from pypto_tmpl.passes.tensor.fuse_create_assemble_to_slice import FuseCreateAssembleToSlice
+from pypto_tmpl.passes.tensor.materialize_valid_shape_symbols import MaterializeValidShapeSymbols
 from pypto_tmpl.passes.tensor.optimize_orch_tensors import OptimizeOrchTensors
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import ConvertTensorToTileOps
 from pypto_tmpl.passes.tiles.auto_tile_matmul_l0 import AutoTileMatmulL0
@@ -94,6 +100,12 @@ PASSES: dict[str, type[Pass]] = {
         ExpandManualPhaseFence,
         MaterializeRuntimeScopes,
         ClassifyIterArgCarry,
+        SynthesizeAllReduceSignals,
+        MaterializeCommDomainScopes,
+        LowerHostTensorCollectives,
+        MaterializeDistTensorCtx,
+        InsertCommFence,
+        MaterializeValidShapeSymbols,
     )
 }
 FACTORIES: dict[str, str] = {factory_name(name): name for name in ALL_PASSES}

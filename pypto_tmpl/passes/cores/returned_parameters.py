@@ -51,9 +51,15 @@ def returned_values(stmt: ir.ReturnStmt, versions: Versions) -> tuple[ir.Expr, .
 
 
 class Versions:
-    """Which parameter each tensor of a function is a later version of, and so shares the storage of."""
+    """Which parameter each tensor of a function is a later version of, and so shares the storage of.
 
-    def __init__(self, function: ir.Function, returned: ReturnedParameters) -> None:
+    With ``through_views``, what shows a part of a tensor counts as a version of it.
+    """
+
+    def __init__(
+        self, function: ir.Function, returned: ReturnedParameters, *, through_views: bool = False
+    ) -> None:
+        self._through_views = through_views
         self._params = {id(param) for param in function.params}
         self._returned = returned
         self._calls: dict[int, ir.Expr] = {}
@@ -89,7 +95,8 @@ class Versions:
             return self._result(value.tuple, value.index)
         if isinstance(value, ir.Call) and isinstance(value.op, ir.GlobalVar):
             return self._result(value, 0)
-        place = facts.of_value(value).returned
+        known = facts.of_value(value)
+        place = known.view_of if known.returned is None and self._through_views else known.returned
         return value.args[place] if isinstance(value, ir.Call) and place is not None else None
 
     def _follow(self, body: ir.Stmt, changing: set[int]) -> set[int]:

@@ -1,0 +1,1 @@
+"""Programs over several ranks: signals, communication domains, contexts, collectives of the host."""
