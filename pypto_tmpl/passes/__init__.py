@@ -133,12 +133,6 @@ from pypto_tmpl.passes.tiles.resolve_backend_op_layouts import (
 from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
 
 __all__ = [
-    "materialize_valid_shape_symbols",
-    "insert_comm_fence",
-    "materialize_dist_tensor_ctx",
-    "lower_host_tensor_collectives",
-    "materialize_comm_domain_scopes",
-    "synthesize_allreduce_signals",
     "CHECKED_PROPERTIES",
     "CallbackInstrument",
     "Diagnostic",
@@ -194,10 +188,12 @@ __all__ = [
     "init_mem_ref",
     "inject_gm_pipe_buffer",
     "inline_functions",
+    "insert_comm_fence",
     "insert_mx_scale_addr",
     "legalize_tile_cast",
     "lower_auto_vector_split",
     "lower_composite_ops",
+    "lower_host_tensor_collectives",
     "lower_pipeline_loops",
     "lower_pipeline_to_slots",
     "make_pass",
@@ -205,6 +201,9 @@ __all__ = [
     "materialize_semantic_aliases",
     "materialize_tensor_strides",
     "materialize_runtime_scopes",
+    "materialize_comm_domain_scopes",
+    "materialize_dist_tensor_ctx",
+    "materialize_valid_shape_symbols",
     "normalize_return_order",
     "normalize_stmt_structure",
     "optimize_orch_tensors",
@@ -219,6 +218,7 @@ __all__ = [
     "skew_cross_core_pipeline",
     "split_vector_kernel",
     "stamp_tfree_split",
+    "synthesize_allreduce_signals",
     "unroll_loops",
     "verify_properties",
 ]

@@ -122,6 +122,16 @@ RECORDS = {
         "IterArgCarryClassified RuntimeScopesMaterialized",
         "",
     ),
+    "SynthesizeAllReduceSignals": ("", "", ""),
+    "MaterializeCommDomainScopes": ("", "CommDomainScopesMaterialized", ""),
+    "LowerHostTensorCollectives": ("CommDomainScopesMaterialized", "CommDomainScopesMaterialized", ""),
+    "MaterializeDistTensorCtx": (
+        "CommDomainScopesMaterialized ReturnParamsExplicit",
+        "CommDomainScopesMaterialized DistTensorCtxMaterialized",
+        "",
+    ),
+    "InsertCommFence": ("SplitIncoreOrch", "", ""),
+    "MaterializeValidShapeSymbols": ("", "", ""),
 }
 
 

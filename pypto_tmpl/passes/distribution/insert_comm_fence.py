@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import IRProperty
+from pypto_tmpl.ir.bodies import direct, statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.context import PassContext
@@ -13,6 +14,7 @@ from pypto_tmpl.rewrite import Rewriter
 _REMOTE_WRITES = ("pld.tensor.put", "pld.tile.put", "pld.tensor.remote_store", "pld.tile.remote_store")
 _SIGNALS = ("pld.system.notify",)
 _WAIT = "pld.system.wait"
+_MOST = 4
 _INVALIDATE, _FENCE = "system.cacheinvalid", "system.fence"
 
 
@@ -32,12 +34,35 @@ class InsertCommFence(FunctionPass):
         windows = (param.type for param in function.params)
         if not any(isinstance(type_, ir.DistributedTensorType) for type_ in windows):
             return function
-        return _Fencing().rewrite(function)
+        return _Fencing(function).rewrite(function)
 
 
 class _Fencing(Rewriter):
+    def __init__(self, function: ir.Function) -> None:
+        super().__init__()
+        self._next: dict[int, list[ir.Stmt]] = {}  # the statements behind one, as many as may be inserted
+        for body in statements(function.body):
+            stmts = direct(body) if isinstance(body, ir.SeqStmts) else ()
+            for place, stmt in enumerate(stmts):
+                self._next[id(stmt)] = list(stmts[place + 1 : place + 1 + _MOST])
+        self._behind: list[ir.Stmt] = []
+
+    def before(self, stmt: ir.Stmt) -> ir.Stmt:
+        if isinstance(stmt, ir.AssignStmt | ir.EvalStmt):
+            self._behind = self._next.get(id(stmt), [])
+        return stmt
+
     def statement(self, stmt: ir.Stmt) -> list[ir.Stmt]:
-        return [stmt, *(ir.EvalStmt(call, stmt.span) for call in _behind(evaluated(stmt), stmt.span))]
+        calls = _behind(evaluated(stmt), stmt.span)
+        if len(calls) <= len(self._behind) and all(map(_does, self._behind, calls)):
+            return [stmt]
+        return [stmt, *(ir.EvalStmt(call, stmt.span) for call in calls)]
+
+
+def _does(stmt: ir.Stmt, call: ir.Call) -> bool:
+    """Whether a statement is that call already, of the whole window."""
+    found = evaluated(stmt)
+    return isinstance(stmt, ir.EvalStmt) and ir.structural_equal(found, call)
 
 
 def _behind(value: ir.Expr | None, span: ir.Span) -> list[ir.Call]:

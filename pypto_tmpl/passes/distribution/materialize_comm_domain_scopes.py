@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.distribution.device_sets import PASS, Devices, Windows, devices_of_buffers
@@ -36,7 +37,8 @@ class MaterializeCommDomainScopes(ProgramPass):
 
 def _scoped(function: ir.Function, functions: dict[str, ir.Function]) -> ir.Function:
     windows = Windows(function, functions.values())
-    if not windows.allocations:
+    is_scoped = any(isinstance(stmt, ir.CommDomainScopeStmt) for stmt in statements(function.body))
+    if is_scoped or not windows.allocations:
         return function
     for stmt, looped in in_loops(function.body):
         if looped and is_call_of(value := evaluated(stmt), _ALL_TO_ALL_V):

@@ -38,8 +38,9 @@ class MaterializeDistTensorCtx(ProgramPass):
 
 
 def _windows(function: ir.Function) -> Iterator[int]:
-    """The parameters of a function below the host that are windows."""
-    if function.level is not ir.Level.HOST:
+    """The parameters of a function below the host that are windows, where it has no contexts yet."""
+    has_contexts = any(isinstance(param.type, ir.CommCtxType) for param in function.params)
+    if function.level is not ir.Level.HOST and not has_contexts:
         for place, param in enumerate(function.params):
             if isinstance(param.type, ir.DistributedTensorType):
                 yield place
@@ -122,7 +123,7 @@ class _Below(_Handing):
         context = self._contexts.get(id(param)) if param is not None else None
         if context is None:
             name = repr(window.name_hint) if isinstance(window, ir.Var) else "an argument"
-            what = f"{call.op.name}: {name} is not known to be one of the windows of the function, whose context it needs"
+            what = f"{call.op.name}: {name} is not known to be one of the windows that the function is given"
             raise PassError(what, self._owner, call)
         return context
 

@@ -23,7 +23,7 @@ _PREFIX = "__allreduce"
 
 
 class SynthesizeAllReduceSignals(ProgramPass):
-    """Give each ``allreduce(data)`` of the host a window of signal cells of its own: a cell per rank and core.
+    """Give each ``allreduce(data)`` of the host a window of signal cells of its own, one per rank and core.
 
     Windows are made before the ranks start, once for each call in the text: a call in a loop would
     need a new one in each round.
@@ -69,8 +69,8 @@ class _Synthesizing(Rewriter):
         assert isinstance(value, ir.Call)
         if not isinstance(owner, ir.ReturnStmt):
             what = (
-                f"{ALL_REDUCE} of {_name(value.args[0])} must be a direct assignment, expression statement, or"
-                " return value before allreduce signal synthesis."
+                f"{ALL_REDUCE} of {_name(value.args[0])} must be a direct assignment, expression statement,"
+                " or return value before allreduce signal synthesis."
             )
             raise PassError(what, self._owner, value)
         number = next(self._numbers)
@@ -90,8 +90,8 @@ class _Synthesizing(Rewriter):
 
     def _with_signal(self, call: ir.Call, number: int) -> ir.Call:
         if call.kwargs.get("mode", "mesh") != "mesh":
-            what = f'{ALL_REDUCE} mode="{call.kwargs["mode"]}" of {_name(call.args[0])} requires an explicit signal'
-            raise PassError(what, self._owner, call)
+            what = f'{ALL_REDUCE} mode="{call.kwargs["mode"]}" requires an explicit signal'
+            raise PassError(f"{what}; {_name(call.args[0])} has none", self._owner, call)
         span = call.span
         cores = ir.ConstInt(call.kwargs.get("core_num", 1), DataType.INT64, span)
         cell = ir.ConstInt(DataType.INT32.get_byte(), DataType.INT64, span)

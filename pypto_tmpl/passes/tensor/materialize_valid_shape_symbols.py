@@ -28,8 +28,8 @@ _Symbols = dict[ir.Var, list[_Slot]]
 class MaterializeValidShapeSymbols(ProgramPass):
     """Hand kernels, as leading scalars, the extents that only the valid part of a parameter tells.
 
-    A tensor brings its dimensions along, but not how much of it is valid. The calls pass the extent of what they
-    give.
+    A tensor brings its dimensions along, but not how much of it is valid. The calls pass the extent of
+    what they give.
     """
 
     __slots__ = ()
