@@ -230,7 +230,7 @@ def test_writes_are_fenced_and_waits_forget_the_cache():
     lines = [line.partition("(")[0] for line in body_of(node)]
     assert lines == [
         "t = pl.tile.load",
-        "if pl.const",
+        "if pl.cast",
         "    pld.tile.remote_store",
         "    pl.system.fence",
         "pld.system.notify",

@@ -58,8 +58,8 @@ def check(
     if where is None:
         raise error(f"the window {_name(call.args[form.data])} is in no communication domain")
     for arg, buffer in zip(call.args, buffers, strict=True):
-        other = devices.get(id(buffer))
-        if other != where and not _covers(other, where):
+        held = devices.get(id(buffer))
+        if held != where and not _covers(held, where):
             raise error(f"{_name(arg)} does not count the ranks as {_name(call.args[form.data])} does")
     what = _ring_fault(call, data, signal, where) if is_ring else _fault(call, form, data, signal, where)
     if what is not None:

@@ -93,9 +93,9 @@ def devices_of_buffers(
         data = windows.buffer_of(call.args[known.data]) if known is not None else None
         if known is not None and data is not None and id(data) in found:
             for place in known.followers:
-                buffer = windows.buffer_of(call.args[place]) if place < len(call.args) else None
-                if buffer is not None:
-                    found[id(buffer)] = found.get(id(buffer), Devices()).union(found[id(data)])
+                other = windows.buffer_of(call.args[place]) if place < len(call.args) else None
+                if other is not None:
+                    found[id(other)] = found.get(id(other), Devices()).union(found[id(data)])
     return {key: devices for key, devices in found.items() if devices != Devices()}
 
 
