@@ -10,7 +10,8 @@ T = "pl.Tensor[[16, 64], pl.FP32]"
 
 
 def part(rows: str, columns: str) -> str:
-    return f"pl.Tensor[[16, 64], pl.FP32, pl.TensorView(valid_shape=[{rows}, {columns}], stride=[64, 1], layout=pl.TensorLayout.ND)]"
+    view = f"valid_shape=[{rows}, {columns}], stride=[64, 1], layout=pl.TensorLayout.ND"
+    return f"pl.Tensor[[16, 64], pl.FP32, pl.TensorView({view})]"
 
 
 def program(x: str, y: str, first: str, second: str) -> ir.Program:
