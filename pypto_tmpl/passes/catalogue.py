@@ -11,17 +11,17 @@ from pypto_tmpl.passes.cores.lower_auto_vector_split import LowerAutoVectorSplit
 from pypto_tmpl.passes.cores.normalize_return_order import NormalizeReturnOrder
 from pypto_tmpl.passes.cores.split_vector_kernel import SplitVectorKernel
 from pypto_tmpl.passes.cores.stamp_tfree_split import StampTfreeSplit
+from pypto_tmpl.passes.distribution.insert_comm_fence import InsertCommFence
+from pypto_tmpl.passes.distribution.lower_host_tensor_collectives import LowerHostTensorCollectives
+from pypto_tmpl.passes.distribution.materialize_comm_domain_scopes import MaterializeCommDomainScopes
+from pypto_tmpl.passes.distribution.materialize_dist_tensor_ctx import MaterializeDistTensorCtx
+from pypto_tmpl.passes.distribution.synthesize_all_reduce_signals import SynthesizeAllReduceSignals
 from pypto_tmpl.passes.memory.allocate_memory_addr import AllocateMemoryAddr
 from pypto_tmpl.passes.memory.fold_no_op_reshape import FoldNoOpReshape
 from pypto_tmpl.passes.memory.init_mem_ref import InitMemRef
 from pypto_tmpl.passes.memory.materialize_semantic_aliases import MaterializeSemanticAliases
 from pypto_tmpl.passes.memory.materialize_tensor_strides import MaterializeTensorStrides
 from pypto_tmpl.passes.memory.memory_reuse import MemoryReuse
-from pypto_tmpl.passes.distribution.insert_comm_fence import InsertCommFence
-from pypto_tmpl.passes.distribution.lower_host_tensor_collectives import LowerHostTensorCollectives
-from pypto_tmpl.passes.distribution.materialize_comm_domain_scopes import MaterializeCommDomainScopes
-from pypto_tmpl.passes.distribution.materialize_dist_tensor_ctx import MaterializeDistTensorCtx
-from pypto_tmpl.passes.distribution.synthesize_all_reduce_signals import SynthesizeAllReduceSignals
 from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import InferTileMemorySpace
 from pypto_tmpl.passes.memory_spaces.insert_mx_scale_addr import InsertMxScaleAddr
 from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes
@@ -98,12 +98,12 @@ PASSES: dict[str, type[Pass]] = {
         DeriveCallDirections,
         AutoDeriveTaskDependencies,
         ExpandManualPhaseFence,
-        MaterializeRuntimeScopes,
-        ClassifyIterArgCarry,
         SynthesizeAllReduceSignals,
         MaterializeCommDomainScopes,
         LowerHostTensorCollectives,
         MaterializeDistTensorCtx,
+        MaterializeRuntimeScopes,
+        ClassifyIterArgCarry,
         InsertCommFence,
         MaterializeValidShapeSymbols,
     )
