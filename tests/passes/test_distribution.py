@@ -158,6 +158,20 @@ def test_a_collective_becomes_one_call_on_each_listed_device():
     ]
 
 
+def test_a_sum_of_what_a_broadcast_gave_is_one_of_its_window():
+    signal = (SIGNAL[0], "s = pld.window(s_buf, [4], dtype=pl.INT32)")
+    calls = ("y = pld.tensor.broadcast(w, s, root=0)", "x = pld.tensor.allreduce(y, s)")
+    lines = host(run(program(*WINDOW, *signal, "self.chip(w, device=0)", *calls), *LOWERED))
+    assert lines[0] == "# pld.comm_domain: devices=[0], slots=[w_buf, s_buf]"
+    made = [line.partition(", attrs=")[0] for line in lines[-5:-1]]
+    assert made == [
+        "pl.builtin.tensor.broadcast(w, s, root=0, dtype=pl.FP32",
+        "y = w",
+        "pl.builtin.tensor.allreduce(y, s, op=0, dtype=pl.FP32, core_num=1",
+        "x = y",
+    ]
+
+
 def test_a_collective_over_all_devices_becomes_a_loop():
     node = program(*WINDOW, *SIGNAL, *EACH, "x = pld.tensor.allreduce(w, s)")
     lines = host(run(node, *LOWERED))
