@@ -79,6 +79,21 @@ class Lifetimes:
                 return True
         return bool(later)
 
+    def extent(self, stmt: ir.Stmt) -> tuple[int, int]:
+        """The places of a statement, or of the outermost loop around it."""
+        loops = [outer for outer, _ in self._outwards(stmt) if isinstance(outer, _LOOPS)]
+        outermost = loops[-1] if loops else stmt
+        return self._start[id(outermost)], self._end[id(outermost)]
+
+    def lives_within(self, var: ir.Var, start: int, end: int) -> bool:
+        """Whether a tile is made or read between two places, or lives there."""
+        return self._made.get(id(var), -1) <= end and self.last(var) >= start
+
+    def last(self, var: ir.Var) -> int:
+        """The last place where a tile is read, or where it is made."""
+        reads = self._read.get(id(var), [])
+        return max(self._made.get(id(var), -1), reads[-1] if reads else -1)
+
     def _outwards(self, stmt: ir.Stmt) -> Iterator[tuple[ir.Stmt, ir.Stmt]]:
         """The statements around a statement, the innermost first, each with the part that holds it."""
         inner = stmt

@@ -81,7 +81,12 @@ class Retargeting:
         """
         end = trailing_yield(loop.body)
         assert end is not None
-        there = [var for var in self._on[id(base)].values() if not self._lifetimes.outlives(var, end)]
+        stmts = [self._made[key][0] for key in self._new if key in self._made]
+        extents = [self._lifetimes.extent(stmt) for stmt in (loop, *stmts)]
+        first = min(start for start, _ in extents)
+        last = max([stop for _, stop in extents] + [self._lifetimes.last(var) for var in self._new.values()])
+        around = (v for v in self._on[id(base)].values() if self._lifetimes.lives_within(v, first, last))
+        there = [var for var in around if not self._lifetimes.outlives(var, end)]
         moved = [var for var in there if id(var) in self._new]
         for var in there:
             stmt = self._made.get(id(var), (None, 0))[0]
