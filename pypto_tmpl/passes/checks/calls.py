@@ -10,13 +10,13 @@ from pypto_tmpl.ir.bodies import statements
 
 def call_of(stmt: ir.Stmt) -> ir.Call | None:
     """The call that a statement is, or assigns the value of."""
-    value = _evaluated(stmt)
+    value = evaluated(stmt)
     return value if isinstance(value, ir.Call) else None
 
 
 def launch_of(stmt: ir.Stmt) -> ir.Call | ir.Submit | None:
     """The call or submit of a function that a statement is, or assigns the value of."""
-    value = _evaluated(stmt)
+    value = evaluated(stmt)
     if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
         return value
     return None
@@ -27,7 +27,8 @@ def launches(function: ir.Function) -> Iterator[ir.Call | ir.Submit]:
     return (call for stmt in statements(function.body) if (call := launch_of(stmt)) is not None)
 
 
-def _evaluated(stmt: ir.Stmt) -> ir.Expr | None:
+def evaluated(stmt: ir.Stmt) -> ir.Expr | None:
+    """What an assignment or an expression statement evaluates."""
     if isinstance(stmt, ir.AssignStmt):
         return stmt.value
     return stmt.expr if isinstance(stmt, ir.EvalStmt) else None

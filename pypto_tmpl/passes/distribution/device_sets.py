@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.bodies import parts, statements
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.passes.base import PassError
+from pypto_tmpl.passes.checks.calls import evaluated
 from pypto_tmpl.passes.cores.returned_parameters import ReturnedParameters, Versions
 from pypto_tmpl.passes.distribution.host import (
     ALLOCATION,
     WINDOW,
     WORLD_SIZE,
+    Loops,
     collective_of,
-    evaluated,
+    in_loops,
     is_call_of,
     is_chip_orchestrator,
 )
@@ -74,7 +76,7 @@ def devices_of_buffers(
     found: dict[int, Devices] = {}
     values = {id(s.var): s.value for s in statements(function.body) if isinstance(s, ir.AssignStmt)}
     collectives: list[ir.Call] = []
-    for stmt, loops in _in_loops(function.body):
+    for stmt, loops in in_loops(function.body):
         value = evaluated(stmt)
         known = collective_of(value)
         if known is not None and isinstance(value, ir.Call):
@@ -112,19 +114,10 @@ def _buffer(function: ir.Function, call: ir.Call | ir.Submit, arg: ir.Expr, wind
     return buffer
 
 
-def _in_loops(body: ir.Stmt) -> Iterator[tuple[ir.Stmt, tuple[ir.ForStmt, ...]]]:
-    stack: list[tuple[ir.Stmt, tuple[ir.ForStmt, ...]]] = [(body, ())]
-    while stack:
-        stmt, loops = stack.pop()
-        yield stmt, loops
-        inside = (*loops, stmt) if isinstance(stmt, ir.ForStmt) else loops
-        stack += ((part, inside) for part in reversed(parts(stmt)))
-
-
 def _devices(
     function: ir.Function,
     call: ir.Call | ir.Submit,
-    loops: tuple[ir.ForStmt, ...],
+    loops: Loops,
     values: Mapping[int, ir.Expr],
 ) -> Devices:
     """The devices that a dispatch runs on, one in each round of the loops around it."""
@@ -141,7 +134,7 @@ def _devices(
         raise error("windows are given to a dispatch without device=")
     if not isinstance(device, ir.Var):
         raise error("device= expression must be ConstInt or the induction var of pl.range")
-    loop = next((loop for loop in loops if loop.loop_var is device), None)
+    loop = next((loop for loop in loops if isinstance(loop, ir.ForStmt) and loop.loop_var is device), None)
     if loop is None:
         what = (
             f"device= Var is not the induction variable of any enclosing pl.range loop: {device.name_hint!r}"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeAlias
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import parts
 
+Loops: TypeAlias = tuple[ir.ForStmt | ir.WhileStmt, ...]
 WORLD_SIZE = "pld.system.world_size"
 ALLOCATION = "pld.tensor.alloc_window_buffer"
 WINDOW = "pld.tensor.window"
@@ -87,18 +89,11 @@ def collective_of(value: object) -> Collective | None:
     return COLLECTIVES.get(call.op.name) if call is not None else None
 
 
-def evaluated(stmt: ir.Stmt) -> ir.Expr | None:
-    """What an assignment or an expression statement evaluates."""
-    if isinstance(stmt, ir.AssignStmt):
-        return stmt.value
-    return stmt.expr if isinstance(stmt, ir.EvalStmt) else None
-
-
-def in_loops(body: ir.Stmt) -> Iterator[tuple[ir.Stmt, bool]]:
-    """Every statement of a body in the order of the text, and whether it stands in a loop."""
-    stack = [(body, False)]
+def in_loops(body: ir.Stmt) -> Iterator[tuple[ir.Stmt, Loops]]:
+    """Every statement of a body in the order of the text, and the loops that it stands in."""
+    stack: list[tuple[ir.Stmt, Loops]] = [(body, ())]
     while stack:
-        stmt, looped = stack.pop()
-        yield stmt, looped
-        inside = looped or isinstance(stmt, ir.ForStmt | ir.WhileStmt)
+        stmt, loops = stack.pop()
+        yield stmt, loops
+        inside = (*loops, stmt) if isinstance(stmt, ir.ForStmt | ir.WhileStmt) else loops
         stack += ((part, inside) for part in reversed(parts(stmt)))

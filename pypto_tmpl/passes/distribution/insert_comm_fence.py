@@ -7,8 +7,8 @@ from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import direct, statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import FunctionPass
+from pypto_tmpl.passes.checks.calls import evaluated
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.distribution.host import evaluated
 from pypto_tmpl.rewrite import Rewriter
 
 _REMOTE_WRITES = ("pld.tensor.put", "pld.tile.put", "pld.tensor.remote_store", "pld.tile.remote_store")

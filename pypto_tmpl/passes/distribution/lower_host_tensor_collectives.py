@@ -9,10 +9,11 @@ from pypto_tmpl.ir import DataType, IRProperty
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import ProgramPass
+from pypto_tmpl.passes.checks.calls import evaluated
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.distribution.collective_checks import Checked, check
 from pypto_tmpl.passes.distribution.device_sets import Windows
-from pypto_tmpl.passes.distribution.host import WORLD_SIZE, collective_of, evaluated, is_host
+from pypto_tmpl.passes.distribution.host import WORLD_SIZE, collective_of, is_host
 from pypto_tmpl.rewrite import Rewriter, as_body, build
 
 _DOMAINS = frozenset({IRProperty.CommDomainScopesMaterialized})

@@ -6,9 +6,10 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.passes.base import PassError, ProgramPass
+from pypto_tmpl.passes.checks.calls import evaluated
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.distribution.device_sets import PASS, Devices, Windows, devices_of_buffers
-from pypto_tmpl.passes.distribution.host import evaluated, in_loops, is_call_of, is_host
+from pypto_tmpl.passes.distribution.host import in_loops, is_call_of, is_host
 from pypto_tmpl.rewrite import Rewriter, build
 
 _ALL_TO_ALL_V = "pld.tensor.all_to_all_v"
