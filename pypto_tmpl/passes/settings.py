@@ -6,9 +6,15 @@ import os
 from enum import Enum
 from typing import TypeVar
 
-from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
 E = TypeVar("E", bound=Enum)
+
+
+class SettingError(PyptoTmplError, ValueError):
+    """The environment gives a setting a value that it cannot have."""
+
+    slug = "setting"
 
 
 class VerificationMode(Enum):
@@ -82,5 +88,6 @@ def _of_environment(variable: str, default: E) -> E:
         return default
     names = {member.name.lower(): member for member in type(default)}
     if name.lower() not in names:
-        raise ValueError(f"{variable} is {name!r}; {allowed_note('it may be', list(names), name.lower())}")
+        note = allowed_note("it may be", list(names), name.lower())
+        raise SettingError(f"the environment variable {variable} is {name!r}", notes=[note])
     return names[name.lower()]

@@ -141,7 +141,7 @@ def test_the_environment_gives_defaults(monkeypatch):
     assert context.get_verification_level() is passes.VerificationLevel.NONE
     assert context.get_diagnostic_phase() is passes.DiagnosticPhase.POST_PASS
     monkeypatch.setenv("PYPTO_WARNING_LEVEL", "post_pas")
-    with pytest.raises(ValueError, match="PYPTO_WARNING_LEVEL is 'post_pas'.*did you mean 'post_pass'"):
+    with pytest.raises(ValueError, match=r"(?s)PYPTO_WARNING_LEVEL is 'post_pas'.*did you mean 'post_pass'"):
         get_default_diagnostic_phase()
 
 
