@@ -105,6 +105,37 @@ def test_what_a_pass_refuses_names_function_line_and_pass(tmp_path):
     assert result.stderr.endswith("in the pass UnrollLoops\n")
 
 
+@pytest.mark.parametrize(
+    ("variable", "allowed"),
+    [
+        ("PYPTO_VERIFY_LEVEL", "none, basic, roundtrip"),
+        ("PYPTO_WARNING_LEVEL", "none, pre_pipeline, post_pass, post_pipeline"),
+    ],
+)
+def test_a_setting_of_the_environment_that_there_is_not(kernel, monkeypatch, variable, allowed):
+    monkeypatch.setenv(variable, "foo")
+    result = run("lower", kernel, "--until", "3")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        f"error[setting]: the environment variable {variable} is 'foo'\n   = it may be: {allowed}\n"
+    )
+
+
+def test_no_stage_is_left_of_a_pass_that_refuses(tmp_path):
+    path = tmp_path / "kernel.py"
+    loop = ["for i in pl.range(3):", "    x = pl.neg(x)", "if i == 2:", "    x = pl.neg(x)", "with"]
+    path.write_text(KERNEL.replace("        with", "\n".join(" " * 8 + line for line in loop), 1))
+    result = run("lower", path, "--until", 4, "--dump", tmp_path / "dump")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error[pass]: the loop variable 'i' is read outside of its loop\n"
+        f"  --> {path}:10:9\n"
+        "   = in function 'main'\n"
+        "   = in the pass ConvertToSSA\n"
+    )
+    assert not list((tmp_path / "dump").glob("04*"))
+
+
 def test_a_function_is_no_program(tmp_path):
     node = ir.deserialize_from_file(str(RECORDED / "before.msgpack"))
     path = tmp_path / "function.msgpack"

@@ -71,6 +71,28 @@ def test_what_has_no_value_is_an_error_that_names_it():
     )
 
 
+@pytest.mark.parametrize(
+    ("pass_name", "kind", "lines"),
+    [
+        ("ConvertToSSA", "range", ["    n = n + i"]),
+        ("ConvertToSSA", "parallel", ["    n = n + i"]),
+        ("CtrlFlowTransform", "range", ["    if i > n:", "        break"]),
+        ("UnrollLoops", "unroll", ["    n = n + i"]),
+    ],
+)
+@pytest.mark.parametrize("before", [[], ["i = n + 10"]])
+def test_a_loop_variable_has_no_value_behind_its_loop(pass_name, kind, lines, before):
+    """Also where a variable of that name was there before: in Python it would have another value now."""
+    node = kernel(*before, f"for i in pl.{kind}(3):", *lines, "if i == 2:", "    n = n + 1")
+    with pytest.raises(passes.PassError) as raised:
+        passes.make_pass(pass_name)(node)
+    assert str(raised.value) == (
+        "error[pass]: the loop variable 'i' is read outside of its loop\n"
+        f"  --> <string>:{11 + len(before) + len(lines)}:9\n"
+        "   = in function 'kernel'"
+    )
+
+
 def test_workers_of_the_host_stay_as_they_are():
     node = program(
         "    @pl.function(level=pl.Level.HOST, role=pl.Role.SubWorker)\n"

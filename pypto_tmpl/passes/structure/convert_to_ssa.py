@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
-from pypto_tmpl.ir.bodies import statements
-from pypto_tmpl.ir.verifier.walking import own_expressions, used_variables
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.ops.typing import infer_type
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.structure.jumps import assigned_variables, jumps_after
 from pypto_tmpl.passes.structure.liveness import live_after_loops
+from pypto_tmpl.passes.structure.lost import lost_variables, refuse_lost_variables
 from pypto_tmpl.passes.structure.normalize_stmt_structure import normalized
 from pypto_tmpl.passes.structure.sources import Sources
 from pypto_tmpl.passes.structure.yields import with_yielded, without_empty_yield
@@ -37,24 +35,12 @@ class ConvertToSSA(FunctionPass):
         if function.level is ir.Level.HOST and function.role is ir.Role.SubWorker:
             return function
         converted = _SSA(function).rewrite(function)
-        if not any(_unassigned(function, converted)):
+        if not any(lost_variables(function, converted)):
             return converted
         reached = _Reached().rewrite(function)
         converted = _SSA(reached).rewrite(reached)
-        for var, stmt in _unassigned(function, converted):
-            what = f"{var.name_hint!r} is read where it may not have been assigned"
-            raise PassError(what, function, stmt)
+        refuse_lost_variables(function, converted)
         return converted
-
-
-def _unassigned(before: ir.Function, converted: ir.Function) -> Iterator[tuple[ir.Var, ir.Stmt]]:
-    """What is read where it may not have been assigned: variables of the source that are left."""
-    assigned = {id(var) for var in assigned_variables(before.body)}
-    for stmt in statements(converted.body):
-        conditions = (stmt.condition,) if isinstance(stmt, ir.WhileStmt) else ()
-        for var in used_variables(*own_expressions(stmt), *conditions):
-            if id(var) in assigned:
-                yield var, stmt
 
 
 class _Reached(Rewriter):

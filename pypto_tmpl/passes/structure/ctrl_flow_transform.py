@@ -7,6 +7,7 @@ from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.structure.jumps import Jumps, assigned_variables, jumps_in
+from pypto_tmpl.passes.structure.lost import refuse_lost_variables
 from pypto_tmpl.passes.structure.unroll_loops import constant_integer
 from pypto_tmpl.rewrite import GeneratedName, Rewriter, as_body, base_name, build, substitute
 
@@ -22,7 +23,12 @@ class CtrlFlowTransform(FunctionPass):
     produces = frozenset({IRProperty.StructuredCtrlFlow})
 
     def run(self, function: ir.Function, context: PassContext) -> ir.Function:
-        return _Structured(function).rewrite(function) if ir.is_incore_type(function.func_type) else function
+        if not ir.is_incore_type(function.func_type):
+            return function
+        structured = _Structured(function).rewrite(function)
+        if structured is not function:
+            refuse_lost_variables(function, structured)
+        return structured
 
 
 class _Structured(Rewriter):

@@ -9,6 +9,7 @@ from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.structure.lost import refuse_lost_variables
 from pypto_tmpl.passes.structure.normalize_stmt_structure import map_bodies, normalized
 from pypto_tmpl.rewrite import Rewriter, build, substitute
 
@@ -26,8 +27,11 @@ class UnrollLoops(FunctionPass):
     produces = frozenset({IRProperty.UnrollResolved})
 
     def run(self, function: ir.Function, context: PassContext) -> ir.Function:
-        has_loops = any(_is_unrolled(stmt) for stmt in statements(function.body))
-        return _Unroll(function).rewrite(function) if has_loops else function
+        if not any(_is_unrolled(stmt) for stmt in statements(function.body)):
+            return function
+        unrolled = _Unroll(function).rewrite(function)
+        refuse_lost_variables(function, unrolled)
+        return unrolled
 
 
 class _Unroll(Rewriter):
