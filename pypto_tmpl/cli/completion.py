@@ -23,7 +23,7 @@ def op_names(context: click.Context, parameter: click.Parameter, typed: str) -> 
 
 
 def pass_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    """The passes that exist whose names begin like that."""
+    """The passes whose names begin like that."""
     from pypto_tmpl.passes import PASSES
 
     return [CompletionItem(name) for name in PASSES if name.startswith(typed)]

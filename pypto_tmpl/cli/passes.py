@@ -46,10 +46,9 @@ def passes(strategy: str, planner: str) -> None:
     from pypto_tmpl.passes import PASSES
 
     for position, name in enumerate(_names(strategy, planner), 1):
-        found = PASSES.get(name)
-        click.echo(f"{position:2}  {name}{'' if found else '  (does not exist yet)'}")
-        for what in ("requires", "produces", "invalidates") if found else ():
-            members: frozenset[ir.IRProperty] = getattr(found, what)
+        click.echo(f"{position:2}  {name}")
+        for what in ("requires", "produces", "invalidates"):
+            members: frozenset[ir.IRProperty] = getattr(PASSES[name], what)
             if members:
                 click.echo(f"      {what} {', '.join(p.name for p in ir.IRProperty if p in members)}")
 
@@ -100,12 +99,10 @@ def lower(file: Path, **given: Any) -> None:
     The result goes to standard output as text unless --dump or -o says where it goes.
     """
     from pypto_tmpl.passes import PassPipeline, make_pass
-    from pypto_tmpl.passes.catalogue import refuse_missing
     from pypto_tmpl.passes.dumping import PassDumpLevel
     from pypto_tmpl.passes.manager import run_pipeline
 
     names = _chosen(_names(given["strategy"], given["planner"]), given["until"])
-    refuse_missing(names)
     level, folder = PassDumpLevel[given["level"].upper()], given["dump"]
     node = read_dump(file, given["program"])
     if not isinstance(node, ir.Program):

@@ -60,7 +60,7 @@ def lower(
 def pipeline_for(knobs: Mapping[str, Any]) -> Pipeline | None:
     """The passes for a compilation: none, whatever the knobs ask.
 
-    Every strategy has passes that do not exist yet, so that ``PassManager`` would refuse each compilation; a
-    program is executed as it is until they do.
+    A program is executed as it is written. Passes refuse, with an error, programs of which that can be done
+    (``docs/passes.md``), so that a compilation through ``PassManager`` would take fewer programs than today.
     """
     return None

@@ -1,7 +1,5 @@
 """Passes over programs, pipelines of them, and what watches and checks them."""
 
-from typing import Any
-
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.verifier import Diagnostic, VerificationError
 from pypto_tmpl.passes.base import (
@@ -12,7 +10,7 @@ from pypto_tmpl.passes.base import (
     create_function_pass,
     create_program_pass,
 )
-from pypto_tmpl.passes.catalogue import FACTORIES, PASSES, make_pass
+from pypto_tmpl.passes.catalogue import PASSES, make_pass
 from pypto_tmpl.passes.checks import CHECKED_PROPERTIES
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel as expand_mixed_kernel
@@ -43,6 +41,7 @@ from pypto_tmpl.passes.instruments import (
     TimingInstrument,
     VerificationInstrument,
 )
+from pypto_tmpl.passes.memory.allocate_memory_addr import AllocateMemoryAddr as allocate_memory_addr
 from pypto_tmpl.passes.memory.fold_no_op_reshape import FoldNoOpReshape as fold_no_op_reshape
 from pypto_tmpl.passes.memory.init_mem_ref import InitMemRef as init_mem_ref
 from pypto_tmpl.passes.memory.materialize_semantic_aliases import (
@@ -51,6 +50,7 @@ from pypto_tmpl.passes.memory.materialize_semantic_aliases import (
 from pypto_tmpl.passes.memory.materialize_tensor_strides import (
     MaterializeTensorStrides as materialize_tensor_strides,
 )
+from pypto_tmpl.passes.memory.memory_reuse import MemoryReuse as memory_reuse
 from pypto_tmpl.passes.memory_spaces.infer_tile_memory_space import (
     InferTileMemorySpace as infer_tile_memory_space,
 )
@@ -90,7 +90,6 @@ from pypto_tmpl.passes.settings import (
     runtime_kind_from_name,
     runtime_kind_to_name,
 )
-from pypto_tmpl.passes.strategies import MissingPassError
 from pypto_tmpl.passes.structure.convert_to_ssa import ConvertToSSA as convert_to_ssa
 from pypto_tmpl.passes.structure.ctrl_flow_transform import CtrlFlowTransform as ctrl_flow_transform
 from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr as flatten_call_expr
@@ -140,12 +139,10 @@ __all__ = [
     "DiagnosticCheckSet",
     "DiagnosticInstrument",
     "DiagnosticPhase",
-    "FACTORIES",
     "FunctionPass",
     "IRProperty",
     "IRPropertySet",
     "MemoryPlanner",
-    "MissingPassError",
     "PASSES",
     "Pass",
     "PassContext",
@@ -162,6 +159,7 @@ __all__ = [
     "VerificationInstrument",
     "VerificationLevel",
     "VerificationMode",
+    "allocate_memory_addr",
     "auto_derive_task_dependencies",
     "auto_tile_matmul_l0",
     "canonicalize_io_order",
@@ -176,8 +174,8 @@ __all__ = [
     "expand_manual_phase_fence",
     "expand_mixed_kernel",
     "flatten_call_expr",
-    "fold_no_op_reshape",
     "flatten_tile_nd_to_2d",
+    "fold_no_op_reshape",
     "fuse_create_assemble_to_slice",
     "get_default_diagnostic_phase",
     "get_default_verification_level",
@@ -198,12 +196,13 @@ __all__ = [
     "lower_pipeline_to_slots",
     "make_pass",
     "make_roundtrip_instrument",
-    "materialize_semantic_aliases",
-    "materialize_tensor_strides",
-    "materialize_runtime_scopes",
     "materialize_comm_domain_scopes",
     "materialize_dist_tensor_ctx",
+    "materialize_runtime_scopes",
+    "materialize_semantic_aliases",
+    "materialize_tensor_strides",
     "materialize_valid_shape_symbols",
+    "memory_reuse",
     "normalize_return_order",
     "normalize_stmt_structure",
     "optimize_orch_tensors",
@@ -222,10 +221,3 @@ __all__ = [
     "unroll_loops",
     "verify_properties",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """The function that makes a pass which does not exist yet: calling it says so."""
-    if name in FACTORIES:
-        return lambda **options: make_pass(FACTORIES[name], **options)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,9 +1,10 @@
-"""The passes that exist, and making one by its name."""
+"""The passes by their names as in dump files."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel
 from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer
@@ -32,7 +33,6 @@ from pypto_tmpl.passes.pipelining.lower_pipeline_loops import LowerPipelineLoops
 from pypto_tmpl.passes.pipelining.lower_pipeline_to_slots import LowerPipelineToSlots
 from pypto_tmpl.passes.pipelining.skew_cross_core_pipeline import SkewCrossCorePipeline
 from pypto_tmpl.passes.scalars.simplify import Simplify
-from pypto_tmpl.passes.strategies import ALL_PASSES, MissingPassError, factory_name
 from pypto_tmpl.passes.structure.convert_to_ssa import ConvertToSSA
 from pypto_tmpl.passes.structure.ctrl_flow_transform import CtrlFlowTransform
 from pypto_tmpl.passes.structure.flatten_call_expr import FlattenCallExpr
@@ -108,25 +108,10 @@ PASSES: dict[str, type[Pass]] = {
         MaterializeValidShapeSymbols,
     )
 }
-FACTORIES: dict[str, str] = {factory_name(name): name for name in ALL_PASSES}
-"""What the functions that make passes are called, and the passes they make."""
 
 
 def make_pass(name: str, **options: Any) -> Pass:
-    """A pass by its name as in dump files. Raises MissingPassError for one that does not exist yet."""
-    refuse_missing([name])
+    """A pass by its name as in dump files. Raises ValueError for what is no pass."""
+    if name not in PASSES:
+        raise ValueError(f"{name!r} is no pass; {allowed_note('passes', list(PASSES), name)}")
     return PASSES[name](**options)
-
-
-def refuse_missing(names: list[str]) -> None:
-    """Raise MissingPassError, which names them, if some of these passes do not exist yet."""
-    missing = [name for name in dict.fromkeys(names) if name not in PASSES]
-    if missing:
-        which = "this pass does" if len(missing) == 1 else "these passes do"
-        raise MissingPassError(
-            f"{which} not exist yet: {', '.join(missing)}",
-            notes=[
-                f"passes that exist: {', '.join(name for name in ALL_PASSES if name in PASSES)}",
-                "PassPipeline runs any list of them: PassPipeline([passes.flatten_call_expr()]).run(program)",
-            ],
-        )

@@ -8,7 +8,7 @@ from pathlib import Path
 from pypto_tmpl import ir
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.passes.base import Pass
-from pypto_tmpl.passes.catalogue import make_pass, refuse_missing
+from pypto_tmpl.passes.catalogue import make_pass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, warnings_of
 from pypto_tmpl.passes.dumping import FRONTEND, PassDumpLevel, coerce_dump_level, stage_stem, write_stage
@@ -23,8 +23,7 @@ _WITH_SCOPES = "AutoDeriveTaskDependencies"
 class PassManager:
     """The passes of a strategy under the planner of the context in which the manager is made.
 
-    Raises ValueError for what is no strategy, MissingPassError (a NotImplementedError) that names the passes
-    of the strategy that do not exist yet.
+    Raises ValueError for what is no strategy.
     """
 
     def __init__(self, strategy: OptimizationStrategy, *, analyze_auto_scopes_for_deps: bool = False) -> None:
@@ -34,7 +33,6 @@ class PassManager:
         self.analyze_auto_scopes_for_deps = analyze_auto_scopes_for_deps
         self._planner = _planner()
         names = pass_names(strategy, self._planner)
-        refuse_missing(names)
         options = {_WITH_SCOPES: {"analyze_auto_scopes": analyze_auto_scopes_for_deps}}
         self.passes: tuple[Pass, ...] = tuple(make_pass(name, **options.get(name, {})) for name in names)
 

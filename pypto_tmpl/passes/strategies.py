@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum, unique
 
-from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.passes.settings import MemoryPlanner
 
 PREFIX = (
@@ -63,15 +61,12 @@ TILE = (
     "InsertCommFence",
     "MaterializeValidShapeSymbols",
 )
-ALL_PASSES = tuple(dict.fromkeys((*PREFIX, *TENSOR_ONLY, *TILE)))
 
 _LEFT_OUT = {
     MemoryPlanner.PYPTO: frozenset[str](),
     MemoryPlanner.PTOAS: frozenset({"MemoryReuse", "AllocateMemoryAddr"}),
     MemoryPlanner.DSA_RP: frozenset({"MemoryReuse"}),
 }
-# Words that the general rule would take apart in another way than upstream.
-_WORDS = {"AllReduce": "Allreduce", "To2D": "To_2d"}
 
 
 @unique
@@ -82,20 +77,7 @@ class OptimizationStrategy(Enum):
     DebugTileOptimization = "DebugTileOptimization"
 
 
-class MissingPassError(PyptoTmplError, NotImplementedError):
-    """A pass of upstream that does not exist here yet."""
-
-    slug = "missing-pass"
-
-
 def pass_names(strategy: OptimizationStrategy, planner: MemoryPlanner) -> list[str]:
     """The passes of a strategy, in order, with which a planner of memory goes."""
     tensor_only = () if strategy is OptimizationStrategy.DebugTileOptimization else TENSOR_ONLY
     return [name for name in (*PREFIX, *tensor_only, *TILE) if name not in _LEFT_OUT[planner]]
-
-
-def factory_name(pass_name: str) -> str:
-    """How the function that makes a pass is called: ``FlattenCallExpr`` by ``flatten_call_expr()``."""
-    for word, other in _WORDS.items():
-        pass_name = pass_name.replace(word, other)
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", pass_name).lower()

@@ -40,15 +40,16 @@ def run(*args):
     return CliRunner().invoke(main, [str(arg) for arg in args])
 
 
-def test_passes_lists_properties_and_what_is_missing():
+def test_passes_lists_properties():
     lines = run("passes").stdout.splitlines()
     at = lines.index(" 7  FlattenCallExpr")
     assert lines[at + 1 : at + 3] == [
         "      requires SSAForm, NormalizedStmtStructure",
         "      produces SSAForm, NoNestedCalls, NormalizedStmtStructure",
     ]
-    assert "34  MemoryReuse  (does not exist yet)" in lines
-    assert lines[-1].startswith("49  MaterializeValidShapeSymbols")
+    numbered = [line for line in lines if not line.startswith("     ")]
+    assert len(numbered) == 49 and numbered[33] == "34  MemoryReuse"
+    assert numbered[-1] == "49  MaterializeValidShapeSymbols"
 
 
 def test_a_planner_and_a_strategy_leave_passes_out():
@@ -78,12 +79,6 @@ def test_lower_dumps_every_stage_of_a_source_text(kernel, tmp_path):
 def test_lower_writes_the_last_stage(name, kernel, tmp_path):
     assert run("lower", kernel, "--until", "OutlineIncoreScopes", "-o", tmp_path / name).exit_code == 0
     assert run("print", tmp_path / name).stdout.count("pl.FunctionType.InCore") == 1
-
-
-def test_a_pass_that_does_not_exist_yet_is_named(kernel):
-    result = run("lower", kernel, "--until", "MemoryReuse")
-    assert result.exit_code == 2
-    assert result.stderr.startswith("error[missing-pass]: these passes do not exist yet: ")
 
 
 def test_a_name_that_is_no_pass(kernel):
@@ -148,4 +143,4 @@ def test_a_function_is_no_program(tmp_path):
 def test_passes_are_completed():
     from cli.test_group import completed
 
-    assert completed("lower", "kernel.py", "--until", typed="Flatten") == ["FlattenCallExpr"]
+    assert completed("lower", "kernel.py", "--until", typed="FlattenC") == ["FlattenCallExpr"]

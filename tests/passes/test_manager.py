@@ -1,6 +1,4 @@
-"""Strategies, planners, passes that are missing, and dumps."""
-
-import dataclasses
+"""Strategies, planners, and dumps."""
 
 import pytest
 from passes.recorded_pairs import recorded_pairs
@@ -9,9 +7,8 @@ from passes.test_pipeline import NESTED
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir, passes
 from pypto_tmpl.ir.pass_manager import OptimizationStrategy, PassDumpLevel, PassManager, coerce_dump_level
-from pypto_tmpl.passes import catalogue, manager
+from pypto_tmpl.passes import manager
 from pypto_tmpl.passes.manager import run_pipeline
-from pypto_tmpl.passes.strategies import ALL_PASSES, factory_name
 
 # The list of the specification, with the number of each pass.
 DEFAULT = [
@@ -118,32 +115,7 @@ FACTORIES = [
 ]
 
 
-@dataclasses.dataclass(frozen=True)
-class Same(passes.ProgramPass):
-    """Stands for a pass that does not exist."""
-
-    name: str = ""
-    analyze_auto_scopes: bool = False
-
-    def get_name(self) -> str:
-        return self.name
-
-    def run(self, program: ir.Program, context: passes.PassContext) -> ir.Program:
-        return program
-
-
-@pytest.fixture
-def every_pass(monkeypatch):
-    """All passes of the strategies, none of which does anything."""
-
-    def make(name: str):
-        return lambda **options: Same(name, **options)
-
-    for name in ALL_PASSES:
-        monkeypatch.setitem(catalogue.PASSES, name, make(name))
-
-
-def test_the_strategies(every_pass):
+def test_the_strategies():
     assert PassManager.get_strategy().get_pass_names() == DEFAULT
     debug = PassManager(OptimizationStrategy.DebugTileOptimization)
     assert debug.pass_names == DEFAULT[:7] + DEFAULT[12:]
@@ -157,13 +129,13 @@ def test_the_strategies(every_pass):
     ("planner", "left_out"),
     [("PYPTO", set()), ("PTOAS", {"MemoryReuse", "AllocateMemoryAddr"}), ("DSA_RP", {"MemoryReuse"})],
 )
-def test_planners_leave_passes_out(every_pass, planner, left_out):
+def test_planners_leave_passes_out(planner, left_out):
     with passes.PassContext([], memory_planner=passes.MemoryPlanner[planner]):
         names = PassManager.get_strategy().pass_names
     assert names == [name for name in DEFAULT if name not in left_out]
 
 
-def test_a_manager_goes_with_its_planner(every_pass):
+def test_a_manager_goes_with_its_planner():
     made = PassManager.get_strategy()
     program = pl.parse(NESTED)
     with (
@@ -171,36 +143,25 @@ def test_a_manager_goes_with_its_planner(every_pass):
         pytest.raises(RuntimeError, match="made for the memory planner PYPTO, and the context has PTOAS"),
     ):
         made.run_passes(program)
-    assert made.run_passes(program) is program
+    assert ir.verify(made.run_passes(program), [ir.IRProperty.SSAForm]) == []
 
 
-def test_the_option_of_task_dependencies(every_pass):
+def test_the_option_of_task_dependencies():
     made = PassManager.get_strategy(analyze_auto_scopes_for_deps=True)
-    with_option = [pass_.get_name() for pass_ in made.passes if pass_.analyze_auto_scopes]
+    with_option = [pass_.get_name() for pass_ in made.passes if getattr(pass_, "analyze_auto_scopes", False)]
     assert with_option == ["AutoDeriveTaskDependencies"]
 
 
-def test_missing_passes_are_named(monkeypatch):
-    monkeypatch.setattr(catalogue, "PASSES", {name: Same for name in DEFAULT if "Slice" not in name})
-    with pytest.raises(NotImplementedError) as raised:
-        PassManager.get_strategy()
-    assert str(raised.value).splitlines()[0] == (
-        "error[missing-pass]: these passes do not exist yet: CanonicalizeTileSlice, FuseCreateAssembleToSlice"
-    )
-    assert "PassPipeline([passes.flatten_call_expr()]).run(program)" in str(raised.value)
-    with pytest.raises(NotImplementedError, match="this pass does not exist yet: CanonicalizeTileSlice"):
-        passes.make_pass("CanonicalizeTileSlice")
+def test_a_pass_by_its_name():
+    assert set(passes.PASSES) == set(DEFAULT)
+    assert [passes.make_pass(name).get_name() for name in DEFAULT] == DEFAULT
+    with pytest.raises(ValueError, match="'ConvertToSSa' is no pass; .*did you mean 'ConvertToSSA'"):
+        passes.make_pass("ConvertToSSa")
 
 
 def test_factories():
-    assert sorted(map(factory_name, ALL_PASSES)) == sorted(FACTORIES)
-    for name in ALL_PASSES:
-        factory = getattr(passes, factory_name(name))
-        if name in passes.PASSES:
-            assert factory().get_name() == name
-        else:
-            with pytest.raises(NotImplementedError, match=name):
-                factory()
+    made = [getattr(passes, name)().get_name() for name in FACTORIES]
+    assert sorted(made) == sorted(set(DEFAULT))
     with pytest.raises(AttributeError, match=r"'pypto_tmpl\.passes' has no attribute 'nothing'"):
         passes.nothing  # noqa: B018
 
