@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from passes.kernels import after, program
+from passes.kernels import HEAD, after, program
 
 from pypto_tmpl import passes
 
@@ -88,8 +88,11 @@ def test_functions_that_nothing_calls_go_too():
 def test_a_circle_is_shown():
     a = helper("a", "v", "return self.b(v)", result=f" -> {TENSOR}")
     b = helper("b", "v", "return self.a(v)", result=f" -> {TENSOR}")
-    with pytest.raises(ValueError, match="call each other in a circle: a -> b -> a"):
+    with pytest.raises(ValueError, match="call each other in a circle: a -> b -> a") as raised:
         passes.inline_functions()(program(a + b + main("out = self.a(x)")))
+    text = HEAD + a + b
+    line = text[: text.index("self.a(v)")].count("\n") + 1
+    assert f"<string>:{line}:" in str(raised.value) and "in function 'b'" in str(raised.value)
 
 
 SCALED = f"""
@@ -171,7 +174,7 @@ def test_a_call_in_the_condition_of_a_while_is_an_error():
 
 def test_a_return_that_is_not_the_last_statement():
     early = helper("early", "v", "if 1 > 0:", "    return v", "return pl.neg(v)")
-    with pytest.raises(passes.PassError, match="the return is not the last statement"):
+    with pytest.raises(passes.PassError, match="the return of the Inline function 'early' is not its last"):
         passes.inline_functions()(program(early + main("out = self.early(x)")))
 
 

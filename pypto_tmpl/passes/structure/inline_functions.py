@@ -184,7 +184,9 @@ class _Copy(Rewriter):
         for stmt in statements:
             for node in ir.walk(stmt):
                 if isinstance(node, ir.ReturnStmt):
-                    raise PassError("the return is not the last statement", self._helper, node)
+                    name = self._helper.name
+                    what = f"the return of the Inline function {name!r} is not its last statement"
+                    raise PassError(what, self._helper, node)
         return _unpacked(statements, values)
 
 
@@ -218,14 +220,15 @@ def _callees_first(helpers: Mapping[str, ir.Function]) -> list[str]:
     path: list[str] = []
 
     def visit(name: str) -> None:
-        if name in path:
-            circle = " -> ".join([*path[path.index(name) :], name])
-            raise PassError(f"Inline functions call each other in a circle: {circle}", helpers[name])
         if name in done:
             return
         path.append(name)
         for node in ir.walk(helpers[name].body):
             if isinstance(node, ir.Call) and isinstance(node.op, ir.GlobalVar) and node.op.name in helpers:
+                if node.op.name in path:
+                    circle = " -> ".join([*path[path.index(node.op.name) :], node.op.name])
+                    what = f"Inline functions call each other in a circle: {circle}"
+                    raise PassError(what, helpers[name], node)
                 visit(node.op.name)
         done.append(path.pop())
 
