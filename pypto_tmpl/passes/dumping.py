@@ -17,15 +17,12 @@ FRONTEND = "00_frontend"
 class PassDumpLevel(Enum):
     """What pass dumps hold: nothing, the usual text, or text with every layout field written out.
 
-    A level is true unless it is NONE, so that ``if level:`` means what it says.
+    As with members of any enum, all are true, NONE too: compare instead.
     """
 
     NONE = 0
     CONCISE = 1
     EXPLICIT = 2
-
-    def __bool__(self) -> bool:
-        return self is not PassDumpLevel.NONE
 
 
 def coerce_dump_level(dump_passes: object) -> PassDumpLevel:

@@ -48,8 +48,10 @@ class PassPipeline:
         """The program after the last pass, in the current context.
 
         What a pass raises gets a note that names the pass. Raises VerificationError where a pass breaks what
-        it promises, or the input what holds at every stage.
+        it promises, or the input what holds at every stage, and TypeError for what is no program.
         """
+        if not isinstance(program, ir.Program):
+            raise TypeError(f"a PassPipeline runs on an ir.Program, got {type(program).__name__}")
         context = PassContext.current() or PassContext()
         if context.get_verification_level() is not VerificationLevel.NONE:
             known = get_structural_properties().intersection(get_verified_properties())

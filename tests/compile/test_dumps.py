@@ -40,8 +40,8 @@ def test_files_by_level(given, count, tmp_path):
     assert built.manifest.source == ("passes_dump/00_frontend.msgpack" if count else None)
 
 
-def test_a_level_is_false_only_when_nothing_is_dumped():
-    assert [bool(level) for level in PassDumpLevel] == [False, True, True]
+def test_a_level_is_a_member_like_any_other():
+    assert [bool(level) for level in PassDumpLevel] == [True, True, True]
     assert [level.value for level in PassDumpLevel] == [0, 1, 2]
 
 
