@@ -1,7 +1,13 @@
 """Passes over programs, pipelines of them, and what watches and checks them."""
 
 from pypto_tmpl.ir import IRProperty
-from pypto_tmpl.ir.verifier import Diagnostic, VerificationError
+from pypto_tmpl.ir.verifier import Diagnostic, DiagnosticSeverity, VerificationError
+from pypto_tmpl.ir.verifier.codes import (
+    NestedCallErrorType,
+    SSAErrorType,
+    TypeCheckErrorType,
+    UseAfterDefErrorType,
+)
 from pypto_tmpl.passes.base import (
     FunctionPass,
     Pass,
@@ -12,6 +18,7 @@ from pypto_tmpl.passes.base import (
 )
 from pypto_tmpl.passes.catalogue import PASSES, make_pass
 from pypto_tmpl.passes.checks import CHECKED_PROPERTIES
+from pypto_tmpl.passes.checks.tensor_views import verify_tensor_view_canonical
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.expand_mixed_kernel import ExpandMixedKernel as expand_mixed_kernel
 from pypto_tmpl.passes.cores.inject_gm_pipe_buffer import InjectGMPipeBuffer as inject_gm_pipe_buffer
@@ -129,20 +136,23 @@ from pypto_tmpl.passes.tiles.lower_composite_ops import LowerCompositeOps as low
 from pypto_tmpl.passes.tiles.resolve_backend_op_layouts import (
     ResolveBackendOpLayouts as resolve_backend_op_layouts,
 )
-from pypto_tmpl.passes.verification import PropertyVerifierRegistry, run_verifier
+from pypto_tmpl.passes.verification import DiagnosticCheckRegistry, PropertyVerifierRegistry, run_verifier
 
 __all__ = [
     "CHECKED_PROPERTIES",
     "CallbackInstrument",
     "Diagnostic",
     "DiagnosticCheck",
+    "DiagnosticCheckRegistry",
     "DiagnosticCheckSet",
     "DiagnosticInstrument",
     "DiagnosticPhase",
+    "DiagnosticSeverity",
     "FunctionPass",
     "IRProperty",
     "IRPropertySet",
     "MemoryPlanner",
+    "NestedCallErrorType",
     "PASSES",
     "Pass",
     "PassContext",
@@ -154,7 +164,10 @@ __all__ = [
     "PropertyVerifierRegistry",
     "ReportInstrument",
     "RuntimeKind",
+    "SSAErrorType",
     "TimingInstrument",
+    "TypeCheckErrorType",
+    "UseAfterDefErrorType",
     "VerificationError",
     "VerificationInstrument",
     "VerificationLevel",
@@ -220,4 +233,5 @@ __all__ = [
     "synthesize_allreduce_signals",
     "unroll_loops",
     "verify_properties",
+    "verify_tensor_view_canonical",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.verifier import Diagnostic, Severity
+from pypto_tmpl.ir.verifier import Diagnostic, DiagnosticSeverity
 from pypto_tmpl.ops import OpTable, load_table
 from pypto_tmpl.passes.member_sets import MemberSet
 
@@ -61,7 +61,7 @@ def _unused_control_flow_results(function: ir.Function) -> Iterator[Diagnostic]:
 
 
 def _warning(rule: str, code: int, what: str, stmt: ir.IRNode, function: ir.Function) -> Diagnostic:
-    return Diagnostic(rule, code, what, stmt.span, function.name, Severity.WARNING)
+    return Diagnostic(rule, code, what, stmt.span, function.name, DiagnosticSeverity.Warning)
 
 
 def _reads(function: ir.Function) -> Counter[int]:

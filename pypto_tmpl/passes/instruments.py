@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pypto_tmpl import ir
+from pypto_tmpl.files import make_folder, write_text
 from pypto_tmpl.passes.base import Pass
-from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet, log_warnings
+from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.diagnostics import LOGGER, DiagnosticCheck, DiagnosticCheckSet, log_warnings
+from pypto_tmpl.passes.performance import PERF_HINTS, hint_lines, perf_hints_of
 from pypto_tmpl.passes.properties import get_structural_properties, verify_properties, with_checks
-from pypto_tmpl.passes.settings import VerificationMode
+from pypto_tmpl.passes.settings import DiagnosticPhase, VerificationMode
 
 Callback = Callable[[Pass, ir.Program], None]
 
@@ -83,10 +87,28 @@ class DiagnosticInstrument(PassInstrument):
 
 
 class ReportInstrument(PassInstrument):
-    """Names the folder for reports of passes."""
+    """Appends what could be faster to ``perf_hints.log`` in a folder for reports, and logs how much that is.
 
-    def __init__(self, output_dir: str) -> None:
+    The folder is made for the first hint. Hints are looked for in what a pipeline makes, on the chosen
+    backend, unless the context has no phase for findings or has them disabled.
+    """
+
+    def __init__(self, output_dir: str | os.PathLike[str]) -> None:
         self._output_dir = Path(output_dir)
+
+    def after_pipeline(self, program: ir.Program) -> None:
+        context = PassContext.current() or PassContext()
+        if context.get_diagnostic_phase() is DiagnosticPhase.NONE:
+            return
+        wanted = DiagnosticCheckSet(PERF_HINTS).difference(context.get_disabled_diagnostics())
+        hints = perf_hints_of(program, wanted)
+        if not hints:
+            return
+        make_folder(self._output_dir)
+        path = self._output_dir / "perf_hints.log"
+        before = path.read_text() if path.exists() else ""
+        write_text(path, before + "".join(f"{line}\n" for line in hint_lines(hints)))
+        LOGGER.info("%d performance hints in %s", len(hints), path)
 
     def get_output_dir(self) -> str:
         """The folder for reports."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pypto_tmpl import ir
 from pypto_tmpl.backend import chosen_facts
 from pypto_tmpl.ir import IRProperty
-from pypto_tmpl.ir.verifier import Diagnostic, Severity
+from pypto_tmpl.ir.verifier import Diagnostic, DiagnosticSeverity
 from pypto_tmpl.passes import checks
 from pypto_tmpl.passes.member_sets import MemberSet
 
@@ -74,7 +74,7 @@ def violations(properties: Iterable[IRProperty], program: ir.Program) -> list[Di
 def verify_or_throw(properties: Iterable[IRProperty], program: ir.Program) -> None:
     """Raise VerificationError with a report if anything violates the properties."""
     found = violations(properties, program)
-    if any(item.severity is Severity.ERROR for item in found):
+    if any(item.severity is DiagnosticSeverity.Error for item in found):
         raise ir.VerificationError(found)
 
 

@@ -8,6 +8,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.verifier import Diagnostic
 from pypto_tmpl.passes.base import Pass, create_program_pass
+from pypto_tmpl.passes.diagnostics import DiagnosticCheck, DiagnosticCheckSet, warnings_of
+from pypto_tmpl.passes.performance import PERF_HINTS, perf_hints_of
 from pypto_tmpl.passes.properties import (
     get_default_verify_properties,
     verify_or_throw,
@@ -31,6 +33,31 @@ def run_verifier(properties: Iterable[IRProperty] | None = None) -> Pass:
 
     violations(wanted, ir.Program([], "nothing", ir.Span.unknown()))
     return create_program_pass(verified, name)
+
+
+class DiagnosticCheckRegistry:
+    """The checks of what is no fault of a program."""
+
+    @staticmethod
+    def run_checks(checks: Iterable[DiagnosticCheck], program: ir.Program) -> list[Diagnostic]:
+        """What the checks say of a program: warnings, then hints; some are not implemented."""
+        wanted = list(checks)
+        return [*warnings_of(program, wanted), *perf_hints_of(program, wanted)]
+
+    @staticmethod
+    def get_all_checks() -> DiagnosticCheckSet:
+        """All checks."""
+        return DiagnosticCheckSet(DiagnosticCheck)
+
+    @staticmethod
+    def get_warning_checks() -> DiagnosticCheckSet:
+        """The checks that warn."""
+        return DiagnosticCheckSet(DiagnosticCheck).difference(PERF_HINTS)
+
+    @staticmethod
+    def get_perf_hint_checks() -> DiagnosticCheckSet:
+        """The checks that say what could be faster."""
+        return DiagnosticCheckSet(PERF_HINTS)
 
 
 class PropertyVerifierRegistry:

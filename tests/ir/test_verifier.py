@@ -41,7 +41,7 @@ from ir.verifier_samples import (
 )
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.verifier import Severity
+from pypto_tmpl.ir.verifier import DiagnosticSeverity
 
 # SSAForm
 
@@ -252,7 +252,7 @@ def test_position_of_the_use_is_reported() -> None:
     stmt = ir.ReturnStmt([tensor("t")], ir.Span("kernel.py", 3, 5))
     (found,) = ir.verify(function("f", [], stmt), [P.UseAfterDef])
     assert str(found) == "error: UseAfterDefCheck 401: 't' is used before it is defined [kernel.py:3:5]"
-    assert (found.function, found.severity) == ("f", Severity.ERROR)
+    assert (found.function, found.severity) == ("f", DiagnosticSeverity.Error)
 
 
 # NoNestedCalls

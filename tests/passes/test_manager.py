@@ -1,15 +1,18 @@
 """Strategies, planners, and dumps."""
 
+from pathlib import Path
+
 import pytest
 from passes.recorded_pairs import recorded_pairs
 from passes.test_pipeline import NESTED
 
 import pypto_tmpl.language as pl
-from pypto_tmpl import ir, passes
+from pypto_tmpl import backend, ir, passes
 from pypto_tmpl.ir.pass_manager import OptimizationStrategy, PassDumpLevel, PassManager, coerce_dump_level
 from pypto_tmpl.passes import manager
 from pypto_tmpl.passes.manager import run_pipeline
 
+ROOT = Path(__file__).resolve().parents[2]
 # The list of the specification, with the number of each pass.
 DEFAULT = [
     "InlineFunctions",
@@ -255,3 +258,46 @@ def test_the_context_while_dumping(tmp_path):
     assert inner.get_enable_pypto_l0c_double_buffer() is True
     assert inner.get_runtime() is passes.RuntimeKind.TENSORMAP_AND_RINGBUFFER
     assert manager._planner() is passes.MemoryPlanner.PYPTO
+
+
+LAST = {
+    ("softmax_rows", "Ascend910B"): "47_after_ClassifyIterArgCarry",
+    ("mixed_c2v_up_down", "Ascend910B"): "46_after_MaterializeRuntimeScopes",
+}
+
+
+@pytest.mark.parametrize("chosen", ["Ascend910B", "Ascend950"])
+@pytest.mark.parametrize("name", ["softmax_rows", "mixed_c2v_up_down"])
+@pytest.mark.parametrize("level", ["BASIC", "ROUNDTRIP"])
+def test_a_strategy_from_the_first_pass_to_the_last(name, chosen, level, tmp_path):
+    """The frontend's program is the same for both backends; of one of them the last change is recorded."""
+    dump = ROOT / f"tests/corpus/dumps/{name}/Ascend910B"
+    node = ir.deserialize_from_file(str(dump / "00_frontend.msgpack"))
+    backend.reset_for_testing()
+    backend.set_backend_type(backend.BackendType[chosen])
+    instruments = [passes.make_roundtrip_instrument()] if level == "ROUNDTRIP" else []
+    try:
+        with passes.PassContext(instruments, passes.VerificationLevel[level]):
+            result = PassManager.get_strategy().run_passes(node, dump_ir=True, output_dir=tmp_path)
+    finally:
+        backend.reset_for_testing()
+    stages = ["00_frontend", *(f"{at:02}_after_{name}" for at, name in enumerate(DEFAULT, 1))]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        f"{s}.{e}" for s in stages for e in ("msgpack", "py")
+    ]
+    if (recorded := LAST.get((name, chosen))) is not None:
+        ir.assert_structural_equal(result, ir.deserialize_from_file(str(dump / f"{recorded}.msgpack")))
+
+
+def test_the_strategy_for_kernels_of_tiles():
+    """Given what the passes over tensors made, it makes of it what the other passes made."""
+    dump = ROOT / "tests/corpus/dumps/softmax_rows/Ascend910B"
+    node = ir.deserialize_from_file(str(dump / "11_after_ConvertTensorToTileOps.msgpack"))
+    backend.reset_for_testing()
+    backend.set_backend_type(backend.BackendType.Ascend910B)
+    try:
+        result = PassManager.get_strategy(OptimizationStrategy.DebugTileOptimization).run_passes(node)
+    finally:
+        backend.reset_for_testing()
+    last = ir.deserialize_from_file(str(dump / "47_after_ClassifyIterArgCarry.msgpack"))
+    ir.assert_structural_equal(result, last)

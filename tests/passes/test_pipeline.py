@@ -2,15 +2,18 @@
 
 import logging
 import threading
+from pathlib import Path
 
 import pytest
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import backend, ir, passes
 from pypto_tmpl.passes.base import FunctionPass
+from pypto_tmpl.passes.performance import hint_lines
 from pypto_tmpl.passes.settings import get_default_diagnostic_phase
 
 P = ir.IRProperty
+ROOT = Path(__file__).resolve().parents[2]
 NESTED = """
 import pypto.language as pl
 
@@ -56,6 +59,11 @@ def test_what_is_no_pass_and_what_is_no_program(program):
         passes.PassPipeline([lambda node: node])
     with pytest.raises(TypeError, match=r"FlattenCallExpr takes an ir\.Program, got Function"):
         passes.flatten_call_expr()(program["kernel"])
+
+
+def test_a_pipeline_runs_on_programs_alone():
+    with pytest.raises(TypeError, match=r"a PassPipeline runs on an ir\.Program, got str"):
+        passes.PassPipeline().run("x")
 
 
 def test_a_class_is_no_pass():
@@ -259,3 +267,82 @@ def test_warnings_come_in_their_phase(caplog, program):
     with passes.PassContext([], disabled_diagnostics=disabled):
         pipeline.run(program)
     assert not caplog.records
+
+
+# What PyPTO's build of this program left in its report.
+HINTS = """\
+[perf_hint PH001] TileInnermostDimGranularity: tile.store has innermost dim = 64B (tile fp32[16], \
+target_memory=Vec); moves 64B as 1 x 64B rows; recommended >= 512B for backend a2a3 (L2 cache line = 512B). \
+Consider increasing tile shape on the innermost axis. at programs/topk_sort.py:28:24
+[perf_hint PH001] TileInnermostDimGranularity: tile.store has innermost dim = 64B (tile int32[16], \
+target_memory=Vec); moves 64B as 1 x 64B rows; recommended >= 512B for backend a2a3 (L2 cache line = 512B). \
+Consider increasing tile shape on the innermost axis. at programs/topk_sort.py:29:23
+"""
+SORTED = ROOT / "tests/corpus/dumps/topk_sort/Ascend910B/47_after_ClassifyIterArgCarry.msgpack"
+
+
+@pytest.fixture
+def no_backend():
+    backend.reset_for_testing()
+    yield
+    backend.reset_for_testing()
+
+
+def test_the_report_has_what_could_be_faster(no_backend, tmp_path, caplog):
+    node = ir.deserialize_from_file(str(SORTED))
+    reporting = passes.ReportInstrument(tmp_path / "report")
+    log = tmp_path / "report/perf_hints.log"
+    with passes.PassContext([reporting]):
+        passes.PassPipeline().run(node)
+        assert not log.parent.exists()  # no backend is chosen
+        backend.set_backend_type(backend.BackendType.Ascend910B)
+        with caplog.at_level(logging.INFO):
+            passes.PassPipeline().run(node)
+        assert log.read_text() == HINTS
+        assert caplog.messages == [f"2 performance hints in {log}"]
+        passes.PassPipeline().run(node)
+        assert log.read_text() == HINTS * 2
+    for quiet in (
+        passes.PassContext([reporting], diagnostic_phase=passes.DiagnosticPhase.NONE),
+        passes.PassContext(
+            [reporting], disabled_diagnostics=[passes.DiagnosticCheck.TileInnermostDimGranularity]
+        ),
+    ):
+        with quiet:
+            passes.PassPipeline().run(node)
+    assert log.read_text() == HINTS * 2
+
+
+def test_equal_hints_about_one_place_are_one_line():
+    span = ir.Span("kernel.py", 3, 5)
+    severity = passes.DiagnosticSeverity.PerfHint
+    hint = passes.Diagnostic("Rule", 0, "slow", span, "kernel", severity, "PH001")
+    assert hint_lines([hint, hint]) == [
+        "[perf_hint PH001] Rule: slow (2 occurrences at this source location) at kernel.py:3:5"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stride", "layout", "fault"),
+    [
+        ([16, 1], "ND", None),
+        ([20, 1], "ND", None),
+        ([1, 8], "DN", None),
+        ([], "ND", "has no strides"),
+        ([15, 1], "ND", "has the stride 15 along axis 0, less than 16"),
+        ([16, 2], "ND", "has the stride 2 along axis 1, which is the innermost one"),
+        ([16, 1], "DN", "has the stride 16 along axis 0, which is the innermost one"),
+        ([1], "ND", "has 1 strides for 2 axes"),
+        ([], "NZ", "has the layout NZ, which has no strides"),
+    ],
+)
+def test_views_of_tensors(stride, layout, fault):
+    view = ir.TensorView(stride, ir.TensorLayout[layout], [4, 4])
+    type_ = ir.TensorType([8, 16], ir.DataType.FP32, None, view)
+    at = ir.Span.unknown()
+    node = ir.Program([ir.Function("f", [ir.Var("x", type_, at)], [], ir.SeqStmts([], at), at)], "p", at)
+    found = [one.message for one in passes.verify_tensor_view_canonical(node, require_materialized=True)]
+    shown = [] if fault is None else [f"the view of the tensor 'x' {fault}"]
+    assert found[: len(shown) or None] == shown
+    if fault == "has no strides":
+        assert passes.verify_tensor_view_canonical(node) == []

@@ -9,9 +9,9 @@ from pypto_tmpl.ir.unfolded import MAX_PARTS
 from pypto_tmpl.ir.verifier import control_flow, definitions, launching, outputs, stages, typing
 from pypto_tmpl.ir.verifier.diagnostics import (
     Diagnostic,
+    DiagnosticSeverity,
     Findings,
     IRProperty,
-    Severity,
     TooLargeError,
     VerificationError,
 )
@@ -129,7 +129,7 @@ def verify_or_throw(
 ) -> None:
     """Raise VerificationError with a report if a property is violated."""
     found = verify(node, properties)
-    if any(item.severity is Severity.ERROR for item in found):
+    if any(item.severity is DiagnosticSeverity.Error for item in found):
         raise VerificationError(found)
 
 
@@ -138,8 +138,8 @@ __all__ = [
     "DEFAULT_PROPERTIES",
     "STRUCTURAL_PROPERTIES",
     "Diagnostic",
+    "DiagnosticSeverity",
     "IRProperty",
-    "Severity",
     "TooLargeError",
     "VerificationError",
     "verify",

@@ -56,9 +56,12 @@ class IRProperty(Enum):
     AtomicAddDtypeValid = 40
 
 
-class Severity(Enum):
-    ERROR = "error"
-    WARNING = "warning"
+class DiagnosticSeverity(Enum):
+    """How bad a finding is; the value is the word for it in texts."""
+
+    Error = "error"
+    Warning = "warning"
+    PerfHint = "perf_hint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ class Diagnostic:
     message: str
     span: Span
     function: str
-    severity: Severity = Severity.ERROR
+    severity: DiagnosticSeverity = DiagnosticSeverity.Error
+    hint_code: str = ""
 
     def __str__(self) -> str:
         where = f" [{self.span}]" if self.span.is_valid() else ""
