@@ -47,13 +47,15 @@ ENUMS = {
     "DiagnosticPhase": "NONE PRE_PIPELINE POST_PASS POST_PIPELINE",
     "DiagnosticSeverity": "Error Warning PerfHint",
     "IRProperty": "SSAForm TypeChecked NoNestedCalls NormalizedStmtStructure NoRedundantBlocks "
-    "SplitIncoreOrch HasMemRefs IncoreTileOps AllocatedMemoryAddr MixedKernelExpanded ClusterOutlined "
-    "HierarchyOutlined TileOps2D TileMemoryInferred BreakContinueValid UseAfterDef StructuredCtrlFlow VectorKernelSplit "
-    "OutParamNotShadowed NoNestedInCore InOutUseValid PipelineLoopValid PipelineResolved UnrollResolved "
-    "CallDirectionsResolved TileTypeCoherence InlineFunctionsEliminated OrchestrationReferencesResolved "
+    "SplitIncoreOrch HasMemRefs IncoreTileOps AllocatedMemoryAddr MixedKernelExpanded "
+    "ClusterOutlined HierarchyOutlined TileOps2D TileMemoryInferred BreakContinueValid "
+    "UseAfterDef StructuredCtrlFlow VectorKernelSplit OutParamNotShadowed NoNestedInCore "
+    "InOutUseValid PipelineLoopValid PipelineResolved UnrollResolved CallDirectionsResolved "
+    "TileTypeCoherence InlineFunctionsEliminated OrchestrationReferencesResolved "
     "TensorViewCanonical ArrayNotEscaped CommDomainScopesMaterialized DistTensorCtxMaterialized "
-    "RuntimeScopesMaterialized AssignTypeSymmetry ManualDepsOnSubmitOnly ReturnParamsExplicit AivSplitValid "
-    "HardSyncallOccupancyValid IterArgCarryClassified AccToGmStoreValid AtomicAddDtypeValid",
+    "RuntimeScopesMaterialized AssignTypeSymmetry ManualDepsOnSubmitOnly ReturnParamsExplicit "
+    "AivSplitValid HardSyncallOccupancyValid IterArgCarryClassified AccToGmStoreValid "
+    "AtomicAddDtypeValid",
     "MemoryPlanner": "PYPTO DSA_RP PTOAS",
     "NestedCallErrorType": "CALL_IN_CALL_ARGS CALL_IN_IF_CONDITION CALL_IN_FOR_RANGE CALL_IN_BINARY_EXPR "
     "CALL_IN_UNARY_EXPR",
