@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.passes.outline.dataflow import Callees
@@ -15,13 +17,18 @@ class Families:
     """Tensors in groups; two of different groups have no cell in common.
 
     A result shares storage with what an op is given, unless it makes a new tensor; of a function's arguments,
-    with the one that the function gives back, or with all that it may write.
+    with the one that the function gives back, or with all that it may write. Parameters are distinct but for
+    the pairs that are given.
     """
 
-    def __init__(self, function: ir.Function, callees: Callees) -> None:
+    def __init__(
+        self, function: ir.Function, callees: Callees, shared: Iterable[tuple[ir.Var, ir.Var]] = ()
+    ) -> None:
         self._next: dict[int, int] = {}
         self._callees = callees
         self._calls: dict[int, ir.Expr] = {}
+        for one, other in shared:
+            self._join(one, other)
         for stmt in statements(function.body):
             if isinstance(stmt, ir.AssignStmt):
                 self._calls[id(stmt.var)] = stmt.value

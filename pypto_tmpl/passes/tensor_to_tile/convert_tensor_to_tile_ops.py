@@ -6,6 +6,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.passes.base import ProgramPass
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.tensor.shared_params import Pairs, shared_params
 from pypto_tmpl.passes.tensor_to_tile.directions import with_directions
 from pypto_tmpl.passes.tensor_to_tile.kernel import with_tiles
 from pypto_tmpl.passes.tensor_to_tile.results import with_buffers, with_stores
@@ -35,12 +36,15 @@ class ConvertTensorToTileOps(ProgramPass):
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         before = {function.name: function for function in program.functions.values()}
+        shared = shared_params(list(before.values()))
         functions = [
-            _converted(function, context) if function.func_type is ir.FunctionType.InCore else function
+            _converted(function, shared[function.name], context)
+            if function.func_type is ir.FunctionType.InCore
+            else function
             for function in before.values()
         ]
         return build(program, functions=with_directions(with_buffers(functions, before)))
 
 
-def _converted(function: ir.Function, context: PassContext) -> ir.Function:
-    return with_stores(with_tiles(with_bulk_writes(function), context.backend))
+def _converted(function: ir.Function, shared: Pairs, context: PassContext) -> ir.Function:
+    return with_stores(with_tiles(with_bulk_writes(function), shared, context.backend))

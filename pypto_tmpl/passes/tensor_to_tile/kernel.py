@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pypto_tmpl import ir
 from pypto_tmpl.backend.facts import BackendFacts
 from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ir.bodies import statements, trailing_yield
 from pypto_tmpl.ir.verifier.walking import evaluated, own_expressions
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.outline.dataflow import Callees, Origins, own_reads
 from pypto_tmpl.passes.structure.yields import yielded
+from pypto_tmpl.passes.tensor.shared_params import Pairs
+from pypto_tmpl.passes.tensor_to_tile.changing import changing_params
 from pypto_tmpl.passes.tensor_to_tile.demand import Demand
-from pypto_tmpl.passes.tensor_to_tile.directions import written_tensors
 from pypto_tmpl.passes.tensor_to_tile.lowering import Lowering, load_of
 from pypto_tmpl.passes.tensor_to_tile.plans import plan_of
 from pypto_tmpl.passes.tensor_to_tile.rules import RULES
-from pypto_tmpl.passes.tensor_to_tile.storage import Sharing, refuse_changed_views, refuse_shared_writes
+from pypto_tmpl.passes.tensor_to_tile.storage import Sharing, Storage, refuse_changed_views, refuse_shared_writes
 from pypto_tmpl.rewrite import Rewriter, as_body, base_name, build, flat
 from pypto_tmpl.rewrite.rewriter import Task
 
 
-def with_tiles(function: ir.Function, backend: BackendFacts | None) -> ir.Function:
-    """A kernel that works on tiles: parameters are loaded at its beginning where ops need tiles."""
-    refuse_changed_views(function)
+def with_tiles(function: ir.Function, shared: Pairs, backend: BackendFacts | None) -> ir.Function:
+    """A kernel that works on tiles: parameters are loaded at its beginning where ops need tiles.
+
+    Those that change before they are read are loaded where they are. ``shared`` are pairs of parameters that
+    callers pass the same storage for.
+    """
+    storage = Storage(function, ir.TensorType, shared)
+    refuse_changed_views(function, storage)
     flat_gather = backend is not None and backend.supports.flat_tile_gather
     demand = Demand(function.body)
-    changing = set(_read_after_writes(function))
+    changing = changing_params(function, storage, demand)
     loaded: dict[int, ir.Var] = {}
     loads: list[ir.Stmt] = []
     for param in function.params:
@@ -40,23 +43,6 @@ def with_tiles(function: ir.Function, backend: BackendFacts | None) -> ir.Functi
     result = build(function, body=as_body([*loads, *flat(body)], body.span) if loads else body)
     refuse_shared_writes(result, tiles.sharing)
     return result
-
-
-def _read_after_writes(function: ir.Function) -> Iterator[int]:
-    """The parameters (ids) that are read where they may have been written: a copy of before is no use there.
-
-    What a parameter becomes by being written is another variable, which is not asked about.
-    """
-    origins = Origins(function.body, Callees())
-    written: set[int] = set()
-    for stmt in statements(function.body):
-        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
-            inside = (target for part in statements(stmt.body) for target in written_tensors(part))
-            written |= {id(origins.of(target)) for target in inside}
-        targets = set(map(id, written_tensors(stmt)))
-        if not isinstance(stmt, ir.ReturnStmt):
-            yield from (id(var) for var in own_reads(stmt) if id(var) in written - targets)
-        written |= {id(origins.of(target)) for target in written_tensors(stmt)}
 
 
 class _Tiles(Rewriter):

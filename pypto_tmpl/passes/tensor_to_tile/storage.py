@@ -54,12 +54,11 @@ def refuse_shared_writes(function: ir.Function, sharing: Sharing) -> None:
                 storage.refuse_reads(family - of_window if target in of_window else of_window, place)
 
 
-def refuse_changed_views(function: ir.Function) -> None:
+def refuse_changed_views(function: ir.Function, storage: Storage) -> None:
     """PassError where a kernel, still on tensors, writes what a view of a parameter shows, or into the view.
 
     As a tile the view is one of a copy.
     """
-    storage = Storage(function, ir.TensorType)
     params = set(map(id, function.params))
     for place, found in enumerate(storage.places):
         var = found.stmt.var if isinstance(found.stmt, ir.AssignStmt) else None
@@ -89,9 +88,14 @@ class _Place:
 
 
 class Storage:
-    """The tiles, or tensors, of a kernel by storage, and where they are read and written."""
+    """The tiles, or tensors, of a kernel by storage, and where they are read and written.
 
-    def __init__(self, function: ir.Function, kind: type[ir.Type]) -> None:
+    Parameters are distinct but for the pairs that are given.
+    """
+
+    def __init__(
+        self, function: ir.Function, kind: type[ir.Type], shared: Iterable[tuple[ir.Var, ir.Var]] = ()
+    ) -> None:
         self._function = function
         self._kind = kind
         self.places = list(_places(function.body))
@@ -115,8 +119,13 @@ class Storage:
                 self._loops[id(arg)] = (*place.loops, place.stmt)
             for var, source in _shared(place.stmt, kind):
                 self._next.setdefault(id(source), set()).add(id(var))
-                self._beside.setdefault(id(source), set()).add(id(var))
-                self._beside.setdefault(id(var), set()).add(id(source))
+                self._join(var, source)
+        for one, other in shared:
+            self._join(one, other)
+
+    def _join(self, one: ir.Expr, other: ir.Expr) -> None:
+        self._beside.setdefault(id(one), set()).add(id(other))
+        self._beside.setdefault(id(other), set()).add(id(one))
 
     def place_of(self, var: ir.Var) -> int:
         """Where a variable is defined."""
@@ -125,7 +134,7 @@ class Storage:
     def family(self, var: ir.Var) -> set[int]:
         """The variables (ids) that may share storage with one, itself too."""
         if id(var) not in self._families:
-            found = _closure(id(var), self._beside)
+            found = closure(id(var), self._beside)
             self._families |= dict.fromkeys(found, found)
         return self._families[id(var)]
 
@@ -147,7 +156,7 @@ class Storage:
 
     def derived(self, var: ir.Var) -> set[int]:
         """The variables (ids) that a variable, or a part of it, becomes."""
-        return _closure(id(var), self._next)
+        return closure(id(var), self._next)
 
     def writes_into(self, names: set[int]) -> Iterator[tuple[int, int]]:
         """The variables (ids) of some that are written in place, and where."""
@@ -178,7 +187,8 @@ def _are_exclusive(one: _Place, other: _Place) -> bool:
     return any(sides.get(branch, side) != side for branch, side in other.sides)
 
 
-def _closure(start: int, edges: dict[int, set[int]]) -> set[int]:
+def closure(start: int, edges: dict[int, set[int]]) -> set[int]:
+    """What can be reached along edges, with the start."""
     found, todo = {start}, [start]
     while todo:
         new = edges.get(todo.pop(), set()) - found
