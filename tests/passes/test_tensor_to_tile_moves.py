@@ -66,7 +66,7 @@ def check(node: ir.Program, inputs: dict[str, torch.Tensor], outputs: dict[str, 
     pass_ = passes.make_pass("ConvertTensorToTileOps")
     tiles = pass_(node)
     assert isinstance(tiles, ir.Program)
-    ir.verify_or_throw(tiles, with_checks(pass_.get_produced_properties()))
+    passes.PropertyVerifierRegistry.verify_or_throw(with_checks(pass_.get_produced_properties()), tiles)
     for stage in (node, tiles):
         for found, expected in zip(run(stage, inputs, outputs), outputs.values(), strict=True):
             assert found.dtype == expected.dtype
