@@ -1,8 +1,10 @@
 """ConvertTensorToTileOps: what no recorded program shows, above all where values would change."""
 
+import re
+
 import pytest
 import torch
-from passes.kernels import after, program
+from passes.kernels import after, body, program
 
 from pypto_tmpl import ir, passes
 from pypto_tmpl.debug import torch_codegen
@@ -241,3 +243,182 @@ def test_a_tile_that_is_cast_to_its_own_dtype_is_the_tile_and_must_not_change():
     passes.make_pass("ConvertTensorToTileOps")(passes.flatten_call_expr()(program(text)))
     with pytest.raises(passes.PassError, match="would change: its storage is written before it is read"):
         passes.make_pass("ConvertTensorToTileOps")(passes.flatten_call_expr()(program(late)))
+
+
+SEVERAL_NAMES = """
+    @pl.function(type=pl.FunctionType.Inline)
+    def same(self, a: T) -> T:
+        return a
+    @pl.function(type=pl.FunctionType.InCore)
+    def either(self, a: T, b: T, n: pl.Scalar[pl.INDEX]) -> T:
+        if n > 2:
+            c = a
+        else:
+            c = b
+        return c
+    @pl.function(type=pl.FunctionType.InCore)
+    def renamed(self, a: T, o: pl.InOut[T]):
+        b = a
+        t = pl.tensor.adds(b, 1.0)
+        o = pl.tensor.assemble(o, t, [0, 0])
+        return b, o
+    @pl.function(type=pl.FunctionType.InCore)
+    def twice(self, a: T, y: T, o: pl.InOut[T]) -> T:
+        o = pl.tensor.assemble(o, y, [0, 0])
+        t = pl.tensor.adds(a, 1.0)
+        o = pl.tensor.assemble(o, t, [0, 0])
+        return o
+    @pl.function(type=pl.FunctionType.InCore)
+    def window(self, a: pl.Tensor[[8, 64], pl.FP32], y: T, o: pl.InOut[T]) -> T:
+        o = pl.tensor.assemble(o, y, [0, 0])
+        t = pl.tensor.adds(a, 1.0)
+        o = pl.tensor.assemble(o, t, [8, 0])
+        return o
+    @pl.function(type=pl.FunctionType.InCore)
+    def viewed(self, a: T, y: T, o: pl.InOut[T]) -> T:
+        w = pl.tensor.reshape(a, [32, 32])
+        o = pl.tensor.assemble(o, y, [0, 0])
+        t = pl.tensor.adds(w, 1.0)
+        back = pl.tensor.reshape(t, [16, 64])
+        o = pl.tensor.assemble(o, back, [0, 0])
+        return o
+    @pl.function(type=pl.FunctionType.InCore)
+    def filled(self, y: T, a: T, o: pl.InOut[T], z: pl.InOut[T]) -> T:
+        ones = pl.tensor.full([16, 64], dtype=pl.FP32, value=1.0)
+        o = pl.tensor.assemble(o, ones, [0, 0])
+        pl.tensor.write(o, [2, 2], 9.0)
+        t = pl.tensor.add(a, y)
+        z = pl.tensor.assemble(z, t, [0, 0])
+        return z
+    @pl.function(type=pl.FunctionType.InCore)
+    def lines(self, a: pl.InOut[pl.Tensor[[16, 56], pl.FP32]], o: pl.InOut[T]) -> T:
+        for i in pl.range(48):
+            pl.tensor.write(o, [3, i], 2.5)
+            pl.tensor.write(a, [3, i], 1.5)
+        return o
+    @pl.function(type=pl.FunctionType.Group)
+    def group(self, a: T, y: T, o: pl.InOut[T]) -> T:
+        o = self.twice(a, y, o)
+        return o
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: T, y: T, out: pl.InOut[T], n: pl.Scalar[pl.INDEX]) -> T:
+        {kernel}
+        return out
+    @pl.function{kind}
+    def main(self, x: T, y: T, out: pl.InOut[T], n: pl.Scalar[pl.INDEX]) -> T:
+        {main}
+        return out
+"""
+OUTLINED = (
+    "InlineFunctions", "ConvertToSSA", "NormalizeStmtStructure", "FlattenCallExpr", "OutlineIncoreScopes",
+    "OutlineClusterScopes",
+)  # fmt: skip
+WRITTEN = "out = pl.tensor.assemble(out, y, [0, 0])"
+STORED = "out = pl.tensor.assemble(out, t, [0, 0])"
+BRANCH = ["if n > 2:", "    a = out", "else:", "    a = x"]
+READ = ["t = pl.tensor.adds(a, 1.0)", STORED]
+REGION = ["with pl.at(level=pl.Level.CORE_GROUP):", *(f"    {line}" for line in (WRITTEN, *READ))]
+
+
+def several_names(kernel: list[str], main: list[str], kind: str = "") -> ir.Program:
+    """The program up to the pass, of a kernel that ``main`` calls unless it has lines of its own."""
+    indented = {"kernel": kernel or ["pass_ = n"], "main": main or ["out = self.kernel(x, y, out, n)"]}
+    text = SEVERAL_NAMES.format(kind=kind, **{name: "\n        ".join(v) for name, v in indented.items()})
+    text = re.sub(r"\bT\b", "pl.Tensor[[16, 64], pl.FP32]", text)
+    found = passes.PassPipeline([passes.make_pass(name) for name in OUTLINED]).run(program(text))
+    assert isinstance(found, ir.Program)
+    return found
+
+
+def outputs_of_main(node: ir.Program, number: int) -> torch.Tensor:
+    namespace: dict = {}
+    exec(torch_codegen(node), namespace)
+    x, y, out = (torch.full((16, 64), value) for value in (10.0, 20.0, 30.0))
+    namespace["main"](x, y, out, number)
+    assert (x == 10).all()
+    assert (y == 20).all()
+    return out
+
+
+ORCHESTRATION = "(type=pl.FunctionType.Orchestration)"
+BY_OTHER_NAMES = {
+    "renamed": (["a = out", WRITTEN, *READ], [], ORCHESTRATION, 21, 21),
+    "branch": ([*BRANCH, WRITTEN, *READ], [], ORCHESTRATION, 21, 11),
+    "carry": (["a = x", "for i in pl.range(n):", "    t = pl.tensor.adds(a, 1.0)",
+               f"    {STORED}", "    a = out", *READ], [], ORCHESTRATION, 14, 13),
+    "renamed and written": (
+        ["a = out", "t = pl.tensor.add(a, x)", "b = pl.tensor.assemble(a, t, [0, 0])"], [],
+        ORCHESTRATION, 40, 40),
+    "Inline function": ([], ["with pl.at(level=pl.Level.CORE_GROUP):", "    a = self.same(out)",
+                             *(f"    {line}" for line in (WRITTEN, *READ))], "", 21, 21),
+    "renamed before a region": ([], ["a = out", *REGION], "", 21, 21),
+    "branch before a region": ([], [*BRANCH, *REGION], "", 21, 11),
+    "view before a region": (
+        [], ["a = pl.tensor.reshape(out, [32, 32])", REGION[0], f"    {WRITTEN}",
+             "    t = pl.tensor.adds(a, 1.0)", "    back = pl.tensor.reshape(t, [16, 64])",
+             "    out = pl.tensor.assemble(out, back, [0, 0])"], "", 21, 21),
+    "carry around a region": ([], ["a = x", "for i in pl.range(n):", *(f"    {line}" for line in REGION),
+                                   "    a = out"], "", 21, 21),
+    "passed twice": ([], ["out = self.twice(out, y, out)"], ORCHESTRATION, 21, 21),
+    "passed twice to a group": ([], ["out = self.group(out, y, out)"], ORCHESTRATION, 21, 21),
+    "result of a branch": (
+        [], ["a = self.either(x, out, n)", "out = self.twice(a, y, out)"], ORCHESTRATION, 11, 21),
+    "result of another name": (
+        [], ["s = pl.create_tensor([16, 64], dtype=pl.FP32)", "b = pl.create_tensor([16, 64], dtype=pl.FP32)",
+             "s = self.twice(x, y, s)", "r, b = self.renamed(s, b)", "s = self.twice(y, y, s)",
+             "out = self.twice(r, y, out)"], ORCHESTRATION, 22, 22),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kernel", "main", "kind", "many", "few"), BY_OTHER_NAMES.values(), ids=BY_OTHER_NAMES.keys()
+)
+def test_what_is_written_by_one_name_is_read_by_another(kernel, main, kind, many, few):
+    before = several_names(kernel, main, kind)
+    after_pass = passes.make_pass("ConvertTensorToTileOps")(before)
+    for stage in (before, after_pass):
+        assert outputs_of_main(stage, 3).unique().tolist() == [many]
+        assert outputs_of_main(stage, 2).unique().tolist() == [few]
+
+
+@pytest.mark.parametrize(
+    ("call", "last_rows"),
+    [
+        (["w = pl.tensor.slice(out, [8, 64], [0, 0])", "out = self.window(w, y, out)"], [21.0]),
+        (["w = pl.tensor.slice(x, [8, 64], [0, 0])", "out = self.window(w, y, out)"], [11.0]),
+    ],
+    ids=["of the same tensor", "of another one"],
+)
+def test_a_window_is_another_name(call, last_rows):
+    before = several_names([], call, ORCHESTRATION)
+    for stage in (before, passes.make_pass("ConvertTensorToTileOps")(before)):
+        out = outputs_of_main(stage, 0)
+        assert out[:8].unique().tolist() == [20]
+        assert out[8:].unique().tolist() == last_rows
+
+
+def test_lines_of_one_tensor_by_two_names_are_written_in_order():
+    """The second name begins one column further on: what it writes is overwritten in the next round."""
+    call = ["w = pl.tensor.slice(out, [16, 56], [0, 1])", "out = self.lines(w, out)"]
+    before = several_names([], call, ORCHESTRATION)
+    for stage in (before, passes.make_pass("ConvertTensorToTileOps")(before)):
+        assert outputs_of_main(stage, 0)[3].tolist() == [2.5] * 48 + [1.5] + [30.0] * 15
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("out = self.viewed(out, y, out)", "'w__ssa_v0' would change"),
+        ("out = self.filled(y, y, y, out)", "'o__ssa_v0' is written by elements and by parts"),
+    ],
+    ids=["view", "fill"],
+)
+def test_what_is_passed_twice_is_refused_where_order_would_be_lost(call, message):
+    name = call.split(".")[1].split("(")[0]
+    with pytest.raises(passes.PassError, match=f"{message}(.|\n)*in function '{name}'"):
+        passes.make_pass("ConvertTensorToTileOps")(several_names([], [call], ORCHESTRATION))
+
+
+def test_parameters_are_loaded_at_the_beginning_where_callers_pass_distinct_tensors():
+    node = passes.make_pass("ConvertTensorToTileOps")(several_names([], ["out = self.twice(x, y, out)"]))
+    assert body(node, "twice")[0].startswith("a__tile = pl.tile.load(a")

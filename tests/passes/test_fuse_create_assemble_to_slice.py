@@ -45,3 +45,25 @@ def test_the_buffer_is_a_window_of_the_target():
 )
 def test_what_stays_a_buffer(lines):
     assert any("create" in line for line in fused(*lines))
+
+
+def test_parameters_that_a_caller_passes_one_tensor_for_are_one_tensor():
+    inner = """
+        w = pl.slice(seen, [16, 16], [8, 0])
+        b = pl.create_tensor([16, 16], dtype=pl.FP32)
+        b_1 = self.fill(w, b)
+        done = pl.assemble(whole, b_1, [16, 0])
+        return done
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def outer(self, x: pl.Tensor[[64, 16], pl.FP32], whole: pl.Out[pl.Tensor[[64, 16], pl.FP32]]):
+        result = self.main({passed}, whole)
+        return result
+"""
+    old = "x: pl.Tensor[[16, 16], pl.FP32], n: pl.Scalar[pl.INDEX]"
+    head = FILL.replace(old, "seen: pl.Tensor[[64, 16], pl.FP32]")
+    kept = {
+        passed: "pl.tensor.create"
+        in after("FuseCreateAssembleToSlice", program(head + inner.format(passed=passed)), "main")[1]
+        for passed in ("whole", "x")
+    }
+    assert kept == {"whole": True, "x": False}

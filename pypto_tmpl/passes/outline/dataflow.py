@@ -64,7 +64,7 @@ class Callees:
 
     def directions(self, value: ir.Expr | None) -> list[tuple[ir.Var, ir.ParamDirection]]:
         """The variables that a call passes, each with what the function does to it."""
-        callee = self._callee(value)
+        callee = self.callee(value)
         if callee is None or not isinstance(value, ir.Call | ir.Submit):
             return []
         pairs = zip(value.args, callee.param_directions, strict=False)
@@ -72,17 +72,23 @@ class Callees:
 
     def result(self, value: ir.Expr | None, index: int) -> ir.Var | None:
         """The argument that a result of a call is another version of."""
-        callee = self._callee(value)
-        if callee is None or not isinstance(value, ir.Call | ir.Submit):
-            return None
-        returned = next((s.value for s in flat(callee.body) if isinstance(s, ir.ReturnStmt)), ())
-        if index >= len(returned) or not isinstance(found := returned[index], ir.Var):
+        callee, found = self.callee(value), self.returned(value, index)
+        if callee is None or found is None or not isinstance(value, ir.Call | ir.Submit):
             return None
         origin = Origins(callee.body, self).of(found)
         args = [arg for param, arg in zip(callee.params, value.args, strict=False) if param is origin]
         return args[0] if args and isinstance(args[0], ir.Var) else None
 
-    def _callee(self, value: ir.Expr | None) -> ir.Function | None:
+    def returned(self, value: ir.Expr | None, index: int) -> ir.Var | None:
+        """The variable that the function a call calls returns as a result."""
+        if (callee := self.callee(value)) is None:
+            return None
+        returned = next((s.value for s in flat(callee.body) if isinstance(s, ir.ReturnStmt)), ())
+        found = returned[index] if index < len(returned) else None
+        return found if isinstance(found, ir.Var) else None
+
+    def callee(self, value: ir.Expr | None) -> ir.Function | None:
+        """The function that a call calls."""
         if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
             return self._functions.get(value.op.name)
         return None

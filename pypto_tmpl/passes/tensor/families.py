@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements
-from pypto_tmpl.passes.outline.dataflow import Callees
+from pypto_tmpl.passes.outline.dataflow import Callees, Origins
 from pypto_tmpl.passes.structure.yields import yielded
+from pypto_tmpl.passes.tensor_to_tile.demand import flows
 
 _FRESH = ("tensor.create", "tensor.full")
 _ASSEMBLE = "tensor.assemble"
@@ -17,8 +19,8 @@ class Families:
     """Tensors in groups; two of different groups have no cell in common.
 
     A result shares storage with what an op is given, unless it makes a new tensor; of a function's arguments,
-    with the one that the function gives back, or with all that it may write. Parameters are distinct but for
-    the pairs that are given.
+    with the one that the function gives back, or with all that it may write or give back.
+    Parameters are distinct but for the pairs that are given.
     """
 
     def __init__(
@@ -75,6 +77,36 @@ class Families:
         found = self._callees.result(call, index)
         if found is not None:
             return [found]
-        return [
+        written = [
             arg for arg, direction in self._callees.directions(call) if direction is not ir.ParamDirection.In
         ]
+        return [*written, *_handed_on(call, index, self._callees)]
+
+
+def _handed_on(call: ir.Expr, index: int, callees: Callees) -> list[ir.Expr]:
+    """The arguments that a result of a call may be, by the renamings, branches and loops of the function."""
+    callee, returned = callees.callee(call), callees.returned(call, index)
+    if callee is None or returned is None or not isinstance(call, ir.Call | ir.Submit):
+        return []
+    origins = Origins(callee.body, callees)
+    sources: dict[int, list[ir.Expr]] = defaultdict(list)
+    values: dict[int, ir.Expr] = {}
+    for stmt in statements(callee.body):
+        for var, source in flows(stmt):
+            sources[id(var)].append(source)
+        if isinstance(stmt, ir.AssignStmt):
+            values[id(stmt.var)] = stmt.value
+    seen: set[int] = set()
+    todo: list[ir.Expr] = [returned]
+    while todo:
+        found = todo.pop()
+        if id(found) in seen or not isinstance(found, ir.Var):
+            continue
+        seen.add(id(found))
+        todo += [origins.of(found), *sources[id(found)]]
+        value, place = values.get(id(found), found), 0
+        if isinstance(value, ir.TupleGetItemExpr):
+            place, value = value.index, values.get(id(value.tuple), value)
+        todo += _handed_on(value, place, callees)
+    pairs = zip(callee.params, call.args, strict=False)
+    return [arg for param, arg in pairs if id(param) in seen]

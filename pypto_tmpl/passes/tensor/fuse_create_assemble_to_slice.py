@@ -15,6 +15,7 @@ from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.outline.dataflow import Callees, all_definitions
 from pypto_tmpl.passes.structure.yields import with_yield, yielded
 from pypto_tmpl.passes.tensor.families import Families
+from pypto_tmpl.passes.tensor.shared_params import shared_params
 from pypto_tmpl.rewrite import Rewriter, build
 
 _CREATE, _ASSEMBLE = "tensor.create", "tensor.assemble"
@@ -31,10 +32,13 @@ class FuseCreateAssembleToSlice(ProgramPass):
     requires = frozenset({IRProperty.SplitIncoreOrch})
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
-        callees = Callees(program.functions.values())
+        before = list(program.functions.values())
+        callees, shared = Callees(before), shared_params(before)
         functions = [
-            function if ir.is_incore_type(function.func_type) else _fused(function, callees)
-            for function in program.functions.values()
+            function
+            if ir.is_incore_type(function.func_type)
+            else _fused(function, Families(function, callees, shared[function.name]))
+            for function in before
         ]
         return build(program, functions=functions)
 
@@ -53,8 +57,7 @@ class _Fusion:
         return self.assemble.value.args
 
 
-def _fused(function: ir.Function, callees: Callees) -> ir.Function:
-    families = Families(function, callees)
+def _fused(function: ir.Function, families: Families) -> ir.Function:
     fusions = list(_fusions(function, families))
     if not fusions:
         return function

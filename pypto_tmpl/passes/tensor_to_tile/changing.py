@@ -14,11 +14,15 @@ def changing_params(function: ir.Function, storage: Storage, demand: Demand) -> 
     """The parameters (ids) that are read, by any name, where they may have been written, by any name.
 
     Names are what renamings, branches and carries make of a parameter; what it becomes by being written is
-    another value, which is not asked about. Parameters that come together in a variable are all in memory,
-    or all tiles.
+    another value, which is not asked about. Those returned by another name belong to
+    them. Parameters that come together in a variable are all in memory, or all tiles.
     """
     names = _names_of_params(function)
-    stale = _written_before_reads(function, storage) | _written_as_copies(function, demand)
+    stale = (
+        _written_before_reads(function, storage)
+        | _written_as_copies(function, demand)
+        | _returned(function, set(names))
+    )
     changing: set[int] = set()
     while new := {param for param, found in names.items() if found & stale} - changing:
         changing |= new
@@ -52,6 +56,23 @@ def _written_before_reads(function: ir.Function, storage: Storage) -> set[int]:
                 found.add(id(var))
         written.update(id(storage.family(target)) for target in targets)
     return found
+
+
+def _returned(function: ir.Function, params: set[int]) -> set[int]:
+    """Other names of parameters alone that are returned: later writes of callers show there."""
+    sources: dict[int, set[int]] = {}
+    for stmt in statements(function.body):
+        for var, source in flows(stmt):
+            sources.setdefault(id(var), set()).add(id(source))
+    values = (
+        value for stmt in statements(function.body) if isinstance(stmt, ir.ReturnStmt) for value in stmt.value
+    )
+    return {
+        id(value)
+        for value in values
+        if id(value) in sources
+        and all(name in params or name in sources for name in closure(id(value), sources))
+    }
 
 
 def _written_as_copies(function: ir.Function, demand: Demand) -> set[int]:

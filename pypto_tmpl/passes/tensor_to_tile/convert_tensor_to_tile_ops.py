@@ -47,4 +47,4 @@ class ConvertTensorToTileOps(ProgramPass):
 
 
 def _converted(function: ir.Function, shared: Pairs, context: PassContext) -> ir.Function:
-    return with_stores(with_tiles(with_bulk_writes(function), shared, context.backend))
+    return with_stores(with_tiles(with_bulk_writes(function, shared), shared, context.backend))

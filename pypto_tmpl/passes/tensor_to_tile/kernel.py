@@ -15,7 +15,12 @@ from pypto_tmpl.passes.tensor_to_tile.demand import Demand
 from pypto_tmpl.passes.tensor_to_tile.lowering import Lowering, load_of
 from pypto_tmpl.passes.tensor_to_tile.plans import plan_of
 from pypto_tmpl.passes.tensor_to_tile.rules import RULES
-from pypto_tmpl.passes.tensor_to_tile.storage import Sharing, Storage, refuse_changed_views, refuse_shared_writes
+from pypto_tmpl.passes.tensor_to_tile.storage import (
+    Sharing,
+    Storage,
+    refuse_changed_views,
+    refuse_shared_writes,
+)
 from pypto_tmpl.rewrite import Rewriter, as_body, base_name, build, flat
 from pypto_tmpl.rewrite.rewriter import Task
 

@@ -9,6 +9,7 @@ from pypto_tmpl.ir.bodies import flat, statements
 from pypto_tmpl.ir.extents import constant_extent, same_extents
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.outline.dataflow import Callees, Origins, reads
+from pypto_tmpl.passes.tensor.shared_params import Pairs
 from pypto_tmpl.passes.tensor_to_tile.directions import written_tensors
 from pypto_tmpl.rewrite import Rewriter, as_body, base_name, build
 
@@ -16,16 +17,18 @@ _WRITE, _FULL, _ASSEMBLE = "tensor.write", "tensor.full", "tensor.assemble"
 _ALIGNED_BITS = 256
 
 
-def with_bulk_writes(function: ir.Function) -> ir.Function:
+def with_bulk_writes(function: ir.Function, shared: Pairs) -> ir.Function:
     """A kernel, still on tensors, in which no tensor is written by elements as well as by parts.
 
     A loop that fills a line with a constant writes it at once. Elements that are written into a tensor which
     was just filled are written into the fill, which is stored at the end. PassError for other such tensors.
+    Parameters that callers pass the same storage for (``shared``) keep the order of what is written.
     """
     if not any(_write(stmt) for stmt in statements(function.body)):
         return function
-    function = _FilledLines().rewrite(function)
-    function = _stored_last(function)
+    aliased = {id(param) for pair in shared for param in pair}
+    function = _FilledLines(aliased).rewrite(function)
+    function = _stored_last(function, aliased)
     _refuse_mixed(function)
     return function
 
@@ -37,7 +40,11 @@ def _write(stmt: ir.Stmt) -> ir.Call | None:
 
 
 class _FilledLines(Rewriter):
-    """Loops that write a constant at every place of a line."""
+    """Loops that write a constant at every place of a line, and nothing else where lines may overlap."""
+
+    def __init__(self, aliased: set[int]) -> None:
+        super().__init__()
+        self._aliased = aliased
 
     def statement(self, stmt: ir.Stmt) -> ir.Stmt | list[ir.Stmt]:
         if not isinstance(stmt, ir.ForStmt) or stmt.iter_args or stmt.kind is not ir.ForKind.Sequential:
@@ -47,11 +54,14 @@ class _FilledLines(Rewriter):
             return stmt
         body = list(flat(stmt.body))
         axes = [_filled_axis(write, stmt.loop_var, count) for write in body]
-        if not axes or None in axes:
+        if not axes or None in axes or (len(body) > 1 and any(map(self._is_aliased, body))):
             return stmt
         return [
             new for write, axis in zip(body, axes, strict=True) for new in _at_once(write, axis or 0, count)
         ]
+
+    def _is_aliased(self, stmt: ir.Stmt) -> bool:
+        return (write := _write(stmt)) is not None and id(write.args[0]) in self._aliased
 
 
 def _filled_axis(stmt: ir.Stmt, index: ir.Var, count: int) -> int | None:
@@ -92,7 +102,7 @@ def _at_once(stmt: ir.Stmt, axis: int, count: int) -> list[ir.Stmt]:
     ]
 
 
-def _stored_last(function: ir.Function) -> ir.Function:
+def _stored_last(function: ir.Function, aliased: set[int]) -> ir.Function:
     """Parameters filled as a whole, into which elements are written then, are stored at the end."""
     body = list(flat(function.body))
     end = len(body) - 1 if body and isinstance(body[-1], ir.ReturnStmt) else len(body)
@@ -101,9 +111,8 @@ def _stored_last(function: ir.Function) -> ir.Function:
             continue
         rest = as_body(body[place + 2 : end], function.body.span)
         target = _filled_target(fill, store)
-        if any(target is param for param in function.params) and _is_only_written(
-            fill, store, rest, function
-        ):
+        is_param = any(target is param for param in function.params)
+        if is_param and id(target) not in aliased and _is_only_written(fill, store, rest, function):
             moved = _into(store.var, fill.var).rewrite(rest)
             found = [*body[: place + 1], *flat(moved), store, *body[end:]]
             return build(function, body=as_body(found, function.body.span))
