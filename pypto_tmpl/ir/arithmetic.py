@@ -6,7 +6,8 @@ sum, such as ``min(n, 64)``. Atoms of equal structure are one. Extents are far f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 
 from pypto_tmpl.ir.base import Expr
 from pypto_tmpl.ir.dtypes import DataType
@@ -72,6 +73,24 @@ def constant_difference(a: Expr, b: Expr) -> int | None:
     total = _sum_of(a)
     _accumulate(total, b, -1)
     return None if total.factors else total.constant
+
+
+def gap_and_step(a: Expr, b: Expr, is_fixed: Callable[[Expr], bool]) -> tuple[int, int]:
+    """What ``a - b`` is at any two times: the first number, give or take multiples of the second.
+
+    Atoms that are not fixed may have one value in ``a`` and another one in ``b``. A step of 0 says that the
+    difference is the gap.
+    """
+    left, right = _sum_of(a), _sum_of(b)
+    fixed = _Sum()
+    steps: list[int] = []
+    for total, sign in ((left, 1), (right, -1)):
+        for atom, factor in total.terms():
+            if is_fixed(atom):
+                fixed.add_atom(atom, sign * factor)
+            else:
+                steps.append(factor)
+    return left.constant - right.constant, math.gcd(*steps, *fixed.factors.values())
 
 
 def provably_equal(a: Sequence[Expr], b: Sequence[Expr]) -> bool:

@@ -14,9 +14,9 @@ from pypto_tmpl.ir.types import implicit_tile_view
 from pypto_tmpl.ops import facts, load_table
 from pypto_tmpl.ops.cores import CoreSide, side_of_space
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.cores.kernel import Kernel, TensorParams, evaluated_call, results
+from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call, results
 from pypto_tmpl.passes.cores.lane import Lane
-from pypto_tmpl.passes.cores.lane_memory import Access, check_lanes_apart
+from pypto_tmpl.passes.cores.lane_memory import LaneMemory
 from pypto_tmpl.passes.cores.replacing import Retyping
 from pypto_tmpl.passes.outline.dataflow import own_reads
 from pypto_tmpl.rewrite import build
@@ -35,9 +35,17 @@ class LanePlan:
     """
 
     def __init__(
-        self, kernel: Kernel, lane: Lane, rule_of: Callable[[str], Rule], tells_all: bool = False
+        self,
+        kernel: Kernel,
+        lane: Lane,
+        rule_of: Callable[[str], Rule],
+        memory: LaneMemory,
+        tells_all: bool = False,
     ) -> None:
-        """``tells_all``: the types of carries and results are told right whether or not something asks."""
+        """``memory`` is told what lanes load and store, and is for the caller to check.
+
+        ``tells_all``: the types of carries and results are told right whether or not something asks.
+        """
         self.kernel, self.lane, self._rule_of, self._tells_all = kernel, lane, rule_of, tells_all
         self.axes: dict[int, int] = {}  # of variables that are halved: along which axis
         self.types: dict[int, ir.Type] = {}
@@ -46,8 +54,7 @@ class LanePlan:
         self._exact: set[int] = set()
         self._positions: dict[int, tuple[ir.Var, ...]] = {}
         self._workspaces = workspaces(kernel)
-        self._params = TensorParams(kernel.function)
-        self._accesses: list[tuple[ir.Var, Access]] = []
+        self._memory = memory
 
     def follow(self, body: ir.Stmt) -> None:
         """Plan a body."""
@@ -63,7 +70,6 @@ class LanePlan:
 
     def lane_types(self) -> dict[int, ir.Type]:
         """The types of variables (ids) that change, when all is planned."""
-        check_lanes_apart(self._accesses, self.lane.function)
         for key in self._exact:
             for var in self._positions.get(key, (self._declared[key],)):
                 self.types[id(var)] = self.lane.type(var.type, self.axes[id(var)], var)
@@ -95,10 +101,9 @@ class LanePlan:
         shared: int | None,
         is_store: bool = False,
     ) -> None:
-        """Note what a statement reads or writes of a tensor: the lanes must not do both to the same cells."""
-        param = self._params.of(tensor)
-        if param is not None:
-            self._accesses.append((param, Access(stmt, offsets, extents, shared, is_store)))
+        """Note what a statement reads or writes of a tensor, and which dimension the lanes share of it."""
+        part = None if shared is None else (shared, self.lane.step(extents[shared], stmt))
+        self._memory.note(stmt, tensor, offsets, extents, part, is_store)
 
     # Loops, branches, second names
 

@@ -9,6 +9,7 @@ from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.cores.kernel import NOTIFY, Kernel, evaluated_call
 from pypto_tmpl.passes.cores.lane import Lane, lane_index
+from pypto_tmpl.passes.cores.lane_memory import LaneMemory
 from pypto_tmpl.passes.cores.lane_plan import LanePlan
 from pypto_tmpl.passes.cores.lane_rules import rule_of
 from pypto_tmpl.passes.cores.replacing import Retyping
@@ -17,8 +18,11 @@ from pypto_tmpl.passes.outline.dataflow import own_reads
 from pypto_tmpl.rewrite import Names, build
 
 
-def with_regions_lowered(kernel: Kernel) -> ir.Function:
-    """A kernel without its regions: what stands in them is written for one lane."""
+def with_regions_lowered(kernel: Kernel, memory: LaneMemory) -> ir.Function:
+    """A kernel without its regions: what stands in them is written for one lane.
+
+    Lanes wait for each other at the end of a region, and no longer do without it.
+    """
     function = kernel.function
     names = Names.of(function)
     replacements: dict[int, list[ir.Stmt]] = {}
@@ -37,10 +41,11 @@ def with_regions_lowered(kernel: Kernel) -> ir.Function:
             found = lanes.replacements
             types |= lanes.types
         else:
-            plan = _planned(kernel, region, names)
+            plan = _planned(kernel, region, names, memory)
             found = plan.replacements
             types |= plan.lane_types()
         replacements |= found | _placed_calls(region, found)
+    memory.check()
     attrs = function.attrs.without("split", "split_aiv")
     if "split" in function.attrs:
         attrs = attrs.with_(split=function.attrs["split"])
@@ -70,10 +75,10 @@ def has_boundary(region: ir.SplitAivScopeStmt) -> bool:
     return any(call is not None and facts.of_value(call).core == "mixed" for call in calls)
 
 
-def _planned(kernel: Kernel, region: ir.SplitAivScopeStmt, names: Names) -> LanePlan:
+def _planned(kernel: Kernel, region: ir.SplitAivScopeStmt, names: Names, memory: LaneMemory) -> LanePlan:
     """The plan of a region whose code is for whole tiles."""
     index, defined = lane_index(names, region.span)
-    plan = LanePlan(kernel, Lane(kernel.function, region.split.value - 1, index), rule_of)
+    plan = LanePlan(kernel, Lane(kernel.function, region.split.value - 1, index), rule_of, memory)
     plan.follow(region.body)
     inside = {id(stmt) for stmt in statements(region)}
     for stmt in kernel.statements:

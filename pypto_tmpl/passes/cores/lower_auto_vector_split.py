@@ -9,10 +9,13 @@ from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.kernel import Kernel
 from pypto_tmpl.passes.cores.lane import Lane, lane_index
+from pypto_tmpl.passes.cores.lane_memory import LaneMemory
 from pypto_tmpl.passes.cores.lane_plan import LanePlan
 from pypto_tmpl.passes.cores.lane_regions import with_regions_lowered
 from pypto_tmpl.passes.cores.lane_rules import rule_of
 from pypto_tmpl.passes.cores.lane_stride import lane_stride
+from pypto_tmpl.passes.outline.dataflow import Callees
+from pypto_tmpl.passes.pipelining.memory import Memory
 from pypto_tmpl.rewrite import Names, as_body, build
 
 _BASE = frozenset(
@@ -36,20 +39,24 @@ class LowerAutoVectorSplit(ProgramPass):
     invalidates = frozenset({IRProperty.AivSplitValid})
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
-        return build(program, functions=[_lowered(function) for function in program.functions.values()])
+        callees = Callees(program.functions.values())
+        functions = [_lowered(function, callees) for function in program.functions.values()]
+        return build(program, functions=functions)
 
 
-def _lowered(function: ir.Function) -> ir.Function:
+def _lowered(function: ir.Function, callees: Callees) -> ir.Function:
     if function.func_type is not FunctionType.InCore:
         return function
     kernel = Kernel(function)
     if any(isinstance(stmt, ir.SplitAivScopeStmt) for stmt in kernel.statements):
-        return with_regions_lowered(kernel)
+        return with_regions_lowered(kernel, LaneMemory(kernel, Memory(function, callees)))
     is_split = function.split is not None and not function.attrs.get("split_aiv")
-    return _halved(kernel) if is_split and kernel.side() is CoreSide.MIXED else function
+    if not is_split or kernel.side() is not CoreSide.MIXED:
+        return function
+    return _halved(kernel, LaneMemory(kernel, Memory(function, callees)))
 
 
-def _halved(kernel: Kernel) -> ir.Function:
+def _halved(kernel: Kernel, memory: LaneMemory) -> ir.Function:
     function = kernel.function
     mode = function.split
     assert mode is not None
@@ -58,8 +65,9 @@ def _halved(kernel: Kernel) -> ir.Function:
             raise PassError("a scope is left in a kernel that is split over the lanes", function, stmt)
     axis = mode.value - 1
     index, defined = lane_index(Names.of(function), function.span)
-    plan = LanePlan(kernel, Lane(function, axis, index, lane_stride(kernel, axis)), rule_of)
+    plan = LanePlan(kernel, Lane(function, axis, index, lane_stride(kernel, axis)), rule_of, memory)
     plan.follow(function.body)
+    memory.check()
     attrs = function.attrs.without("split", "split_aiv", "dual_aiv_dispatch")
     body = as_body([defined, plan.rewritten(function.body)], function.body.span)
     return build(function, body=body, attrs=attrs.with_(split=mode, split_aiv=True))

@@ -11,9 +11,12 @@ from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call
 from pypto_tmpl.passes.cores.lane import Lane, lane_index
+from pypto_tmpl.passes.cores.lane_memory import LaneMemory
 from pypto_tmpl.passes.cores.lane_plan import LanePlan
 from pypto_tmpl.passes.cores.lane_replay import with_replay
 from pypto_tmpl.passes.cores.lane_rules import piped_rule_of
+from pypto_tmpl.passes.outline.dataflow import Callees
+from pypto_tmpl.passes.pipelining.memory import Memory
 from pypto_tmpl.rewrite import Names, as_body, build
 
 _MODES = 2
@@ -35,22 +38,22 @@ class SplitVectorKernel(ProgramPass):
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         backend = context.backend
         replays = backend is not None and backend.requires.no_split_dual_aiv_dispatch
-        peers = _cube_members(program)
+        peers, callees = _cube_members(program), Callees(program.functions.values())
         functions = []
         for function in program.functions.values():
             if function.func_type in (FunctionType.AIC, FunctionType.AIV):
-                function = _split(function, peers.get(function.name), replays)
+                function = _split(function, peers.get(function.name), replays, callees)
             functions.append(function)
         return build(program, functions=functions)
 
 
-def _split(function: ir.Function, cube: ir.Function | None, replays: bool) -> ir.Function:
+def _split(function: ir.Function, cube: ir.Function | None, replays: bool, callees: Callees) -> ir.Function:
     mode = _mode(function)
     is_vector = function.func_type is FunctionType.AIV
     is_own = "external_source" not in function.attrs
     if not function.attrs.get("split_aiv"):
         if mode and is_vector and is_own and _is_whole(function, cube):
-            function = _halved(function, mode)
+            function = _halved(function, mode, callees)
         elif not mode and is_vector and is_own and replays and _is_for_one_lane(function):
             return with_replay(function)
         if not mode:
@@ -109,7 +112,7 @@ def _is_whole(function: ir.Function, cube: ir.Function | None) -> bool:
     return awaits_halving(function, calls)
 
 
-def _halved(function: ir.Function, mode: int) -> ir.Function:
+def _halved(function: ir.Function, mode: int, callees: Callees) -> ir.Function:
     kernel = Kernel(function)
     strides = {
         call.kwargs.get("lane_stride")
@@ -120,6 +123,9 @@ def _halved(function: ir.Function, mode: int) -> ir.Function:
         raise PassError("lanes start at different distances in the tiles that a kernel pops", function)
     index, defined = lane_index(Names.of(function), function.span)
     stride = next(iter(strides), None)
-    plan = LanePlan(kernel, Lane(function, mode - 1, index, stride), piped_rule_of, tells_all=True)
+    memory = LaneMemory(kernel, Memory(function, callees))
+    lane = Lane(function, mode - 1, index, stride)
+    plan = LanePlan(kernel, lane, piped_rule_of, memory, tells_all=True)
     plan.follow(function.body)
+    memory.check()
     return build(function, body=as_body([defined, plan.rewritten(function.body)], function.body.span))

@@ -74,6 +74,15 @@ class Memory:
             found = parent
         return found
 
+    def origin(self, var: ir.Var) -> ir.Var:
+        """The first version of a tensor."""
+        return self._origins.of(var)
+
+    def followed(self, expr: ir.Expr) -> ir.Expr:
+        """An expression with the scalars that it names written out."""
+        named = (part for part in ir.walk(expr) if isinstance(part, ir.Var) and part in self._scalars)
+        return substitute(expr, {var: self._scalars[var] for var in named})
+
     def touches(self, stmt: ir.Stmt) -> list[Touch]:
         """What a statement, and what is inside of it, reads and writes."""
         inside = list(statements(stmt))
@@ -101,15 +110,10 @@ class Memory:
                         self._join(var, value)
 
     def _note_scalar(self, stmt: ir.AssignStmt) -> None:
-        value = self._followed(stmt.value)
+        value = self.followed(stmt.value)
         parts = list(ir.walk(value))
         if len(parts) <= MAX_TERMS and not any(isinstance(part, ir.Call) for part in parts):
             self._scalars[stmt.var] = value
-
-    def _followed(self, expr: ir.Expr) -> ir.Expr:
-        """An expression with the scalars that it names written out."""
-        named = (part for part in ir.walk(expr) if isinstance(part, ir.Var) and part in self._scalars)
-        return substitute(expr, {var: self._scalars[var] for var in named})
 
     def _shown(self, value: ir.Expr) -> Iterator[ir.Expr]:
         """The operands whose storage a value may be, or be a part of."""
@@ -156,8 +160,8 @@ class Memory:
             )
 
     def _place(self, tensor: ir.Var, access: Access) -> Place:
-        offsets = tuple(map(self._followed, access.offsets))
-        return Place(self._origins.of(tensor), offsets, access.shape)
+        offsets = tuple(map(self.followed, access.offsets))
+        return Place(self.origin(tensor), offsets, access.shape)
 
 
 def call_of(stmt: ir.Stmt) -> ir.Call | ir.Submit | None:
