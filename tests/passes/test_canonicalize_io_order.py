@@ -190,3 +190,45 @@ def test_a_load_of_what_the_other_core_writes_stays_behind_the_pop_that_tells():
     found = on_vector("y")
     assert found.index("p1") < found.index("u1") < len(found)
     assert found.index("p0") < found.index("u0") < found.index("p1")
+
+
+CALLER = """
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, src: pl.Tensor[[64, 16], pl.FP32], dst: pl.InOut[pl.Tensor[[64, 16], pl.FP32]]):
+        for i in pl.pipeline(0, 4, 2, stage=1):
+            t0 = pl.tile.load(src, [i * 16, 0], [16, 16], [16, 16], target_memory=pl.Mem.Vec)
+            e0 = pl.tile.exp(t0, attrs={"pipeline_membership": "0:0"})
+            pl.tile.store(e0, [{row}, 0], dst)
+            t1 = pl.tile.load(src, [i * 16 + 16, 0], [16, 16], [16, 16], target_memory=pl.Mem.Vec)
+            e1 = pl.tile.exp(t1, attrs={"pipeline_membership": "0:1"})
+            pl.tile.store(e1, [{row} + 16, 0], dst)
+
+    @pl.function(type=pl.FunctionType.Group)
+    def between(self, src: pl.Tensor[[64, 16], pl.FP32], dst: pl.InOut[pl.Tensor[[64, 16], pl.FP32]]):
+        self.kernel(src, dst)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[128, 16], pl.FP32], out: pl.InOut[pl.Tensor[[128, 16], pl.FP32]]):
+        low = pl.tensor.slice(out, [64, 16], [0, 0])
+        mid = pl.tensor.slice(out, [64, 16], [32, 0])
+        high = pl.tensor.slice(out, [64, 16], [64, 0])
+        other = pl.tensor.slice(x, [64, 16], [0, 0])
+        self.between({given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "row", "moves"),
+    [
+        ("other, low", "i * 16", True),
+        ("low, high", "i * 16", True),
+        ("low, mid", "i * 16", False),
+        ("low, low", "i * 16", True),  # each round writes what it has read
+        ("low, low", "i * 16 + 16", False),
+    ],
+)
+def test_loads_pass_stores_into_another_parameter_only_if_that_is_another_tensor(given, row, moves):
+    """The kernel is called through another function, which its caller gives the tensors."""
+    node = program(CALLER.replace("{given}", given).replace("{row}", row))
+    found = names(body(passes.canonicalize_io_order()(node), "kernel"))
+    assert (found.index("t1") < found.index("e0")) == moves

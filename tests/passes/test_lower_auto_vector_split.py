@@ -6,6 +6,7 @@ from passes.kernels import body
 from passes.mixed_kernels import LOAD_R, PRODUCT, TO_VECTOR, inputs, mixed, result
 
 from pypto_tmpl import backend, ir, ops, passes
+from pypto_tmpl.debug import torch_codegen
 from pypto_tmpl.rewrite import build, flat
 
 UP_DOWN, LEFT_RIGHT = '"split": pl.SplitMode.UP_DOWN', '"split": pl.SplitMode.LEFT_RIGHT'
@@ -325,6 +326,37 @@ def test_both_lanes_read_a_row_again_that_both_have_stored():
     node = lowered(*TO_VECTOR, full, STORE_ROW, again, "y = pl.tile.col_expand_mul(v, w)", STORE, RETURN)
     given = inputs()
     check(node, 2 * given["a"] @ given["b"])
+
+
+GIVEN = """
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, a: pl.Tensor[[32, 32], pl.FP32], b: pl.Tensor[[32, 64], pl.FP32],
+             r: pl.Tensor[[32, 64], pl.FP32], out: pl.InOut[pl.Tensor[[32, 64], pl.FP32]]):
+        self.kernel(a, b, {r}, 3, out)
+
+"""
+HALF_OF_R = "t = pl.tile.load(r, [{}, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)"
+HALF_OF_OUT = "done = pl.tile.store(t, [0, 0], out)"
+
+
+@pytest.mark.parametrize(("r", "row"), [("r", 0), ("r", 8), ("out", 0), ("out", 16)])
+def test_windows_of_two_parameters_may_be_one_or_apart(r, row):
+    lines = (*TO_VECTOR, HALF_OF_R.format(row), HALF_OF_OUT, "y = pl.tile.exp(v)", "return out")
+    node = passes.make_pass("LowerAutoVectorSplit")(mixed(*lines, attrs=UP_DOWN, more=GIVEN.format(r=r)))
+    namespace: dict = {}
+    exec(torch_codegen(node), namespace)
+    given = inputs()
+    given["out"] = torch.arange(32.0 * 64).reshape(32, 64)
+    read = given[r][row : row + 16].clone()
+    namespace["main"](*(given[name] for name in ("a", "b", "r", "out")))
+    torch.testing.assert_close(given["out"][:16], read)
+
+
+def test_a_lane_must_not_read_as_another_parameter_what_the_other_lane_stores():
+    lines = (*TO_VECTOR, HALF_OF_R.format(8), HALF_OF_OUT, "y = pl.tile.exp(v)", "return out")
+    node = mixed(*lines, attrs=UP_DOWN, more=GIVEN.format(r="out"))
+    with pytest.raises(passes.PassError, match=r"a lane may meet cells of 'r' or 'out'(?s:.*)'kernel'"):
+        passes.make_pass("LowerAutoVectorSplit")(node)
 
 
 LANE = "lane = pl.tile.get_subblock_idx()"

@@ -15,6 +15,7 @@ from pypto_tmpl.passes.cores.lane_regions import with_regions_lowered
 from pypto_tmpl.passes.cores.lane_rules import rule_of
 from pypto_tmpl.passes.cores.lane_stride import lane_stride
 from pypto_tmpl.passes.outline.dataflow import Callees
+from pypto_tmpl.passes.pipelining.aliases import Aliases
 from pypto_tmpl.passes.pipelining.memory import Memory
 from pypto_tmpl.rewrite import Names, as_body, build
 
@@ -40,20 +41,24 @@ class LowerAutoVectorSplit(ProgramPass):
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         callees = Callees(program.functions.values())
-        functions = [_lowered(function, callees) for function in program.functions.values()]
+        aliases = Aliases(program)
+        functions = [
+            _lowered(Kernel(function), Memory(function, callees, aliases.of(function.name)))
+            if function.func_type is FunctionType.InCore
+            else function
+            for function in program.functions.values()
+        ]
         return build(program, functions=functions)
 
 
-def _lowered(function: ir.Function, callees: Callees) -> ir.Function:
-    if function.func_type is not FunctionType.InCore:
-        return function
-    kernel = Kernel(function)
+def _lowered(kernel: Kernel, memory: Memory) -> ir.Function:
+    function = kernel.function
     if any(isinstance(stmt, ir.SplitAivScopeStmt) for stmt in kernel.statements):
-        return with_regions_lowered(kernel, LaneMemory(kernel, Memory(function, callees)))
+        return with_regions_lowered(kernel, LaneMemory(kernel, memory))
     is_split = function.split is not None and not function.attrs.get("split_aiv")
     if not is_split or kernel.side() is not CoreSide.MIXED:
         return function
-    return _halved(kernel, LaneMemory(kernel, Memory(function, callees)))
+    return _halved(kernel, LaneMemory(kernel, memory))
 
 
 def _halved(kernel: Kernel, memory: LaneMemory) -> ir.Function:

@@ -16,6 +16,7 @@ from pypto_tmpl.passes.cores.lane_plan import LanePlan
 from pypto_tmpl.passes.cores.lane_replay import with_replay
 from pypto_tmpl.passes.cores.lane_rules import piped_rule_of
 from pypto_tmpl.passes.outline.dataflow import Callees
+from pypto_tmpl.passes.pipelining.aliases import Aliases
 from pypto_tmpl.passes.pipelining.memory import Memory
 from pypto_tmpl.rewrite import Names, as_body, build
 
@@ -38,22 +39,27 @@ class SplitVectorKernel(ProgramPass):
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         backend = context.backend
         replays = backend is not None and backend.requires.no_split_dual_aiv_dispatch
-        peers, callees = _cube_members(program), Callees(program.functions.values())
+        peers, callees, aliases = (
+            _cube_members(program),
+            Callees(program.functions.values()),
+            Aliases(program),
+        )
         functions = []
         for function in program.functions.values():
             if function.func_type in (FunctionType.AIC, FunctionType.AIV):
-                function = _split(function, peers.get(function.name), replays, callees)
+                memory = Memory(function, callees, aliases.of(function.name))
+                function = _split(function, peers.get(function.name), replays, memory)
             functions.append(function)
         return build(program, functions=functions)
 
 
-def _split(function: ir.Function, cube: ir.Function | None, replays: bool, callees: Callees) -> ir.Function:
+def _split(function: ir.Function, cube: ir.Function | None, replays: bool, memory: Memory) -> ir.Function:
     mode = _mode(function)
     is_vector = function.func_type is FunctionType.AIV
     is_own = "external_source" not in function.attrs
     if not function.attrs.get("split_aiv"):
         if mode and is_vector and is_own and _is_whole(function, cube):
-            function = _halved(function, mode, callees)
+            function = _halved(function, mode, memory)
         elif not mode and is_vector and is_own and replays and _is_for_one_lane(function):
             return with_replay(function)
         if not mode:
@@ -112,7 +118,7 @@ def _is_whole(function: ir.Function, cube: ir.Function | None) -> bool:
     return awaits_halving(function, calls)
 
 
-def _halved(function: ir.Function, mode: int, callees: Callees) -> ir.Function:
+def _halved(function: ir.Function, mode: int, memory: Memory) -> ir.Function:
     kernel = Kernel(function)
     strides = {
         call.kwargs.get("lane_stride")
@@ -123,9 +129,9 @@ def _halved(function: ir.Function, mode: int, callees: Callees) -> ir.Function:
         raise PassError("lanes start at different distances in the tiles that a kernel pops", function)
     index, defined = lane_index(Names.of(function), function.span)
     stride = next(iter(strides), None)
-    memory = LaneMemory(kernel, Memory(function, callees))
+    lanes = LaneMemory(kernel, memory)
     lane = Lane(function, mode - 1, index, stride)
-    plan = LanePlan(kernel, lane, piped_rule_of, memory, tells_all=True)
+    plan = LanePlan(kernel, lane, piped_rule_of, lanes, tells_all=True)
     plan.follow(function.body)
-    memory.check()
+    lanes.check()
     return build(function, body=as_body([defined, plan.rewritten(function.body)], function.body.span))

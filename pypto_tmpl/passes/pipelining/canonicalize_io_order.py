@@ -11,6 +11,7 @@ from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.passes.base import ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.outline.dataflow import Callees
+from pypto_tmpl.passes.pipelining.aliases import Aliases
 from pypto_tmpl.passes.pipelining.loops import (
     ALTERNATES,
     BASE_PROPERTIES,
@@ -47,8 +48,11 @@ class CanonicalizeIOOrder(ProgramPass):
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         callees, peers = Callees(program.functions.values()), Peers(program)
+        aliases = Aliases(program)
         functions = [
-            _Sorting(function, callees, peers).rewrite(function) if has_pipelines(function) else function
+            _Sorting(function, Memory(function, callees, aliases.of(function.name)), peers).rewrite(function)
+            if has_pipelines(function)
+            else function
             for function in program.functions.values()
         ]
         return build(program, functions=functions)
@@ -67,9 +71,9 @@ class _Policy:
 
 
 class _Sorting(Rewriter):
-    def __init__(self, function: ir.Function, callees: Callees, peers: Peers) -> None:
+    def __init__(self, function: ir.Function, memory: Memory, peers: Peers) -> None:
         super().__init__()
-        self._memory = Memory(function, callees)
+        self._memory = memory
         self._shared = {self._memory.storage(param) for param in peers.contended(function)}
         self._policy: _Policy | None = None
         self._membership: dict[int, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pypto_tmpl import ir
@@ -54,15 +54,34 @@ class Touch:
         return self.place is None or other.place is None or not self.place.is_apart_from(other.place)
 
 
-class Memory:
-    """The storage of a function's variables: views, versions and carries have that of what they show."""
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Two parameters that may have cells in common; where they do, they may be one tensor (``is_one``)."""
 
-    def __init__(self, function: ir.Function, callees: Callees) -> None:
+    first: ir.Var
+    second: ir.Var
+    is_one: bool
+
+
+class Memory:
+    """The storage of a function's variables: views, versions and carries have that of what they show.
+
+    So have parameters that callers may give cells in common.
+    """
+
+    def __init__(self, function: ir.Function, callees: Callees, aliases: Sequence[Alias] = ()) -> None:
         self._callees = callees
         self._in_kernel = ir.is_incore_type(function.func_type)
         self._parents: dict[int, int] = {}
         self._scalars: dict[ir.Var, ir.Expr] = {}
         self._origins = Origins(function.body, callees)
+        self._same: dict[int, ir.Var] = {}
+        for alias in aliases:
+            self._join(alias.first, alias.second)
+        parts = {id(one) for alias in aliases if not alias.is_one for one in (alias.first, alias.second)}
+        for alias in aliases:
+            if id(alias.first) not in parts and id(alias.second) not in parts:
+                self._same.setdefault(id(alias.second), self._same.get(id(alias.first), alias.first))
         for stmt in statements(function.body):
             self._note(stmt)
 
@@ -75,8 +94,9 @@ class Memory:
         return found
 
     def origin(self, var: ir.Var) -> ir.Var:
-        """The first version of a tensor."""
-        return self._origins.of(var)
+        """The first version of a tensor; one of the parameters for those that are one tensor."""
+        found = self._origins.of(var)
+        return self._same.get(id(found), found)
 
     def followed(self, expr: ir.Expr) -> ir.Expr:
         """An expression with the scalars that it names written out."""

@@ -8,6 +8,7 @@ from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.outline.dataflow import Callees
+from pypto_tmpl.passes.pipelining.aliases import Aliases
 from pypto_tmpl.passes.pipelining.halves import Halves, halves_of, leads_with_push, transfers
 from pypto_tmpl.passes.pipelining.loops import (
     BASE_PROPERTIES,
@@ -48,17 +49,20 @@ class SkewCrossCorePipeline(ProgramPass):
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         callees, peers = Callees(program.functions.values()), Peers(program)
+        aliases = Aliases(program)
         functions = [
-            _Skew(function, callees, peers).rewrite(function) if has_pipelines(function) else function
+            _Skew(function, Memory(function, callees, aliases.of(function.name)), peers).rewrite(function)
+            if has_pipelines(function)
+            else function
             for function in program.functions.values()
         ]
         return build(program, functions=functions)
 
 
 class _Skew(Rewriter):
-    def __init__(self, function: ir.Function, callees: Callees, peers: Peers) -> None:
+    def __init__(self, function: ir.Function, memory: Memory, peers: Peers) -> None:
         super().__init__()
-        self._memory = Memory(function, callees)
+        self._memory = memory
         self._shared = {self._memory.storage(param) for param in peers.contended(function)}
         self._room = _room(function, peers)
         self._skewed = 0
