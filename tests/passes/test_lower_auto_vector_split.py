@@ -180,6 +180,17 @@ def test_the_result_of_a_loop_and_of_a_branch_is_stored_by_halves():
     check(node, given["a"] @ given["b"] + 3 * given["r"] + 1)
 
 
+def test_a_second_name_of_half_a_tile_has_the_type_of_the_half():
+    node = lowered(*TO_VECTOR, "u = v", "y = pl.tile.exp(u)", STORE, RETURN)
+    names = {stmt.var.name_hint: stmt.var for stmt in ir.walk(node) if isinstance(stmt, ir.AssignStmt)}
+    assert [extent.value for extent in names["u"].type.shape] == [16, 64]
+    namespace: dict = {}
+    exec(torch_codegen(node, check_shapes=True), namespace)
+    given = inputs()
+    namespace["kernel"](*given.values())
+    torch.testing.assert_close(given["out"], torch.exp(given["a"] @ given["b"]), rtol=1e-5, atol=1e-5)
+
+
 def test_a_reshaped_column_is_followed_to_its_row():
     node = lowered(
         *TO_VECTOR,

@@ -30,8 +30,8 @@ class LanePlan:
 
     A tile that has one cell along the axis of the split is the same on both lanes, and so is what is computed
     of such tiles alone, however wide it is: a lane takes its half of it where it meets a tile that is halved.
-    The declared types of carries, of results of loops and branches, and of second names stay as they are
-    unless something asks for the region of one of them, which they would tell wrong.
+    The declared types of carries, and of results of loops and branches, stay as they are unless something
+    asks for the region of one of them, which they would tell wrong.
     """
 
     def __init__(
@@ -114,6 +114,7 @@ class LanePlan:
                 self._keep_declared(arg, self.axis(arg.initValue))
         elif isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Var):
             self._keep_declared(stmt.var, self.axis(stmt.value))
+            self.ask_region(stmt.var)
         elif isinstance(stmt, ir.AssignStmt | ir.EvalStmt) and (call := evaluated_call(stmt)) is not None:
             self._plan(stmt, call)
 
