@@ -1,9 +1,11 @@
 """LegalizeTileCast: chains by the table of the backend, and conversions for which there is none."""
 
 import pytest
+import torch
 from passes.kernels import after, program
 
 from pypto_tmpl import backend, ir, passes
+from pypto_tmpl.debug import torch_codegen
 
 PASS = "LegalizeTileCast"
 B910, B950 = backend.BackendType.Ascend910B, backend.BackendType.Ascend950
@@ -50,6 +52,27 @@ def test_the_way_to_a_dtype(on, source, target, ways):
     got = casts(after(PASS, casting(source, target, "floor")))
     wanted = [(f"b__cast_{way}_tmp_v{n}", f"pl.{way.upper()}", "floor") for n, way in enumerate(ways)]
     assert got == [*wanted, ("b__ssa_v0", f"pl.{target}", "floor")]
+
+
+@pytest.mark.parametrize("on", [B910, B950])
+@pytest.mark.parametrize(("target", "dtype"), [("INT8", torch.int8), ("UINT8", torch.uint8)])
+def test_the_way_through_a_narrower_dtype_rounds_twice(on, target, dtype):
+    """By hand: FP16 has 0.0625 between 64 and 128, so that 82.51 is 82.5 there, and half goes to even."""
+    backend.set_backend_type(on)
+    node = program(f"""
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[1, 32], pl.FP32], out: pl.Out[pl.Tensor[[1, 32], pl.{target}]]):
+        pl.store(pl.cast(pl.load(x, [0, 0], [1, 32]), target_type=pl.{target}, mode="rint"), [0, 0], out)
+""")
+    node = passes.make_pass("FlattenCallExpr")(node)
+    found = []
+    for stage in (node, passes.make_pass(PASS)(node)):
+        namespace: dict = {}
+        exec(torch_codegen(stage), namespace)
+        out = torch.zeros(1, 32, dtype=dtype)
+        namespace["kernel"](torch.full((1, 32), 82.51), out)
+        found.append(out.unique().tolist())
+    assert found == [[83], [82]]
 
 
 @pytest.mark.parametrize(
