@@ -4,9 +4,10 @@ import torch
 from passes.kernels import HEAD
 
 import pypto_tmpl.language as pl
-from pypto_tmpl import ir
+from pypto_tmpl import ir, passes
 from pypto_tmpl.debug import torch_codegen
 
+UP_DOWN, LEFT_RIGHT = '"split": pl.SplitMode.UP_DOWN', '"split": pl.SplitMode.LEFT_RIGHT'
 ROWS, COLUMNS, INNER = 32, 64, 32
 MATRIX = "pl.Tensor[[32, 64], pl.FP32]"
 PARAMS = """a: pl.Tensor[[32, 32], pl.FP32], b: pl.Tensor[[32, 64], pl.FP32],
@@ -50,3 +51,16 @@ def result(node: ir.Program, number: int = 3) -> torch.Tensor:
     given = inputs(number)
     namespace["kernel"](*given.values())
     return given["out"]
+
+
+def lowered(*lines: str, attrs: str = UP_DOWN) -> ir.Program:
+    """The kernel as LowerAutoVectorSplit leaves it."""
+    return passes.make_pass("LowerAutoVectorSplit")(mixed(*lines, attrs=attrs))
+
+
+def check(node: ir.Program, expected: torch.Tensor) -> None:
+    """The values, as the pass leaves the kernel and when it has been shared out."""
+    torch.testing.assert_close(result(node), expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(
+        result(passes.make_pass("ExpandMixedKernel")(node)), expected, rtol=1e-5, atol=1e-5
+    )
