@@ -96,8 +96,10 @@ def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Fu
     transfers = transfers_of(kernel)
     params = TensorParams(function)
     flows = Flows(kernel, transfers)
-    tokens = hand_overs(kernel, params, transfers.values())
     reaches = {side: Reach(kernel, flows, params, transfers, side) for side in OTHER}
+    shares = {side: Share(kernel, params, transfers, reaches, side) for side in OTHER}
+    kept = {side: share.kept for side, share in shares.items()}
+    tokens = hand_overs(kernel, kept, list(transfers.values()), params)
     consumers = {transfer.consumer for transfer in transfers.values()}
     directions = (TO_VECTOR if CoreSide.VECTOR in consumers or tokens.slot_bytes else 0) | (
         TO_CUBE if CoreSide.CUBE in consumers else 0
@@ -105,9 +107,8 @@ def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Fu
     slot = max([*(transfer.slot_bytes for transfer in transfers.values()), *tokens.slot_bytes], default=0)
     sides = []
     for side in OTHER:
-        share = Share(kernel, params, transfers, reaches, side)
         before, after = ({}, tokens.pushed) if side is CoreSide.CUBE else (tokens.popped, {})
-        body = SideBody(share, transfers, before, after).rewrite(function.body)
+        body = SideBody(shares[side], transfers, before, after).rewrite(function.body)
         is_vector = side is CoreSide.VECTOR
         found = build(
             function,

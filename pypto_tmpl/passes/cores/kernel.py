@@ -53,6 +53,18 @@ class Kernel:
             yield outer
             outer = self.parent.get(id(outer))
 
+    def sibling_behind(self, stmt: ir.Stmt, other: ir.Stmt) -> ir.Stmt | None:
+        """The statement behind one, in the same body, that is or holds another."""
+        body = self.parent.get(id(stmt))
+        if not isinstance(body, ir.SeqStmts):
+            return None
+        inner = other
+        for outer in self.around(other):
+            if outer is body:
+                return inner if self.number[id(inner)] > self.number[id(stmt)] else None
+            inner = outer
+        return None
+
     def _found_sides(self) -> dict[int, CoreSide]:
         sides: dict[int, CoreSide] = {}
         for stmt in reversed(self.statements):  # what is inside comes first

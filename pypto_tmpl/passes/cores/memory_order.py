@@ -1,9 +1,9 @@
-"""Values that go from one core to the other through global memory: the reader has to wait for the writer."""
+"""Values that go from one core to the other through global memory: one has to wait for the other."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pypto_tmpl import ir
@@ -11,9 +11,12 @@ from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.cores.kernel import OTHER, Kernel, Loop, TensorParams, evaluated_call
+from pypto_tmpl.passes.cores.core_accesses import Access, Rounds, meeting
+from pypto_tmpl.passes.cores.core_order import CoreOrder
+from pypto_tmpl.passes.cores.kernel import OTHER, Kernel, TensorParams, evaluated_call
 from pypto_tmpl.passes.cores.transfers import Transfer, free, pop, push, tile_bytes
-from pypto_tmpl.passes.outline.dataflow import stored_into
+from pypto_tmpl.passes.outline.dataflow import Callees
+from pypto_tmpl.passes.pipelining.memory import Memory
 
 
 @dataclass(slots=True)
@@ -24,11 +27,11 @@ class HandOvers:
     popped: dict[int, list[ir.Stmt]] = field(default_factory=lambda: defaultdict(list))  # before a statement
     slot_bytes: list[int] = field(default_factory=list)
 
-    def add(self, store: ir.Stmt, reader: ir.Stmt, tile: ir.Var, param: ir.Var) -> None:
+    def add(self, store: ir.Stmt, reader: ir.Stmt, tile: ir.Var, tensor: ir.Var) -> None:
         """A token behind a store of ``tile``, for what follows before ``reader``."""
         assert isinstance(tile.type, ir.TileType)
         token = ir.Var(
-            f"{param.name_hint}_gm_sync",
+            f"{tensor.name_hint}_gm_sync",
             ir.TileType(tile.type.shape, tile.type.dtype, None, None, MemorySpace.Vec),
             store.span,
         )
@@ -40,83 +43,169 @@ class HandOvers:
         self.slot_bytes.append(tile_bytes(tile, store))
 
 
-def hand_overs(kernel: Kernel, params: TensorParams, transfers: Iterable[Transfer]) -> HandOvers:
-    """The tokens that a mixed kernel needs.
+def hand_overs(
+    kernel: Kernel,
+    kept: Mapping[CoreSide, set[int]],
+    transfers: Sequence[Transfer],
+    params: TensorParams,
+) -> HandOvers:
+    """The tokens that a mixed kernel needs, given the statements (ids) that each core has.
 
-    Raises PassError where a core loads what the other one stores and neither a token nor a tile that crosses
-    in between makes it wait.
+    Raises PassError where both cores use a tensor that one of them writes, in an order that shows, and neither
+    a token nor a tile that crosses in between makes the later one wait.
     """
-    stores: dict[tuple[ir.Var, CoreSide], list[ir.Stmt]] = defaultdict(list)
-    loads: dict[tuple[ir.Var, CoreSide], list[ir.Stmt]] = defaultdict(list)
-    for stmt in kernel.statements:
-        call = evaluated_call(stmt)
-        if call is None:
-            continue
-        written = params.of(stored_into(call) or call)
-        if written is not None:
-            stores[written, kernel.side(stmt)].append(stmt)
-        elif facts.of_value(call).has("loads") and (read := params.of(call.args[0])) is not None:
-            loads[read, kernel.side(stmt)].append(stmt)
-    order = _Order(kernel, list(transfers))
-    found = HandOvers()
-    for (param, side), written_by in stores.items():
-        readers = loads.get((param, OTHER[side]), []) if side in OTHER else []
-        if side is CoreSide.CUBE and len(written_by) == 1:
-            store = written_by[0]
-            call = evaluated_call(store)
-            behind = [reader for reader in readers if order.sibling_behind(store, reader) is not None]
-            first = order.sibling_behind(store, behind[0]) if behind else None
-            if first is not None and call is not None and isinstance(call.args[0], ir.Var):
-                found.add(store, first, call.args[0], param)
-                readers = [reader for reader in readers if all(reader is not other for other in behind)]
-        for store in written_by:
-            for reader in readers:
-                order.check(store, reader, param)
+    tensors = _accesses(kernel, kept, params)
+    order = CoreOrder(kernel, transfers)
+    found = _tokens(kernel, tensors, transfers, order)
+    for accesses in tensors:
+        _Check(kernel, order, accesses).run()
     return found
 
 
-class _Order:
-    """What runs before what on two cores that wait for each other where tiles cross."""
+def _accesses(
+    kernel: Kernel, kept: Mapping[CoreSide, set[int]], params: TensorParams
+) -> list[list[Access]]:
+    """The accesses of each tensor that both cores use and one writes, in the order of the text."""
+    memory = Memory(kernel.function, Callees())
+    found: dict[int, list[Access]] = defaultdict(list)
+    for stmt in kernel.statements:
+        sides = frozenset(side for side in OTHER if id(stmt) in kept[side])
+        call = evaluated_call(stmt)
+        if call is None or not sides or not _touches_cells(call):
+            continue
+        for touch in memory.touches(stmt):
+            if touch.in_tensor:
+                adds = touch.writes and bool(call.kwargs.get("atomic"))
+                var = _variable(call, touch.storage, memory)
+                tensor = params.of(var) or var
+                found[touch.storage].append(Access(stmt, tensor, sides, touch.writes, adds, touch.place))
+    return [
+        accesses
+        for accesses in found.values()
+        if any(access.writes for access in accesses)
+        and len(frozenset().union(*(access.sides for access in accesses))) > 1
+    ]
 
-    def __init__(self, kernel: Kernel, transfers: list[Transfer]) -> None:
-        self._kernel, self._transfers = kernel, transfers
 
-    def sibling_behind(self, store: ir.Stmt, reader: ir.Stmt) -> ir.Stmt | None:
-        """The statement behind a store, in the same body, that is or holds the reader."""
-        body = self._kernel.parent.get(id(store))
-        if not isinstance(body, ir.SeqStmts):
-            return None
-        inner = reader
-        for outer in self._kernel.around(reader):
-            if outer is body:
-                return inner if self._kernel.number[id(inner)] > self._kernel.number[id(store)] else None
-            inner = outer
-        return None
+def _variable(call: ir.Call, storage: int, memory: Memory) -> ir.Var:
+    """The operand that is a version of a tensor."""
+    return next(arg for arg in call.args if isinstance(arg, ir.Var) and memory.storage(arg) == storage)
 
-    def check(self, store: ir.Stmt, reader: ir.Stmt, param: ir.Var) -> None:
-        """Raise PassError unless a tile crosses between a store and the load of it by the other core."""
-        number = self._kernel.number
-        start, end = number[id(store)], number[id(reader)]
-        outer = {id(stmt) for stmt in self._kernel.around(store)}
-        loops = [s for s in self._kernel.around(reader) if id(s) in outer and isinstance(s, Loop)]
-        if end < start and not loops:
-            return
-        bodies = outer | {id(stmt) for stmt in self._kernel.around(reader)}
-        consumer = OTHER[self._kernel.side(store)]
-        for transfer in self._transfers:
-            body = self._kernel.parent[id(transfer.stmt)]
-            place = number[id(transfer.stmt)]
-            is_sure = id(body) in bodies and not isinstance(body, ir.IfStmt)
-            if start < end:
-                is_between = start < place < end
-            else:
-                is_between = place > start or place < end
-                is_sure = is_sure and any(s is loops[0] for s in self._kernel.around(transfer.stmt))
-            if is_sure and is_between and transfer.consumer is consumer:
-                return
-        raise PassError(
-            f"the {consumer.value} core loads {param.name_hint!r}, which the other core stores, and nothing"
-            " makes it wait: no tile crosses in between",
-            self._kernel.function,
-            reader,
+
+def _touches_cells(call: ir.Call) -> bool:
+    """Whether a call reads or writes cells of its tensors, not only their extents or their place."""
+    known = facts.of_value(call)
+    return not known.has("counts") and not known.shows(in_kernel=True)
+
+
+def _tokens(
+    kernel: Kernel, tensors: Iterable[Sequence[Access]], transfers: Iterable[Transfer], order: CoreOrder
+) -> HandOvers:
+    """A token for each tensor that the cube core stores once, and the vector core loads behind that.
+
+    What is pushed first is popped first. So a token is popped before the next statement in which anything
+    else crosses, though it be read later.
+    """
+    number = kernel.number
+    crossing: set[int] = set()  # statements in which something crosses
+
+    def note(stmt: ir.Stmt) -> None:
+        crossing.update((id(stmt), *map(id, kernel.around(stmt))))
+
+    for transfer in transfers:
+        note(transfer.stmt)
+    wanted = [token for accesses in tensors if (token := _token(kernel, accesses, order)) is not None]
+    placed = []
+    for access, tile, reader in sorted(wanted, key=lambda token: -number[id(token[0].stmt)]):
+        body = kernel.parent[id(access.stmt)]
+        assert isinstance(body, ir.SeqStmts)
+        behind = (
+            stmt
+            for stmt in body.stmts
+            if number[id(access.stmt)] < number[id(stmt)] <= number[id(reader)]
         )
+        place = next(stmt for stmt in behind if id(stmt) in crossing or stmt is reader)
+        note(place)
+        placed.append((access, tile, place))
+    found = HandOvers()
+    for access, tile, place in reversed(placed):
+        found.add(access.stmt, place, tile, access.tensor)
+        order.add_token(access.stmt, place)
+    return found
+
+
+def _token(
+    kernel: Kernel, accesses: Sequence[Access], order: CoreOrder
+) -> tuple[Access, ir.Var, ir.Stmt] | None:
+    """The store behind which a token is pushed, what it stores, and before which statement it is needed."""
+    stores = [access for access in accesses if access.writes and CoreSide.CUBE in access.sides]
+    if len(stores) != 1:
+        return None
+    store = stores[0]
+    call = evaluated_call(store.stmt)
+    if call is None or not facts.of_value(call).has("lays") or not isinstance(call.args[0], ir.Var):
+        return None
+    for reader in accesses:
+        if reader.writes or CoreSide.VECTOR not in reader.sides:
+            continue
+        place = kernel.sibling_behind(store.stmt, reader.stmt)
+        if place is not None and not order.is_ordered(store.stmt, reader.stmt, CoreSide.VECTOR):
+            return store, call.args[0], place
+    return None
+
+
+class _Check:
+    """That each core waits for the other one where the order of two accesses of one tensor shows."""
+
+    def __init__(self, kernel: Kernel, order: CoreOrder, accesses: Sequence[Access]) -> None:
+        self._kernel, self._order, self._accesses = kernel, order, accesses
+        self._rounds = Rounds(kernel.statements)
+        self._is_read = any(not access.writes for access in accesses)
+
+    def run(self) -> None:
+        """Raise PassError where it does not."""
+        for access in self._accesses:
+            if access.writes and len(access.sides) > 1:
+                self._check_rounds(access, access)
+        for first, second in meeting(self._accesses):
+            if not first.conflicts_with(second):
+                continue
+            if not first.is_apart_from(second):
+                self._check(first, second)
+            self._check_rounds(first, second)
+            self._check_rounds(second, first)
+
+    def _check(self, first: Access, second: Access) -> None:
+        for consumer in self._waiting(first, second):
+            if not self._order.is_ordered(first.stmt, second.stmt, consumer):
+                raise self._error(first, second, consumer)
+
+    def _check_rounds(self, first: Access, second: Access) -> None:
+        """Let the second one be that of a later round, of each of the loops around both."""
+        loops = self._order.common_loops(first.stmt, second.stmt)
+        consumers = self._waiting(first, second) if loops else []
+        for loop in loops if consumers else ():
+            if self._rounds.are_apart(first, second, loop):
+                continue
+            for consumer in consumers:
+                if not self._order.is_ordered_in_rounds(first.stmt, second.stmt, consumer, loop):
+                    raise self._error(first, second, consumer)
+
+    def _waiting(self, first: Access, second: Access) -> list[CoreSide]:
+        """The cores that have to wait before the second access for the first one of the other core.
+
+        What both cores write they write alike: each reads its own.
+        """
+        if first.writes and len(first.sides) > 1 and not (second.writes and self._is_read):
+            if not second.writes or len(second.sides) > 1:
+                return []
+        return [side for side in OTHER if side in second.sides and OTHER[side] in first.sides]
+
+    def _error(self, first: Access, second: Access, consumer: CoreSide) -> PassError:
+        does = "stores into" if second.writes else "loads"
+        what = (
+            f"the {consumer.value} core {does} {second.tensor.name_hint!r}, which the other core"
+            f" {'stores' if first.writes else 'loads'},"
+            " and nothing makes it wait: no tile crosses in between"
+        )
+        return PassError(what, self._kernel.function, second.stmt)
