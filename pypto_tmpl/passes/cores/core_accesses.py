@@ -118,7 +118,7 @@ class Rounds:
         return gap.high is not None and -gap.high >= later_size
 
     def _of_other_round(self, expr: ir.Expr, loop: ir.ForStmt) -> dict[ir.Var, ir.Var]:
-        """Variables for those of a loop, which have another value in each of its rounds; its index has none."""
+        """Variables for those of a loop but its index: they have another value in each of its rounds."""
         if id(loop) not in self._inside:
             inner = (var for stmt in statements(loop.body) for var in definitions(stmt))
             self._inside[id(loop)] = {id(var) for var in (*loop.iter_args, *inner)}

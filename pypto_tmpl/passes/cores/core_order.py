@@ -18,8 +18,8 @@ _BEHIND = 0.5
 class CoreOrder:
     """Whether one core has done a statement when the other one comes to a statement of its own.
 
-    It has where a tile crosses to that core in between. The tile must surely cross: the statement that hands it
-    over stands in a body around one of the two.
+    It has where a tile crosses to that core in between. The tile must surely cross: the statement that hands
+    it over stands in a body around one of the two.
     """
 
     def __init__(self, kernel: Kernel, transfers: Iterable[Transfer]) -> None:
@@ -67,6 +67,12 @@ class CoreOrder:
             for _, popped in self._crossing.get((id(body), consumer), [])[:1]
         )
 
+    def are_alternatives(self, first: ir.Stmt, second: ir.Stmt) -> bool:
+        """Whether the two stand in different branches, of which one runs."""
+        outer = {id(stmt) for stmt in self._kernel.around(first)}
+        common = next((stmt for stmt in self._kernel.around(second) if id(stmt) in outer), None)
+        return isinstance(common, ir.IfStmt)
+
     def common_loops(self, first: ir.Stmt, second: ir.Stmt) -> list[Loop]:
         """The loops around both statements, the innermost first."""
         outer = {id(stmt) for stmt in self._kernel.around(first)}
@@ -77,9 +83,7 @@ class CoreOrder:
         if not isinstance(body, ir.IfStmt):  # the whole of a branch, with nothing beside it
             self._crossing[id(body), consumer].append((pushed, popped))
 
-    def _behind(
-        self, body: ir.Stmt, consumer: CoreSide, start: int
-    ) -> Sequence[tuple[float, float]]:
+    def _behind(self, body: ir.Stmt, consumer: CoreSide, start: int) -> Sequence[tuple[float, float]]:
         """What crosses in a body behind a place: of what is pushed there, that which is popped first."""
         found = self._crossing.get((id(body), consumer), [])
         at = bisect_left(found, (start, start))

@@ -16,7 +16,7 @@ from pypto_tmpl.passes.cores.core_order import CoreOrder
 from pypto_tmpl.passes.cores.kernel import OTHER, Kernel, TensorParams, evaluated_call
 from pypto_tmpl.passes.cores.transfers import Transfer, free, pop, push, tile_bytes
 from pypto_tmpl.passes.outline.dataflow import Callees
-from pypto_tmpl.passes.pipelining.memory import Memory
+from pypto_tmpl.passes.pipelining.memory import Memory, Place
 
 
 @dataclass(slots=True)
@@ -51,8 +51,8 @@ def hand_overs(
 ) -> HandOvers:
     """The tokens that a mixed kernel needs, given the statements (ids) that each core has.
 
-    Raises PassError where both cores use a tensor that one of them writes, in an order that shows, and neither
-    a token nor a tile that crosses in between makes the later one wait.
+    Raises PassError where both cores use a tensor that one of them writes, in an order that shows, and
+    neither a token nor a tile that crosses in between makes the later one wait.
     """
     tensors = _accesses(kernel, kept, params)
     order = CoreOrder(kernel, transfers)
@@ -62,9 +62,7 @@ def hand_overs(
     return found
 
 
-def _accesses(
-    kernel: Kernel, kept: Mapping[CoreSide, set[int]], params: TensorParams
-) -> list[list[Access]]:
+def _accesses(kernel: Kernel, kept: Mapping[CoreSide, set[int]], params: TensorParams) -> list[list[Access]]:
     """The accesses of each tensor that both cores use and one writes, in the order of the text."""
     memory = Memory(kernel.function, Callees())
     found: dict[int, list[Access]] = defaultdict(list)
@@ -78,7 +76,8 @@ def _accesses(
                 adds = touch.writes and bool(call.kwargs.get("atomic"))
                 var = _variable(call, touch.storage, memory)
                 tensor = params.of(var) or var
-                found[touch.storage].append(Access(stmt, tensor, sides, touch.writes, adds, touch.place))
+                place = touch.place or _element(call, var, memory)
+                found[touch.storage].append(Access(stmt, tensor, sides, touch.writes, adds, place))
     return [
         accesses
         for accesses in found.values()
@@ -90,6 +89,19 @@ def _accesses(
 def _variable(call: ir.Call, storage: int, memory: Memory) -> ir.Var:
     """The operand that is a version of a tensor."""
     return next(arg for arg in call.args if isinstance(arg, ir.Var) and memory.storage(arg) == storage)
+
+
+def _element(call: ir.Call, tensor: ir.Var, memory: Memory) -> Place | None:
+    """The cell of a tensor that a call reads as a number, or writes one to."""
+    known = facts.of_value(call)
+    indices = call.args[1] if len(call.args) > 1 else None
+    value = call if known.has("reads_element") else call.args[-1]
+    if not known.has("loads_itself") or not isinstance(value.type, ir.ScalarType):
+        return None
+    if not isinstance(indices, ir.MakeTuple):
+        return None
+    offsets = tuple(map(memory.followed, indices.elements))
+    return Place(memory.origin(tensor), offsets, (1,) * len(offsets))
 
 
 def _touches_cells(call: ir.Call) -> bool:
@@ -120,9 +132,7 @@ def _tokens(
         body = kernel.parent[id(access.stmt)]
         assert isinstance(body, ir.SeqStmts)
         behind = (
-            stmt
-            for stmt in body.stmts
-            if number[id(access.stmt)] < number[id(stmt)] <= number[id(reader)]
+            stmt for stmt in body.stmts if number[id(access.stmt)] < number[id(stmt)] <= number[id(reader)]
         )
         place = next(stmt for stmt in behind if id(stmt) in crossing or stmt is reader)
         note(place)
@@ -176,6 +186,8 @@ class _Check:
             self._check_rounds(second, first)
 
     def _check(self, first: Access, second: Access) -> None:
+        if self._order.are_alternatives(first.stmt, second.stmt):
+            return
         for consumer in self._waiting(first, second):
             if not self._order.is_ordered(first.stmt, second.stmt, consumer):
                 raise self._error(first, second, consumer)
@@ -196,9 +208,9 @@ class _Check:
 
         What both cores write they write alike: each reads its own.
         """
-        if first.writes and len(first.sides) > 1 and not (second.writes and self._is_read):
-            if not second.writes or len(second.sides) > 1:
-                return []
+        is_own = not second.writes or (len(second.sides) > 1 and not self._is_read)
+        if first.writes and len(first.sides) > 1 and is_own:
+            return []
         return [side for side in OTHER if side in second.sides and OTHER[side] in first.sides]
 
     def _error(self, first: Access, second: Access, consumer: CoreSide) -> PassError:
