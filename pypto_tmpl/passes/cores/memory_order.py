@@ -57,8 +57,9 @@ def hand_overs(
     tensors = _accesses(kernel, kept, params)
     order = CoreOrder(kernel, transfers)
     found = _tokens(kernel, tensors, transfers, order)
+    rounds = Rounds(kernel.statements)
     for accesses in tensors:
-        _Check(kernel, order, accesses).run()
+        _Check(kernel, order, rounds, accesses).run()
     return found
 
 
@@ -167,9 +168,10 @@ def _token(
 class _Check:
     """That each core waits for the other one where the order of two accesses of one tensor shows."""
 
-    def __init__(self, kernel: Kernel, order: CoreOrder, accesses: Sequence[Access]) -> None:
-        self._kernel, self._order, self._accesses = kernel, order, accesses
-        self._rounds = Rounds(kernel.statements)
+    def __init__(
+        self, kernel: Kernel, order: CoreOrder, rounds: Rounds, accesses: Sequence[Access]
+    ) -> None:
+        self._kernel, self._order, self._rounds, self._accesses = kernel, order, rounds, accesses
         self._is_read = any(not access.writes for access in accesses)
 
     def run(self) -> None:
