@@ -302,3 +302,28 @@ def test_an_element_that_one_core_stores_is_not_known_to_the_other():
             "m = pl.tensor.read(k1, [0, 3])",
             "pl.tensor.write(out, [0, 3], pl.cast(m, pl.FP32))",
         )
+
+
+SHARED = """
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, a: pl.Tensor[[32, 32], pl.FP32], b: pl.Tensor[[32, 64], pl.FP32],
+             r: pl.Tensor[[96, 64], pl.FP32], n: pl.Scalar[pl.INDEX]) -> pl.Tensor[[32, 64], pl.FP32]:
+        first = pl.tensor.slice(r, [32, 64], [0, 0])
+        second = pl.tensor.slice(r, [32, 64], [{offset}, 0])
+        done = self.kernel(a, b, first, n, second)
+        return done
+"""
+
+
+@pytest.mark.parametrize("offset", [0, 16, 32])
+def test_parameters_that_a_caller_gives_one_tensor_are_one(offset):
+    """The cube core would store over what the vector core still has to load, under another name."""
+    lines = (LOAD_R, *PRODUCT, "o = pl.tile.store(c, [0, 0], out)", f"v = pl.tile.move(c, {VEC})",
+             "y = pl.tile.add(v, t)", "done = pl.tile.store(y, [0, 0], o)", RETURN)  # fmt: skip
+    node = mixed(*lines, more=SHARED.format(offset=offset))
+    expand = passes.make_pass("ExpandMixedKernel")
+    if offset == 32:
+        assert "kernel_aic" in {function.name for function in expand(node).functions.values()}
+        return
+    with pytest.raises(passes.PassError, match="the cube core stores into 'out', which the other core loads"):
+        expand(node)

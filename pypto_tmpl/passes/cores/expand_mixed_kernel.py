@@ -20,6 +20,8 @@ from pypto_tmpl.passes.cores.replacing import Replacing
 from pypto_tmpl.passes.cores.share import Reach, Share
 from pypto_tmpl.passes.cores.side_body import SideBody
 from pypto_tmpl.passes.cores.transfers import boxed, transfers_of
+from pypto_tmpl.passes.pipelining.aliases import Aliases
+from pypto_tmpl.passes.pipelining.memory import Alias
 from pypto_tmpl.rewrite import Rewriter, build, clone
 
 _BASE = frozenset(
@@ -53,6 +55,7 @@ class ExpandMixedKernel(ProgramPass):
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         made: list[ir.Function] = []
+        aliases = Aliases(program)
         pairs: dict[str, tuple[ir.Function, ir.Function]] = {}
         for function in program.functions.values():
             if function.func_type is not FunctionType.InCore:
@@ -69,7 +72,7 @@ class ExpandMixedKernel(ProgramPass):
                 raise PassError(
                     "Backend type not configured: how the cores exchange tiles depends on it", function
                 )
-            pairs[function.name] = _expanded(kernel, context.backend)
+            pairs[function.name] = _expanded(kernel, context.backend, aliases.of(function.name))
             made.append(function)
         return build(program, functions=with_members_called(made, pairs, context.backend))
 
@@ -88,7 +91,7 @@ class _Placed(Rewriter):
         return build(expr, attrs=expr.attrs.without("core_placement"))
 
 
-def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Function]:
+def _expanded(kernel: Kernel, backend: BackendFacts, aliases: list[Alias]) -> tuple[ir.Function, ir.Function]:
     """The functions of both sides of a mixed kernel."""
     function = kernel.function
     _refuse_turned_lanes(kernel)
@@ -99,7 +102,7 @@ def _expanded(kernel: Kernel, backend: BackendFacts) -> tuple[ir.Function, ir.Fu
     reaches = {side: Reach(kernel, flows, params, transfers, side) for side in OTHER}
     shares = {side: Share(kernel, params, transfers, reaches, side) for side in OTHER}
     kept = {side: share.kept for side, share in shares.items()}
-    tokens = hand_overs(kernel, kept, list(transfers.values()), params)
+    tokens = hand_overs(kernel, kept, list(transfers.values()), params, aliases)
     consumers = {transfer.consumer for transfer in transfers.values()}
     directions = (TO_VECTOR if CoreSide.VECTOR in consumers or tokens.slot_bytes else 0) | (
         TO_CUBE if CoreSide.CUBE in consumers else 0

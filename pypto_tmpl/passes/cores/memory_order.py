@@ -16,7 +16,7 @@ from pypto_tmpl.passes.cores.core_order import CoreOrder
 from pypto_tmpl.passes.cores.kernel import OTHER, Kernel, TensorParams, evaluated_call
 from pypto_tmpl.passes.cores.transfers import Transfer, free, pop, push, tile_bytes
 from pypto_tmpl.passes.outline.dataflow import Callees
-from pypto_tmpl.passes.pipelining.memory import Memory, Place
+from pypto_tmpl.passes.pipelining.memory import Alias, Memory, Place
 
 
 @dataclass(slots=True)
@@ -48,13 +48,16 @@ def hand_overs(
     kept: Mapping[CoreSide, set[int]],
     transfers: Sequence[Transfer],
     params: TensorParams,
+    aliases: Sequence[Alias],
 ) -> HandOvers:
     """The tokens that a mixed kernel needs, given the statements (ids) that each core has.
+
+    Parameters that callers may give cells in common are one tensor.
 
     Raises PassError where both cores use a tensor that one of them writes, in an order that shows, and
     neither a token nor a tile that crosses in between makes the later one wait.
     """
-    tensors = _accesses(kernel, kept, params)
+    tensors = _accesses(kernel, kept, params, Memory(kernel.function, Callees(), aliases))
     order = CoreOrder(kernel, transfers)
     found = _tokens(kernel, tensors, transfers, order)
     rounds = Rounds(kernel.statements)
@@ -63,9 +66,10 @@ def hand_overs(
     return found
 
 
-def _accesses(kernel: Kernel, kept: Mapping[CoreSide, set[int]], params: TensorParams) -> list[list[Access]]:
+def _accesses(
+    kernel: Kernel, kept: Mapping[CoreSide, set[int]], params: TensorParams, memory: Memory
+) -> list[list[Access]]:
     """The accesses of each tensor that both cores use and one writes, in the order of the text."""
-    memory = Memory(kernel.function, Callees())
     found: dict[int, list[Access]] = defaultdict(list)
     for stmt in kernel.statements:
         sides = frozenset(side for side in OTHER if id(stmt) in kept[side])
@@ -168,9 +172,7 @@ def _token(
 class _Check:
     """That each core waits for the other one where the order of two accesses of one tensor shows."""
 
-    def __init__(
-        self, kernel: Kernel, order: CoreOrder, rounds: Rounds, accesses: Sequence[Access]
-    ) -> None:
+    def __init__(self, kernel: Kernel, order: CoreOrder, rounds: Rounds, accesses: Sequence[Access]) -> None:
         self._kernel, self._order, self._rounds, self._accesses = kernel, order, rounds, accesses
         self._is_read = any(not access.writes for access in accesses)
 
