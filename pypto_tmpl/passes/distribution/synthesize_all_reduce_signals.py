@@ -95,7 +95,7 @@ class _Synthesizing(Rewriter):
         span = call.span
         cores = ir.ConstInt(call.kwargs.get("core_num", 1), DataType.INT64, span)
         cell = ir.ConstInt(DataType.INT32.get_byte(), DataType.INT64, span)
-        ranks = self._let("world_size", number, ops.call(WORLD_SIZE, span=span))
+        ranks = self._let(WORLD_SIZE.rpartition(".")[2], number, ops.call(WORLD_SIZE, span=span))
         lanes = ir.Mul(ranks, cores, DataType.INT64, span)
         size = ir.Mul(lanes, cell, DataType.INT64, span)
         name = f"{_PREFIX}_signal_buf_{number}"
