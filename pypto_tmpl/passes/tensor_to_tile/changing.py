@@ -48,13 +48,13 @@ def _written_before_reads(function: ir.Function, storage: Storage) -> set[int]:
         targets = list(written_tensors(stmt))
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
             inside = (target for part in statements(stmt.body) for target in written_tensors(part))
-            written.update(id(storage.family(target)) for target in inside)
+            written.update(id(storage.sharing(target)) for target in inside)
         for var in own_reads(stmt):
             is_returned = isinstance(stmt, ir.ReturnStmt) and id(var) in params
             is_read = not is_returned and all(var is not target for target in targets)
-            if is_read and isinstance(var.type, ir.TensorType) and id(storage.family(var)) in written:
+            if is_read and isinstance(var.type, ir.TensorType) and id(storage.sharing(var)) in written:
                 found.add(id(var))
-        written.update(id(storage.family(target)) for target in targets)
+        written.update(id(storage.sharing(target)) for target in targets)
     return found
 
 

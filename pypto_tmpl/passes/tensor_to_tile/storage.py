@@ -44,11 +44,11 @@ def refuse_shared_writes(function: ir.Function, sharing: Sharing) -> None:
         place = storage.place_of(result)
         operand = next(iter(storage.written(place)), None)
         if operand is not None:
-            names = (storage.family(operand) - storage.derived(result)) | {id(operand)}
+            names = (storage.sharing(operand) - storage.derived(result)) | {id(operand)}
             storage.refuse_reads(names, place)
     for window in filter(storage.has_many_uses, sharing.windows):
         of_window = storage.derived(window)
-        family = storage.family(window)
+        family = storage.sharing(window)
         for target, place in storage.writes_into(family):
             if place > storage.place_of(window):
                 storage.refuse_reads(family - of_window if target in of_window else of_window, place)
@@ -62,10 +62,10 @@ def refuse_changed_views(function: ir.Function, storage: Storage) -> None:
     params = set(map(id, function.params))
     for place, found in enumerate(storage.places):
         var = found.stmt.var if isinstance(found.stmt, ir.AssignStmt) else None
-        if var is None or not _is_view(_value(found.stmt)) or not storage.family(var) & params:
+        if var is None or not _is_view(_value(found.stmt)) or not storage.sharing(var) & params:
             continue
         of_view = storage.derived(var)
-        for target, written in storage.writes_into(storage.family(var)):
+        for target, written in storage.writes_into(storage.sharing(var)):
             if target in of_view:
                 what = f"writes into {var.name_hint!r}, which is a view of a parameter"
                 raise PassError(what, function, storage.places[written].stmt)
@@ -131,7 +131,7 @@ class Storage:
         """Where a variable is defined."""
         return self._place[id(var)]
 
-    def family(self, var: ir.Var) -> set[int]:
+    def sharing(self, var: ir.Var) -> set[int]:
         """The variables (ids) that may share storage with one, itself too."""
         if id(var) not in self._families:
             found = closure(id(var), self._beside)
@@ -143,7 +143,7 @@ class Storage:
 
         If not, each of them is the last one when it is used.
         """
-        family = self.family(var)
+        family = self.sharing(var)
         key = id(family)
         if key not in self._used_once:
             self._used_once[key] = all(self._is_used_once(name) for name in family)

@@ -188,7 +188,7 @@ class _Canonicalize(CarriedTypes):
         what is written into the copy."""
         assert isinstance(value, ir.Var)
         begin = self._storage.place_of(value)
-        for _, place in self._storage.writes_into(self._storage.family(value)):
+        for _, place in self._storage.writes_into(self._storage.sharing(value)):
             if place > begin or self._storage.places[place].loops:
                 what = f"{value.name_hint!r}, a window of a tile that is written, does not begin at a block"
                 raise PassError(f"{what}: a copy would be needed", self._owner, where)

@@ -151,7 +151,7 @@ class Products:
         """Whether no operand of a product is written between it and the store that takes its place."""
         call = call_of(first)
         assert call is not None
-        families = [self._storage.family(arg) for arg in call.args if isinstance(arg, ir.Var)]
+        families = [self._storage.sharing(arg) for arg in call.args if isinstance(arg, ir.Var)]
         order = self.uses.order
         return not any(
             order[id(first)] < place < order[id(last)]
