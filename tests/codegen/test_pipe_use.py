@@ -10,6 +10,7 @@ from codegen.kernels import main as entry
 
 from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.codegen.pipe_use import EVERY_USE, PipeUse, pipe_use
+from pypto_tmpl.codegen.script_code import code_in
 from pypto_tmpl.debug import torch_codegen
 
 CUBE, VECTOR = aic(), aiv()
@@ -18,8 +19,11 @@ GROUPS = {"k": KERNELS.meta(group().attrs, CUBE, VECTOR)}
 
 
 def used(cube="", vector="", caller='_run_group_call("k")'):
-    texts = {"k": [caller], CUBE.name: [cube], VECTOR.name: [vector]}
-    return pipe_use(texts, KERNELS, GROUPS)
+    codes = {
+        name: [code_in(text)] for name, text in [("k", caller), (CUBE.name, cube), (VECTOR.name, vector)]
+    }
+    helpers = {name for (code,) in codes.values() for name in re.findall(r"\w+", code)}
+    return pipe_use(codes, helpers, KERNELS, GROUPS)
 
 
 def one_way(split=0, rows=4):
@@ -70,7 +74,7 @@ def test_other_tiles_than_whole_ones_in_halves(text):
 
 
 def test_a_program_without_groups_is_asked_nothing():
-    assert pipe_use({"f": ["return 1"]}, KERNELS, {}) == EVERY_USE
+    assert pipe_use({"f": ["return 1"]}, set(), KERNELS, {}) == EVERY_USE
 
 
 def test_comments_and_strings_are_no_code():

@@ -31,6 +31,9 @@ class Anything:
     def __iter__(self) -> Iterator["Anything"]:
         return iter([self, self])
 
+    def __len__(self) -> int:
+        return 2
+
     def __getattr__(self, name: str) -> "Anything":
         if name.startswith("__"):
             raise AttributeError(name)
