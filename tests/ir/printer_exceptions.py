@@ -37,6 +37,7 @@ ENUMS: dict[str, str] = {
     "WriteChannel": "a property of ops, not stored in IR",
     "ScopeKind": "told by the class of a scope, each of which has its own text",
     "InlineLanguage": "there is one language",
+    "BackendType": "chosen for a process, not stored in IR",
 }
 """Enumerations whose members are not written."""
 

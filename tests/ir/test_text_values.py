@@ -235,6 +235,7 @@ USES: dict[str, Any] = {
     "ReduceOp": lambda member: [with_keyword("op", member)],
     "InlineLanguage": lambda member: [],  # there is one
     "ArgEffect": lambda member: [],  # of ops, not of programs
+    "BackendType": lambda member: [],  # of a process, not of programs
     "WriteChannel": lambda member: [],
 }
 
