@@ -17,9 +17,9 @@ def no_backend():
 
 @pytest.fixture
 def corpus(tmp_path):
-    """A corpus of one program of the small one, which a test may change."""
-    for part in (f"programs/{NAME}.py", f"dumps/{NAME}"):
-        (tmp_path / part).parent.mkdir(exist_ok=True)
+    """A corpus of one program for one backend, which a test may change."""
+    for part in (f"programs/{NAME}.py", f"dumps/{NAME}/Ascend910B"):
+        (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / part).symlink_to(default_corpus() / part)
     return tmp_path
 
