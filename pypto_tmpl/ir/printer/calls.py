@@ -147,8 +147,9 @@ class CallPrinter(AttributePrinter):
             return key == "name"  # the target of the assignment
         if name == spelled.REMOTE_LOAD_OP:
             return key == spelled.PADDING_KEYWORD and value is True
-        is_given = name in spelled.SPLIT_OPS and key == "split" and self.split is not None
-        return is_given and value == self.split.value  # type: ignore[union-attr]
+        if self.split is None or name not in spelled.SPLIT_OPS or key != "split":
+            return False
+        return value == self.split.value
 
     def _full_arguments(self, node: Call, place: Place) -> Pieces:
         shape, value = node.args

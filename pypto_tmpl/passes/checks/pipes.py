@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from math import prod
 
 from pypto_tmpl import ir
@@ -43,7 +42,10 @@ def mixed_kernel_expanded(
 
 def _side(function: ir.Function) -> CoreSide:
     values = {id(s.var): s.value for s in statements(function.body) if isinstance(s, ir.AssignStmt)}
-    bound_to: Callable[[ir.Expr], ir.Expr] = lambda value: values.get(id(value), value)  # noqa: E731
+
+    def bound_to(value: ir.Expr) -> ir.Expr:
+        return values.get(id(value), value)
+
     side = CoreSide.SHARED
     for stmt in statements(function.body):
         call = call_of(stmt)

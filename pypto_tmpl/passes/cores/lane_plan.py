@@ -144,8 +144,9 @@ class LanePlan:
 
     def _is_buffer(self, stmt: ir.Stmt, call: ir.Call) -> bool:
         """Whether a call, which either core may run, makes a tile of the lanes that is no mere workspace."""
-        is_tile = facts.of_value(call).has("allocates") and isinstance(call.type, ir.TileType)
-        is_vector = is_tile and side_of_space(call.type.memory_space) is CoreSide.VECTOR  # type: ignore[attr-defined]
+        if not isinstance(call.type, ir.TileType) or not facts.of_value(call).has("allocates"):
+            return False
+        is_vector = side_of_space(call.type.memory_space) is CoreSide.VECTOR
         return is_vector and isinstance(stmt, ir.AssignStmt) and id(stmt.var) not in self._workspaces
 
     def become(

@@ -122,8 +122,9 @@ def _of_loop(
 
 def _is_first_round(loop: ir.ForStmt, branch: ir.IfStmt) -> bool:
     condition, start = branch.condition, constant_extent(loop.start)
-    is_it = isinstance(condition, ir.Eq) and condition.left is loop.loop_var
-    return is_it and start is not None and constant_extent(condition.right) == start  # type: ignore[attr-defined]
+    if not isinstance(condition, ir.Eq) or condition.left is not loop.loop_var:
+        return False
+    return start is not None and constant_extent(condition.right) == start
 
 
 def _yielded(body: ir.Stmt) -> ir.AssignStmt | None:
