@@ -144,6 +144,7 @@ def main() -> None:
     )
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="default: %(default)s")
     options = parser.parse_args()
+    sys.stdout.reconfigure(line_buffering=True)  # the first table is there while the second one is made
     report_recorded(options.repeat)
     report_growth(options.repeat)
 
