@@ -1,8 +1,6 @@
 """Pipes between the cube core and its vector lanes: order, geometry, copies, errors."""
 
-import queue
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -415,60 +413,3 @@ def test_a_pop_that_nobody_serves_times_out():
         " missing: tpush_to_aic(split=1, id=2) by aiv1; queue depths:"
         " {'no_split_dual_aiv_dispatch': False, 'to_aic': {2: [1, 0]}}"
     )
-
-
-# ---- speed
-
-
-def cpu_seconds(run):
-    """Time of all threads: what other work on the machine does not change."""
-    start = time.process_time()
-    run()
-    return time.process_time() - start
-
-
-def queue_ping_pong(tile, trips, lanes, axis):
-    """What the pipes do, by plain queues."""
-    down, up = ([queue.Queue() for _ in range(lanes)] for _ in range(2))
-
-    def echo(lane):
-        for _ in range(trips):
-            up[lane].put(down[lane].get())
-
-    threads = [threading.Thread(target=echo, args=(lane,)) for lane in range(lanes)]
-    for thread in threads:
-        thread.start()
-    for _ in range(trips):
-        for fifo, part in zip(down, [tile] * lanes if axis is None else tile.chunk(2, axis), strict=True):
-            fifo.put(part)
-        parts = [fifo.get() for fifo in up]
-        if axis is not None:
-            torch.cat(parts, axis)
-    for thread in threads:
-        thread.join()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("split", "lanes", "axis"), [(0, 1, None), (0, 2, None), (1, 2, 0), (2, 2, 1)])
-def test_ping_pong_reaches_half_the_speed_of_plain_queues(script, split, lanes, axis):
-    rt, tile, trips = script["_cross_core_rt"], torch.ones(16, 64), 3000
-
-    def aic():
-        for _ in range(trips):
-            rt.push_to_aiv(tile, split, copy=False)
-            rt.pop_from_aiv(split)
-
-    def aiv():
-        for _ in range(trips):
-            rt.push_to_aic(rt.pop_from_aic(split), split, copy=False)
-
-    # in turns, and the best of each
-    pairs = [
-        (
-            cpu_seconds(lambda: run_group(script, aic, aiv, split=split, dual_aiv_dispatch=lanes == 2)),
-            cpu_seconds(lambda: queue_ping_pong(tile, trips, lanes, axis)),
-        )
-        for _ in range(5)
-    ]
-    ours, plain = (min(column) for column in zip(*pairs, strict=True))
-    assert ours < 2 * plain, f"{trips / ours:.0f} tiles a CPU second, plain queues {trips / plain:.0f}"
