@@ -3,10 +3,12 @@
     python benchmarks/scripts.py [--corpus DIR] [--preamble script|import] [--check-shapes] [--format]
 
 DIR holds dumps/ (default: $PYPTO_TMPL_CORPUS, else tests/corpus). Formatting is slow, and left out without
---format.
+--format. Then the committed golden scripts that import their helpers: how many of their lines, but for empty
+ones, say something of the program (docstring, functions, tables of groups), and are no imports or guards.
 """
 
 import argparse
+import ast
 import os
 import statistics
 import sys
@@ -29,6 +31,30 @@ def row(name: str, counts: Sequence[int]) -> str:
         return f"{name:28}{0:8}"
     figures = f"{statistics.median(counts):9.0f}{statistics.mean(counts):9.0f}{max(counts):9}"
     return f"{name:28}{len(counts):8}{figures}"
+
+
+def lines_of(node: ast.stmt, lines: Sequence[str]) -> int:
+    """The lines of a statement that are not empty."""
+    return sum(bool(line.strip()) for line in lines[node.lineno - 1 : node.end_lineno])
+
+
+def report_goldens(folder: Path) -> None:
+    """Lines of golden scripts that import their helpers, and the part of them that is the program."""
+    lengths: list[int] = []
+    program = frame = 0
+    for path in sorted(folder.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "from pypto_tmpl.preamble import" not in text:
+            continue
+        lines = text.splitlines()
+        lengths.append(len(lines))
+        for stmt in ast.parse(text).body:
+            if isinstance(stmt, ast.Import | ast.ImportFrom | ast.If):
+                frame += lines_of(stmt, lines)
+            else:
+                program += lines_of(stmt, lines)
+    print(row("golden scripts", lengths))
+    print(f"share of their program: {program / (program + frame):.1%}")
 
 
 def main() -> None:
@@ -57,6 +83,7 @@ def main() -> None:
     print(row("helpers, without pipes", plain))
     print(row("helpers, with pipes", mixed))
     print(f"share of program lines: {sum(program) / sum(whole):.1%}")
+    report_goldens(ROOT / "golden_scripts")
 
 
 if __name__ == "__main__":
