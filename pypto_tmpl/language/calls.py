@@ -33,6 +33,7 @@ from pypto_tmpl.ops.call_model import CallSpec
 from pypto_tmpl.ops.calls import NoRuleOpCallError, UnknownOpCallError
 from pypto_tmpl.ops.signatures import call_of
 from pypto_tmpl.ops.typing import InferenceError, infer_type
+from pypto_tmpl.rewrite.names import GeneratedName
 
 _DISTRIBUTED = {
     "alloc_window_buffer": "pld.tensor.alloc_window_buffer",
@@ -284,7 +285,9 @@ def _late_operands(
 def _target_keywords(
     reader: Reader, node: ast.Call, key: str, kwargs: list[tuple[str, Any]]
 ) -> list[tuple[str, Any]]:
-    """A window takes its name from the variable it is bound to."""
+    """A window takes its name from the variable it is bound to, without the version that passes gave that."""
     if node is not reader.root or not reader.target:
         raise reader.error(ParserSyntaxError, node, "a window buffer is bound to a name of its own")
-    return [(key, reader.target), *kwargs]
+    version = GeneratedName.parse(reader.target)
+    name = reader.target if version is None or version.role != "ssa" else version.base
+    return [(key, name), *kwargs]

@@ -1,6 +1,7 @@
 """AutoDeriveTaskDependencies: where tasks name those that they wait for, and where they do not."""
 
 import re
+from random import Random
 
 import pytest
 from passes.kernels import body
@@ -110,3 +111,66 @@ def test_what_is_named_is_checked_like_other_programs():
     after = passes.auto_derive_task_dependencies(analyze_auto_scopes=True)(node)
     assert passes.auto_derive_task_dependencies(analyze_auto_scopes=True)(after) is after
     assert not ir.verify(after, {ir.IRProperty.CallDirectionsResolved})
+
+
+def test_users_of_two_tensors_wait_for_both_and_name_a_task_once():
+    lines = (
+        CREATED,
+        "u = pl.create_tensor([16, 16], dtype=pl.FP32)",
+        FILL,
+        "c, tc = pl.submit(self.copy, b, u)",
+        "d, td = pl.submit(self.copy, c, b)",
+    )
+    assert with_scopes(*lines) == [
+        "output_existing",
+        "no_dep, output_existing after tb",
+        "no_dep, output_existing after tb, tc",
+    ]
+
+
+def test_readers_before_the_last_writer_are_not_waited_for():
+    lines = (
+        CREATED,
+        FILL,
+        COPY,
+        "d, td = pl.submit(self.grow, b, n)",
+        "e, te = pl.submit(self.grow, d, n)",
+    )
+    assert with_scopes(*lines)[2:] == [
+        "output_existing, scalar after tb, tc",
+        "output_existing, scalar after td",
+    ]
+
+
+def test_what_is_only_read_needs_no_order():
+    lines = (CREATED, "c, tc = pl.submit(self.copy, a, out)", "d, td = pl.submit(self.copy, a, t)")
+    assert with_scopes(*lines) == ["input, output_existing", "input, output_existing"]
+
+
+@pytest.mark.parametrize("kind", ["Opaque", "Inline"])
+def test_only_orchestration_launches_tasks(kind):
+    assert "after" not in " ".join(with_scopes(CREATED, FILL, COPY, type=kind))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_all_tasks_that_share_what_one_of_them_writes_are_in_order(seed):
+    """Those that a task names, and those that these name, hold all that it must not overtake."""
+    drawn = Random(seed)
+    lines = ["t0 = pl.create_tensor([16, 16], dtype=pl.FP32)", "t1 = pl.create_tensor([16, 16], dtype=pl.FP32)"]
+    names, used, ids = {"t0": "t0", "t1": "t1", "out": "out"}, [], []
+    for at in range(drawn.randint(3, 9)):
+        kernel = drawn.choice(["fill", "copy", "grow"])
+        tensors = drawn.sample(sorted(names), 2 if kernel == "copy" else 1)
+        args = [names[tensor] for tensor in tensors] + ["n"] * (kernel == "grow")
+        lines.append(f"v{at}, id{at} = pl.submit(self.{kernel}, {', '.join(args)})")
+        names[tensors[-1]] = f"v{at}"
+        used.append((set(tensors), tensors[-1]))
+        ids.append(f"id{at}")
+    before: list[set[int]] = []
+    for said in with_scopes(*lines):
+        named = {ids.index(name) for name in said.partition(" after ")[2].split(", ") if name}
+        before.append(named.union(*(before[at] for at in named)))
+    assert len(before) == len(used)
+    for at, (tensors, written) in enumerate(used):
+        earlier = {n for n, (those, other) in enumerate(used[:at]) if written in those or other in tensors}
+        assert before[at] >= earlier

@@ -17,6 +17,7 @@ from pypto_tmpl.passes.memory_spaces.moved_tiles import MovedTiles, in_space, sp
 from pypto_tmpl.passes.memory_spaces.resident import resident_parameters, with_resident_loads
 from pypto_tmpl.passes.memory_spaces.spaces import Spaces
 from pypto_tmpl.passes.retyping import with_operands
+from pypto_tmpl.passes.structure.convert_to_ssa import type_of_value
 from pypto_tmpl.passes.tensor_to_tile.lowering import BRIDGE
 from pypto_tmpl.rewrite import Rewriter, build
 from pypto_tmpl.rewrite.rewriter import Task
@@ -110,7 +111,7 @@ class _Placing(Rewriter):
             if any(old.type != new.type for old, new in zip(before.args, call.args, strict=True)):
                 call = with_operands(call, call.args, self._owner)
             call = build(call, type=in_space(call.type, space), kwargs=_asking_for(space, call.kwargs))
-            type_ = call.type
+            type_ = type_of_value(type_, call)
         var = build(stmt.var, type=type_)
         self.bind(stmt.var, var)
         self._moved.note(var, call)
@@ -118,7 +119,7 @@ class _Placing(Rewriter):
 
     def _renamed(self, stmt: ir.AssignStmt) -> Task:
         value = yield stmt.value
-        var = build(stmt.var, type=value.type)
+        var = build(stmt.var, type=type_of_value((yield stmt.var.type), value))
         self.bind(stmt.var, var)
         self._moved.note(var, value)
         return [build(stmt, var=var, value=value)]

@@ -21,6 +21,11 @@ class NormalizeStmtStructure(FunctionPass):
         return _Normalize().rewrite(function)
 
 
+def with_normal_bodies(program: ir.Program) -> ir.Program:
+    """A program whose bodies have that form."""
+    return _Normalize().rewrite(program)
+
+
 class _Normalize(Rewriter):
     def statement(self, stmt: ir.Stmt) -> ir.Stmt:
         return map_bodies(stmt, normalized)
