@@ -16,14 +16,36 @@ from pypto_tmpl.rewrite import build
 
 
 class PassError(PyptoTmplError, ValueError):
-    """A pass met what it cannot do; says in which function, of what, and at which line."""
+    """A pass met what it cannot do; says in which function, of which variable, and at which line.
+
+    ``function`` and ``variable`` are names and ``line`` is a number; empty and 0 where there is none.
+    """
 
     slug = "pass"
 
-    def __init__(self, what: str, function: ir.Function | None = None, node: ir.IRNode | None = None) -> None:
-        notes = [f"in function {function.name!r}"] if function is not None else []
-        where = str(node.span) if node is not None and node.span.is_valid() else ""
-        super().__init__(what, where=where, notes=notes)
+    def __init__(
+        self,
+        what: str,
+        function: ir.Function | None = None,
+        node: ir.IRNode | None = None,
+        variable: ir.IRNode | None = None,
+    ) -> None:
+        """``node`` stands at the line; without ``variable`` it tells the variable, too."""
+        self.function = function.name if function is not None else ""
+        self.variable = _variable_of(node if variable is None else variable)
+        span = node.span if node is not None and node.span.is_valid() else None
+        self.line = span.begin_line if span is not None else 0
+        places = [f"in function {self.function!r}"] if self.function else []
+        places += [f"variable {self.variable!r}"] if self.variable else []
+        notes = [", ".join(places)] if places else []
+        super().__init__(what, where=str(span) if span is not None else "", notes=notes)
+
+
+def _variable_of(node: ir.IRNode | None) -> str:
+    """The name of a variable, of the one that a statement assigns, or of the first that it gives to an op."""
+    operands = getattr(node.expr, "args", ()) if isinstance(node, ir.EvalStmt) else ()
+    var = node.var if isinstance(node, ir.AssignStmt) else node
+    return next((one.name_hint for one in (var, *operands) if isinstance(one, ir.Var)), "")
 
 
 class Pass(ABC):

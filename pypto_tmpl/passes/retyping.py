@@ -9,8 +9,10 @@ from pypto_tmpl.ops.typing import InferenceError, MissingRuleError, infer_type
 from pypto_tmpl.passes.base import PassError
 
 
-def with_operands(call: ir.Call, operands: Sequence[ir.Expr], function: ir.Function) -> ir.Call:
-    """A call on these operands, of the type that the op gives for them.
+def with_operands(
+    call: ir.Call, operands: Sequence[ir.Expr], function: ir.Function, stmt: ir.Stmt
+) -> ir.Call:
+    """The call of a statement on these operands, of the type that the op gives for them.
 
     The type stays as it is where the op's rules do not tell it. Raises PassError where the op does not take
     the operands.
@@ -23,5 +25,5 @@ def with_operands(call: ir.Call, operands: Sequence[ir.Expr], function: ir.Funct
         except MissingRuleError:
             pass
         except InferenceError as error:
-            raise PassError(f"{call.op.name}: {error}", function, call) from None
+            raise PassError(f"{call.op.name}: {error}", function, call, stmt) from None
     return ir.Call(call.op, operands, call.kwargs, call.attrs, type_, call.span)

@@ -1,11 +1,14 @@
 """Kernels for both cores as text, as the passes over cores get them, and what they compute."""
 
+from collections.abc import Callable
+
 import torch
 from passes.kernels import HEAD
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir, passes
 from pypto_tmpl.debug import torch_codegen
+from pypto_tmpl.rewrite import build, flat
 
 UP_DOWN, LEFT_RIGHT = '"split": pl.SplitMode.UP_DOWN', '"split": pl.SplitMode.LEFT_RIGHT'
 ROWS, COLUMNS, INNER = 32, 64, 32
@@ -25,6 +28,9 @@ TO_VECTOR = (
     *PRODUCT,
     f"v = pl.tile.move(c, {VEC})",
 )
+LANE = "lane = pl.tile.get_subblock_idx()"
+FIRST_LINE = 10
+"""Where the body of ``mixed`` begins, without ``more``."""
 LOAD_R = "t = pl.tile.load(r, [0, 0], [32, 64], [32, 64], target_memory=pl.Mem.Vec)"
 
 
@@ -34,6 +40,21 @@ def mixed(*lines: str, attrs: str = "", more: str = "") -> ir.Program:
     head = f"    @pl.function(type=pl.FunctionType.InCore{given})\n"
     head += f"    def kernel(self, {PARAMS}) -> {MATRIX}:\n"
     return pl.parse(HEAD + more + head + "".join(f"        {line}\n" for line in lines))
+
+
+def with_region(
+    node: ir.Program, start: int, behind: int = 1, more: Callable[[ir.Function], ir.Stmt] | None = None
+) -> ir.Program:
+    """The kernel with a region of shared rows from a statement on, but for the last ``behind`` statements."""
+    kernel = node.get_function("kernel")
+    assert kernel is not None
+    found = list(flat(kernel.body))
+    end = len(found) - behind
+    inside = ir.SeqStmts([*found[start:end], *([more(kernel)] if more is not None else [])], kernel.span)
+    scope = ir.SplitAivScopeStmt(ir.SplitMode.UP_DOWN, body=inside, span=found[start].span)
+    body = ir.SeqStmts([*found[:start], scope, *found[end:]], kernel.span)
+    attrs = kernel.attrs.with_(split_aiv=True, split=ir.SplitMode.UP_DOWN)
+    return build(node, functions=[build(kernel, body=body, attrs=attrs)])
 
 
 def inputs(number: int = 3) -> dict[str, torch.Tensor]:

@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 from passes.kernels import body
-from passes.mixed_kernels import LOAD_R, PRODUCT, VEC, inputs, mixed, result
+from passes.mixed_kernels import FIRST_LINE, LOAD_R, PRODUCT, VEC, inputs, mixed, result
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import backend, ir, passes
@@ -13,7 +13,6 @@ from pypto_tmpl.debug import torch_codegen
 
 SQUARE = "[32, 64], [32, 64]"
 RETURN = "return done"
-FIRST_LINE = 10  # of the body of a kernel
 
 
 @pytest.fixture(autouse=True)

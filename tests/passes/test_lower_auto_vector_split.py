@@ -4,6 +4,7 @@ import pytest
 import torch
 from passes.kernels import body
 from passes.mixed_kernels import (
+    LANE,
     LEFT_RIGHT,
     LOAD_R,
     PRODUCT,
@@ -13,11 +14,11 @@ from passes.mixed_kernels import (
     inputs,
     lowered,
     mixed,
+    with_region,
 )
 
 from pypto_tmpl import backend, ir, ops, passes
 from pypto_tmpl.debug import torch_codegen
-from pypto_tmpl.rewrite import build, flat
 
 STORE = "done = pl.tile.store(y, [0, 0], out)"
 RETURN = "return done"
@@ -280,21 +281,10 @@ def test_what_halves_cannot_compute_is_refused(what):
     assert message in text and "in function 'kernel'" in text and "<string>:" in text
 
 
-LANE = "lane = pl.tile.get_subblock_idx()"
-
-
 def lowered_region(*lines: str, behind: int = 1, notifies: bool = False) -> ir.Program:
     """The kernel after the pass; from ``LANE`` to the last ``behind`` lines it is a region of shared rows."""
-    node = mixed(*lines)
-    kernel = node.get_function("kernel")
-    found = list(flat(kernel.body))
-    start, end = lines.index(LANE), len(found) - behind
-    inside = ir.SeqStmts([*found[start:end], *([notify(kernel)] if notifies else [])], kernel.span)
-    scope = ir.SplitAivScopeStmt(ir.SplitMode.UP_DOWN, body=inside, span=kernel.span)
-    body_ = ir.SeqStmts([*found[:start], scope, *found[end:]], kernel.span)
-    attrs = kernel.attrs.with_(split_aiv=True, split=ir.SplitMode.UP_DOWN)
-    with_region = build(node, functions=[build(kernel, body=body_, attrs=attrs)])
-    return passes.make_pass("LowerAutoVectorSplit")(with_region)
+    node = with_region(mixed(*lines), lines.index(LANE), behind, notify if notifies else None)
+    return passes.make_pass("LowerAutoVectorSplit")(node)
 
 
 def notify(kernel: ir.Function) -> ir.Stmt:

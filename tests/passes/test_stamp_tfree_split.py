@@ -60,4 +60,5 @@ def test_a_tfree_that_is_not_that_of_its_tpop_is_refused(what):
     with pytest.raises(passes.PassError) as raised:
         stamped(*REFUSED[what])
     op = "system.tfree_to_aiv" if "from tile" in what else "system.tfree_to_aic"
-    assert str(raised.value) == (f"error[pass]: {op}: {what}\n  --> <string>:10:9\n   = in function 'kernel'")
+    where = "  --> <string>:10:9\n   = in function 'kernel', variable 'v'"
+    assert str(raised.value) == f"error[pass]: {op}: {what}\n{where}"

@@ -69,12 +69,17 @@ class ExpandMixedKernel(ProgramPass):
                 made.append(_placed(build(function, func_type=_TYPES[side], attrs=attrs)))
                 continue
             if context.backend is None:
-                raise PassError(
-                    "Backend type not configured: how the cores exchange tiles depends on it", function
-                )
+                what = "Backend type not configured: how the cores exchange tiles depends on it"
+                raise PassError(what, function, _first_crossing(kernel))
             pairs[function.name] = _expanded(kernel, context.backend, aliases.of(function.name))
             made.append(function)
         return build(program, functions=with_members_called(made, pairs, context.backend))
+
+
+def _first_crossing(kernel: Kernel) -> ir.IRNode:
+    """The first statement in which the cores exchange a tile; the function where they exchange none."""
+    calls = (stmt for stmt in kernel.statements if evaluated_call(stmt) is not None)
+    return next((stmt for stmt in calls if kernel.side(stmt) is CoreSide.MIXED), kernel.function)
 
 
 def _placed(function: ir.Function) -> ir.Function:
@@ -107,7 +112,9 @@ def _expanded(kernel: Kernel, backend: BackendFacts, aliases: list[Alias]) -> tu
     directions = (TO_VECTOR if CoreSide.VECTOR in consumers or tokens.slot_bytes else 0) | (
         TO_CUBE if CoreSide.CUBE in consumers else 0
     )
-    slot = max([*(transfer.slot_bytes for transfer in transfers.values()), *tokens.slot_bytes], default=0)
+    slot = max(
+        [*(transfer.slot_bytes(function) for transfer in transfers.values()), *tokens.slot_bytes], default=0
+    )
     sides = []
     for side in OTHER:
         before, after = ({}, tokens.pushed) if side is CoreSide.CUBE else (tokens.popped, {})

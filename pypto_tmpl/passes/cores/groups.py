@@ -44,9 +44,8 @@ def with_members_called(
             continue
         for member in pair:
             if member.name in taken:
-                raise PassError(
-                    f"a function named {member.name!r} exists: the kernel cannot be shared out", function
-                )
+                what = f"a function named {member.name!r} exists: the kernel cannot be shared out"
+                raise PassError(what, function, function)
         found += pair
         if function.name not in in_groups:
             found.append(group_of(function, pair))

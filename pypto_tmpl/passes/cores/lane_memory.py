@@ -156,9 +156,10 @@ class LaneMemory:
             if self._is_ordered(first, second, found) or not self._meet(first, second):
                 continue
             params = self._kernel.function.params
-            names = [repr(param.name_hint) for param in params if self._memory.storage(param) == storage]
-            what = f"a lane may meet cells of {' or '.join(names)} that the other lane stores, in no order"
-            raise PassError(what, self._kernel.function, second.stmt)
+            met = [param for param in params if self._memory.storage(param) == storage]
+            names = " or ".join(repr(param.name_hint) for param in met)
+            what = f"a lane may meet cells of {names} that the other lane stores, in no order"
+            raise PassError(what, self._kernel.function, second.stmt, met[0])
 
     def _is_ordered(self, first: Access, second: Access, found: list[Access]) -> bool:
         """Whether it does not matter which lane comes first, or the author of a region has to see to it."""

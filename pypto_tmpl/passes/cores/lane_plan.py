@@ -79,9 +79,9 @@ class LanePlan:
         """A body that was planned, for one lane."""
         return Retyping(self.replacements, self.lane_types()).rewrite(body)
 
-    def error(self, what: str, stmt: ir.Stmt) -> PassError:
-        """An error that names the function and the line."""
-        return PassError(what, self.lane.function, stmt)
+    def error(self, what: str, stmt: ir.Stmt, variable: ir.Expr | None = None) -> PassError:
+        """An error about a variable, by default the one of the statement."""
+        return PassError(what, self.lane.function, stmt, variable)
 
     def axis(self, value: ir.Expr) -> int | None:
         """The axis along which a value is halved."""
@@ -122,8 +122,8 @@ class LanePlan:
         for variables, values in results(stmt):
             axes = {self.axis(value) for value in values}
             if len(axes) > 1 and isinstance(variables[-1].type, ir.TileType):
-                name = variables[-1].name_hint
-                raise self.error(f"{name!r} is halved over the lanes here, and otherwise there", stmt)
+                what = f"{variables[-1].name_hint!r} is halved over the lanes here, and otherwise there"
+                raise self.error(what, stmt, variables[-1])
             self._keep_declared(variables[-1], next(iter(axes), None))
 
     def _keep_declared(self, var: ir.Var, axis: int | None) -> None:
@@ -213,7 +213,8 @@ class LanePlan:
         axis = self.axis(source)
         if axis is None:
             name = getattr(source, "name_hint", source)
-            raise self.error(f"{name!r} goes to the cube core, but is not halved over the lanes", stmt)
+            what = f"{name!r} goes to the cube core, but is not halved over the lanes"
+            raise self.error(what, stmt, source)
         self.ask_region(source)
         assert isinstance(source.type, ir.TileType)
         valid = source.type.get_effective_tile_view().valid_shape

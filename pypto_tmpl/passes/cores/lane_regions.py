@@ -86,7 +86,7 @@ def _planned(kernel: Kernel, region: ir.SplitAivScopeStmt, names: Names, memory:
         if id(stmt) not in inside and leaked is not None:
             name = leaked.name_hint
             what = f"{name!r} is read outside of the region of lanes that makes it: each has one half of it"
-            raise PassError(what, kernel.function, stmt)
+            raise PassError(what, kernel.function, stmt, leaked)
     first = next(flat(region.body), None)
     if first is not None:
         plan.replacements[id(first)] = [defined, *plan.replacements.get(id(first), [first])]

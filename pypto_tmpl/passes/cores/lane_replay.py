@@ -69,20 +69,24 @@ def _check_known(kernel: Kernel, stmt: ir.Stmt, unknown: set[int]) -> None:
     call = evaluated_call(stmt)
     known = facts.of_value(call)
     is_read = known.has("reads_element") and call is not None and isinstance(call.args[0].type, ir.TensorType)
-    if is_read and call is not None and any(id(node) in unknown for node in ir.walk(call.args[1])):
-        raise _error(kernel, stmt, "reads global memory at a place")
-    if any(id(var) in unknown for var in controls(stmt)):
+    if is_read and call is not None:
+        index = next((node for node in ir.walk(call.args[1]) if id(node) in unknown), None)
+        if index is not None:
+            raise _error(kernel, stmt, index, "reads global memory at a place")
+    told = next((var for var in controls(stmt) if id(var) in unknown), None)
+    if told is not None:
         crosses = any(facts.of_value(evaluated_call(inner)).pipe_end for inner in statements(stmt))
         if crosses or isinstance(stmt, ir.WhileStmt):
-            raise _error(kernel, stmt, "goes on by a value")
+            raise _error(kernel, stmt, told, "goes on by a value")
 
 
-def _error(kernel: Kernel, stmt: ir.Stmt, what: str) -> PassError:
+def _error(kernel: Kernel, stmt: ir.Stmt, value: ir.IRNode, what: str) -> PassError:
     return PassError(
         f"a kernel that is not split {what} that it reads from a tile: on this backend both lanes run it, and"
         " the second one, which only keeps the pipes going, has no cells to read",
         kernel.function,
         stmt,
+        value,
     )
 
 

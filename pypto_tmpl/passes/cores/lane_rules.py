@@ -43,7 +43,8 @@ def _push(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
     source = call.args[0]
     if call.kwargs.get("split") and plan.axis(source) != plan.lane.axis:
         name = getattr(source, "name_hint", source)
-        raise plan.error(f"{name!r} is pushed as the part of a lane, but is not halved along the split", stmt)
+        what = f"{name!r} is pushed as the part of a lane, but is not halved along the split"
+        raise plan.error(what, stmt, source)
     plan.ask_region(source)
 
 
@@ -79,7 +80,7 @@ def _store(plan: LanePlan, stmt: Stmt, call: ir.Call) -> None:
     window += extents
     if axis is None:
         if call.kwargs.get("atomic"):
-            raise plan.error("both lanes would add the same tile: it is not halved over them", stmt)
+            raise plan.error("both lanes would add the same tile: it is not halved over them", stmt, tile)
         plan.note_access(stmt, target, elements(offsets), window, None, is_store=True)
         return
     plan.ask_region(tile)

@@ -21,8 +21,9 @@ from pypto_tmpl.passes.pipelining.memory import Alias, Memory, Place
 
 @dataclass(slots=True)
 class HandOvers:
-    """Tokens that the cube core sends when it has stored what the vector core loads."""
+    """Tokens that the cube core of a kernel sends when it has stored what the vector core loads."""
 
+    function: ir.Function
     pushed: dict[int, list[ir.Stmt]] = field(default_factory=lambda: defaultdict(list))  # after a statement
     popped: dict[int, list[ir.Stmt]] = field(default_factory=lambda: defaultdict(list))  # before a statement
     slot_bytes: list[int] = field(default_factory=list)
@@ -40,7 +41,7 @@ class HandOvers:
             pop(token, CoreSide.VECTOR, 0, store.span),
             free(token, CoreSide.VECTOR, store.span),
         ]
-        self.slot_bytes.append(tile_bytes(tile, store))
+        self.slot_bytes.append(tile_bytes(tile, store, self.function))
 
 
 def hand_overs(
@@ -142,7 +143,7 @@ def _tokens(
         place = next(stmt for stmt in behind if id(stmt) in crossing or stmt is reader)
         note(place)
         placed.append((access, tile, place))
-    found = HandOvers()
+    found = HandOvers(kernel.function)
     for access, tile, place in reversed(placed):
         found.add(access.stmt, place, tile, access.tensor)
         order.add_token(access.stmt, place)
@@ -224,4 +225,4 @@ class _Check:
             f" {'stores' if first.writes else 'loads'},"
             " and nothing makes it wait: no tile crosses in between"
         )
-        return PassError(what, self._kernel.function, second.stmt)
+        return PassError(what, self._kernel.function, second.stmt, second.tensor)

@@ -103,11 +103,9 @@ class Share:
         if is_lost and self._kernel.side(stmt) is CoreSide.SHARED:
             outer = self._kernel.parent.get(id(stmt))
             if outer is None or self._kernel.side(outer) is not CoreSide.SHARED:
-                raise PassError(
-                    "a statement needs values of both cores, and no move hands them over",
-                    self._kernel.function,
-                    stmt,
-                )
+                what = "a statement needs values of both cores, and no move hands them over"
+                known = (var for var in own_reads(stmt) if id(var) in self._reach.missing | other.missing)
+                raise PassError(what, self._kernel.function, stmt, next(known, stmt))
 
     def _keep_if_effect(self, stmt: ir.Stmt) -> None:
         transfer = self._transfers.get(id(stmt))
@@ -188,7 +186,7 @@ class Share:
         var, by = self._first_unknown(var, by)
         mine, theirs = self.side.value, OTHER[self.side].value
         what = f"the {mine} core needs {var.name_hint!r}, which only the {theirs} core computes"
-        error = PassError(what, self._kernel.function, by)
+        error = PassError(what, self._kernel.function, by, var)
         error.add_note(
             "no move hands it over: values reach the other core as tiles, or through global memory"
         )

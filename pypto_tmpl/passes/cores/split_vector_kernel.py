@@ -120,13 +120,14 @@ def _is_whole(function: ir.Function, cube: ir.Function | None) -> bool:
 
 def _halved(function: ir.Function, mode: int, memory: Memory) -> ir.Function:
     kernel = Kernel(function)
-    strides = {
-        call.kwargs.get("lane_stride")
-        for call in map(evaluated_call, kernel.statements)
-        if call is not None and facts.of_value(call).pipe_end == "pop"
-    }
+    strides: dict[int | None, ir.Stmt] = {}
+    for stmt in kernel.statements:
+        call = evaluated_call(stmt)
+        if call is not None and facts.of_value(call).pipe_end == "pop":
+            strides.setdefault(call.kwargs.get("lane_stride"), stmt)
     if len(strides) > 1:
-        raise PassError("lanes start at different distances in the tiles that a kernel pops", function)
+        what = "lanes start at different distances in the tiles that a kernel pops"
+        raise PassError(what, function, list(strides.values())[1])
     index, defined = lane_index(Names.of(function), function.span)
     stride = next(iter(strides), None)
     lanes = LaneMemory(kernel, memory)

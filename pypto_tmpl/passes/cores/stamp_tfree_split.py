@@ -47,15 +47,14 @@ class _Stamping(Rewriter):
         name = getattr(tile, "name_hint", "this value")
         pop = self._popped.get(id(tile))
         if pop is None:
-            raise PassError(
-                f"{free.op.name}: no tpop gave {name!r}, so that there is no slot to free", self._owner, free
-            )
+            what = f"{free.op.name}: no tpop gave {name!r}, so that there is no slot to free"
+            raise PassError(what, self._owner, free, tile)
         if facts.of_value(pop).pipe_to != facts.of_value(free).pipe_to:
-            raise PassError(f"{free.op.name}: {name!r} came from {pop.op.name}", self._owner, free)
+            raise PassError(f"{free.op.name}: {name!r} came from {pop.op.name}", self._owner, free, tile)
         wanted = pop.kwargs.get("id", 0)
         channel = free.kwargs.get("id", wanted)
         if channel != wanted:
             what = f"{free.op.name}: {name!r} came from channel {wanted}, and is freed on channel {channel}"
-            raise PassError(what, self._owner, free)
+            raise PassError(what, self._owner, free, tile)
         given = {key: pop.kwargs[key] for key in _STAMPED if key in pop.kwargs}
         return build(free, kwargs=ir.AttrMap({**given, **free.kwargs.without(*_STAMPED)}, of_op=True))

@@ -40,10 +40,10 @@ class Transfer:
         """What the tile is on the other side."""
         return self.stmt.var
 
-    @property
-    def slot_bytes(self) -> int:
+    def slot_bytes(self, function: ir.Function) -> int:
         """Bytes of the whole tile, as the cube core sees it; raises PassError where they are no constant."""
-        return tile_bytes(self.var if self.consumer is CoreSide.CUBE else self.source, self.stmt)
+        whole = self.var if self.consumer is CoreSide.CUBE else self.source
+        return tile_bytes(whole, self.stmt, function)
 
     def pushed(self) -> ir.Stmt:
         """The statement of the side that the tile comes from."""
@@ -125,6 +125,7 @@ def split_code(
         f"{way}: a tile is handed over in halves that are equal, or differ by one to the lanes",
         function,
         stmt,
+        whole,
     )
 
 
@@ -162,12 +163,13 @@ def boxed(source: ir.Var, span: ir.Span) -> tuple[ir.Var, list[ir.Stmt]]:
     return var, [ir.AssignStmt(var, call, span)]
 
 
-def tile_bytes(var: ir.Var, stmt: ir.Stmt, function: ir.Function | None = None) -> int:
+def tile_bytes(var: ir.Var, stmt: ir.Stmt, function: ir.Function) -> int:
     """The bytes of a tile; raises PassError where its shape is not constant."""
     type_ = _tile_type(var)
     extents = [constant_extent(extent) for extent in type_.shape]
     if any(extent is None for extent in extents):
-        raise PassError(f"{var.name_hint!r} is handed over, but its shape is not constant", function, stmt)
+        what = f"{var.name_hint!r} is handed over, but its shape is not constant"
+        raise PassError(what, function, stmt, var)
     return -(-math.prod(extent or 0 for extent in extents) * type_.dtype.get_bit() // _BITS)
 
 

@@ -42,8 +42,8 @@ class WrittenLanes:
             what = f"a region mixes explicit boundaries with full-width operations: {names}"
             raise PassError(what, kernel.function, next(iter(self._whole.values())))
 
-    def _error(self, what: str, stmt: ir.Stmt) -> PassError:
-        return PassError(what, self._kernel.function, stmt)
+    def _error(self, what: str, stmt: ir.Stmt, variable: ir.Expr | None = None) -> PassError:
+        return PassError(what, self._kernel.function, stmt, variable)
 
     def _follow(self) -> None:
         todo: list[tuple[ir.Stmt, bool]] = [(self._region.body, True)]
@@ -61,9 +61,8 @@ class WrittenLanes:
 
     def _carry(self, arg: ir.Var, value: ir.Expr, stmt: ir.Stmt) -> None:
         if id(value) in self._cells:
-            raise self._error(
-                f"{arg.name_hint!r} carries a tile of which lanes have parts of unlike extent", stmt
-            )
+            what = f"{arg.name_hint!r} carries a tile of which lanes have parts of unlike extent"
+            raise self._error(what, stmt, arg)
         if id(value) in self._half:
             self._half.add(id(arg))
 
@@ -71,8 +70,8 @@ class WrittenLanes:
         for variables, values in results(stmt):
             ragged = [value for value in values if id(value) in self._cells]
             if ragged and (isinstance(variables[0], ir.IterArg) or len(ragged) < len(values)):
-                name = variables[-1].name_hint
-                raise self._error(f"{name!r} is a tile of which lanes have parts of unlike extent", stmt)
+                what = f"{variables[-1].name_hint!r} is a tile of which lanes have parts of unlike extent"
+                raise self._error(what, stmt, variables[-1])
             if ragged and isinstance(values[0], ir.Var):
                 self._tell(variables[-1], self._cells[id(ragged[0])])
             if any(id(value) in self._half for value in values):
@@ -106,7 +105,7 @@ class WrittenLanes:
         source = call.args[0]
         if not facts.of_value(call).has("shards"):
             if id(source) in self._cells:
-                raise self._error("lanes have parts of unlike extent, which cannot be gathered", stmt)
+                raise self._error("lanes have parts of unlike extent, which cannot be gathered", stmt, source)
             return
         self._half.add(id(stmt.var))
         if not call.kwargs["split"]:
@@ -115,7 +114,8 @@ class WrittenLanes:
         extent = source.type.shape[self._axis]
         valid = source.type.get_effective_tile_view().valid_shape[self._axis]
         if self._index is None:
-            raise self._error("a region hands a tile over before it has the index of its lane", stmt)
+            what = "a region hands a tile over before it has the index of its lane"
+            raise self._error(what, stmt, source)
         lane = Lane(self._kernel.function, self._axis, self._index, call.kwargs.get("lane_stride"))
         cells = lane.valid(valid, extent, stmt)
         if constant_extent(cells) is None:

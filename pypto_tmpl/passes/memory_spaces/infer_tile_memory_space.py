@@ -109,7 +109,7 @@ class _Placing(Rewriter):
         if isinstance(type_, ir.TileType):
             space = self._spaces.of(stmt.var)
             if any(old.type != new.type for old, new in zip(before.args, call.args, strict=True)):
-                call = with_operands(call, call.args, self._owner)
+                call = with_operands(call, call.args, self._owner, stmt)
             call = build(call, type=in_space(call.type, space), kwargs=_asking_for(space, call.kwargs))
             type_ = type_of_value(type_, call)
         var = build(stmt.var, type=type_)
@@ -183,7 +183,7 @@ class _Placing(Rewriter):
                 f"{tile.name_hint!r} lies in {name} and is needed in {space.name}, into which nothing is"
                 " moved: begin with a product, or with a buffer of tile.create"
             )
-            raise PassError(what, self._owner, at)
+            raise PassError(what, self._owner, at, tile)
         layout = _UNBOXED if lies is MemorySpace.Acc and space is MemorySpace.Vec else {}
         move = ops.call("tile.move", tile, target_memory=space, span=at.span, **layout)
         moved = ir.Var(f"{tile.name_hint}_{space.name}", move.type, at.span)

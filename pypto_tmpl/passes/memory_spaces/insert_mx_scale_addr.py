@@ -55,7 +55,7 @@ class _Binding(Rewriter):
             self._bound.add(id(stmt.var))
         args = list(call.args)
         for place in _scale_places(call):
-            self._check_backend(call)
+            self._check_backend(call, args[place])
             scale = args[place]
             if isinstance(scale, ir.Var) and id(scale) not in self._bound:
                 bind = ops.call(_BIND, scale, args[place - 1], span=call.span)
@@ -64,13 +64,13 @@ class _Binding(Rewriter):
                 args[place] = bound
         return [*made, build(stmt, value=build(call, args=args))]
 
-    def _check_backend(self, call: ir.Call) -> None:
+    def _check_backend(self, call: ir.Call, scale: ir.Expr) -> None:
         backend = self._backend
         if backend is not None and any(backend.layout(space) is None for space in _SCALES):
             what = (
                 f"the backend {backend.name} has no memory for scales, so that it cannot multiply with them"
             )
-            raise PassError(f"{call.op.name}: {what}", self._owner, call)
+            raise PassError(f"{call.op.name}: {what}", self._owner, call, scale)
 
 
 def _scale_places(call: ir.Call) -> Iterator[int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import IRProperty, MemorySpace
-from pypto_tmpl.passes.base import FunctionPass
+from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.settings import MemoryPlanner
 from pypto_tmpl.passes.tiles.bands import plus
 from pypto_tmpl.passes.tiles.hand_pipelines import pipeline_attrs
 from pypto_tmpl.passes.tiles.l0_blocks import Place, Product, deep, grid
@@ -32,7 +33,8 @@ class AutoTileMatmulL0(FunctionPass):
     """Make products in blocks where they or their operands are too large for L0, or blocks are faster.
 
     Blocks of the depth are added up in a pipeline. Blocks of the result go to memory one by one, or to a tile
-    in Mat from which further products take them. Without a backend products stay as they are.
+    in Mat from which further products take them. Without a backend products stay as they are. Blocks of the
+    result that alternate between two accumulators, as some settings ask for, are an error: not done yet.
     """
 
     __slots__ = ()
@@ -44,13 +46,24 @@ class AutoTileMatmulL0(FunctionPass):
         if backend is None or not ir.is_incore_type(function.func_type):
             return function
         function = with_output_blocks(function, backend)
-        tiling = _Tiling(function, backend)
+        tiling = _Tiling(function, backend, _alternating(context))
         return without_unused(tiling.rewrite(function), tiling.loaded_in_parts)
 
 
+def _alternating(context: PassContext) -> str:
+    """The setting by which blocks of a result are to alternate between two accumulators; none if empty."""
+    planner = context.get_memory_planner()
+    if planner is not MemoryPlanner.PYPTO:
+        return f"memory_planner={planner.name}"
+    is_set = context.get_enable_pypto_l0c_double_buffer()
+    return "enable_pypto_l0c_double_buffer=True" if is_set else ""
+
+
 class _Tiling(Rewriter):
-    def __init__(self, function: ir.Function, backend: BackendFacts) -> None:
+    def __init__(self, function: ir.Function, backend: BackendFacts, alternating: str) -> None:
         super().__init__()
+        self._owner = function
+        self._alternating = alternating
         self._products = Products(function, backend)
         self._pipelines = pipeline_attrs(function, backend, self._products.uses)
         self._stored: dict[int, tuple[Product, Block]] = {}
@@ -97,6 +110,12 @@ class _Tiling(Rewriter):
             result: ir.Expr = deep(product, f"{product.name}_l0", product.name, extents, (0, 0))
             self.bind(stmt.var, result)
             return product.made
+        if self._alternating:
+            what = (
+                f"{call.op.name}: {product.name!r} is made in blocks, and with {self._alternating} these may"
+            )
+            what += " alternate between two accumulators, which is not implemented"
+            raise PassError(what, self._owner, stmt)
         assert destination is not None
         if destination.store is not None:
             self._stored[id(destination.store)] = product, block

@@ -140,9 +140,8 @@ class Batches:
                 for place, write, target in writes:
                     if target is origin and first < place and (place <= last or is_elsewhere):
                         what = f"{origin.name_hint!r} is written after it was loaded for this product"
-                        raise PassError(
-                            f"{call.op.name}: {what}, which loads it page by page", self._owner, write
-                        )
+                        what = f"{call.op.name}: {what}, which loads it page by page"
+                        raise PassError(what, self._owner, write, origin)
 
     def _load_of(self, factor: ir.Expr) -> Loaded | None:
         known = self._values.get(id(factor))

@@ -161,7 +161,7 @@ class _Canonicalize(CarriedTypes):
         size = window.size()
         if size is None or size[1] != window.pitch:
             what = "the window that it adds to is not of whole rows of the accumulator"
-            raise PassError(f"{call.op.name}: {what}", self._owner, call)
+            raise PassError(f"{call.op.name}: {what}", self._owner, call, call.args[0])
 
     def _let(self, value: ir.Expr, window: Window, space: MemorySpace) -> ir.Var:
         """A copy of a window, right before what reads it."""
@@ -181,7 +181,7 @@ class _Canonicalize(CarriedTypes):
         if place in facts.of(call.op).written:
             assert isinstance(value, ir.Var)
             what = f"{call.op.name} writes into {value.name_hint!r}, a window that does not begin at a block"
-            raise PassError(what, self._owner, stmt)
+            raise PassError(what, self._owner, stmt, value)
 
     def _refuse_shared(self, value: ir.Expr, where: ir.IRNode) -> None:
         """A copy that has a name of its own would not show what is written into the tile later, nor the tile
@@ -191,4 +191,4 @@ class _Canonicalize(CarriedTypes):
         for _, place in self._storage.writes_into(self._storage.sharing(value)):
             if place > begin or self._storage.places[place].loops:
                 what = f"{value.name_hint!r}, a window of a tile that is written, does not begin at a block"
-                raise PassError(f"{what}: a copy would be needed", self._owner, where)
+                raise PassError(f"{what}: a copy would be needed", self._owner, where, value)

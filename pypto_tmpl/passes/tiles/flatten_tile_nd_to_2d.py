@@ -76,7 +76,7 @@ class _Flatten(CarriedTypes):
             return made
         call = yield before
         var = stmt.var if isinstance(stmt, ir.AssignStmt) else None
-        flattening = Flattening(self._owner, call, before, var.name_hint if var is not None else "flat")
+        flattening = Flattening(self._owner, stmt, call, before, var.name_hint if var is not None else "flat")
         value: ir.Expr
         if is_batched(before):
             operands = yield self._pages(before)
@@ -102,7 +102,7 @@ class _Flatten(CarriedTypes):
         target, places = (yield tensor), (yield offsets)
         operands = yield self._pages(product)
         hint = stmt.var.name_hint if isinstance(stmt, ir.AssignStmt) else "flat"
-        flattening = Flattening(self._owner, product, product, hint)
+        flattening = Flattening(self._owner, before.args[0], product, product, hint)
         last = self._batches.stored_pages(
             flattening, operands, build(before, args=[before.args[0], places, target])
         )

@@ -82,7 +82,7 @@ class Products:
         if problem is None:
             return None
         accumulator = None if places.accumulator is None else call.args[places.accumulator]
-        product = Product(self._owner, call, var.name_hint, left, right, problem, accumulator, bias)
+        product = Product(self._owner, var, call, var.name_hint, left, right, problem, accumulator, bias)
         if places.bias is not None:
             load = self.uses.call(before.args[places.bias])
             product.bias_load = load if load is not None and load.op.name == _LOAD else None
@@ -120,7 +120,7 @@ class Products:
             if limit is not None and size > limit:
                 name = value.name_hint if isinstance(value, ir.Var) else "an operand"
                 what = f"{name!r} takes {size} bytes of {space.name}, which has {limit}"
-                raise PassError(f"{call.op.name}: {what}", self._owner, call)
+                raise PassError(f"{call.op.name}: {what}", self._owner, call, value)
 
     def destination(self, stmt: ir.AssignStmt) -> Destination | None:
         """Where the blocks of a product may go: to the store that alone reads it, or to products in turn."""

@@ -52,10 +52,10 @@ class _Lower(Rewriter):
     def statement(self, stmt: ir.Stmt) -> ir.Stmt | Iterable[ir.Stmt]:
         match stmt:
             case ir.AssignStmt():
-                made, value = self._lowered(stmt.value, stmt.var.name_hint)
+                made, value = self._lowered(stmt, stmt.value, stmt.var.name_hint)
                 return [*made, build(stmt, value=value)]
             case ir.EvalStmt():
-                made, value = self._lowered(stmt.expr, "eval")
+                made, value = self._lowered(stmt, stmt.expr, "eval")
                 return stmt if value is stmt.expr else made
             case ir.ReturnStmt():
                 return self._returned(stmt)
@@ -65,17 +65,19 @@ class _Lower(Rewriter):
         made: list[ir.Stmt] = []
         values: list[ir.Expr] = []
         for place, before in enumerate(stmt.value):
-            before_it, value = self._lowered(before, f"ret{place}", "result")
+            before_it, value = self._lowered(stmt, before, f"ret{place}", "result")
             made += before_it
             values.append(value)
         return [*made, build(stmt, value=values)]
 
-    def _lowered(self, value: ir.Expr, base: str, name: str = "") -> tuple[list[ir.Stmt], ir.Expr]:
+    def _lowered(
+        self, stmt: ir.Stmt, value: ir.Expr, base: str, name: str = ""
+    ) -> tuple[list[ir.Stmt], ir.Expr]:
         """The statements that go before, and what stands for ``value``, in a variable if it has a name."""
         lowering = self._lowerings.get(value.op.name) if isinstance(value, ir.Call) else None
         if lowering is None or not isinstance(value, ir.Call):
             return [], value
-        recipe = Recipe(self._owner, value, base, self._numbers)
+        recipe = Recipe(self._owner, stmt, value, base, self._numbers)
         found = lowering(recipe, value)
         if found is None:
             found = ir.MakeTuple([], value.span)

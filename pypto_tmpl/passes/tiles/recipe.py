@@ -18,6 +18,7 @@ class Making:
     """Collects the statements that a call becomes."""
 
     function: ir.Function
+    subject: ir.IRNode  # the statement of the call, or the variable that the call is of
     call: ir.Call
     made: list[ir.Stmt] = field(default_factory=list, kw_only=True)
 
@@ -36,7 +37,7 @@ class Making:
 
     def error(self, what: str) -> PassError:
         """An error about the call that the statements stand for."""
-        return PassError(f"{self.call.op.name}: {what}", self.function, self.call)
+        return PassError(f"{self.call.op.name}: {what}", self.function, self.call, self.subject)
 
     @contextmanager
     def body(self) -> Iterator[list[ir.Stmt]]:

@@ -53,7 +53,7 @@ class _Repairing(Rewriter):
         for place in wrong:
             value = _row_major(args[place], as_rows, call.span)
             args[place] = self._let(stmt, made, f"rm_a{place}", f"row_major_arg{place}", value)
-        fixed = with_operands(build(call, attrs=ir.AttrMap()), args, self._owner)
+        fixed = with_operands(build(call, attrs=ir.AttrMap()), args, self._owner, stmt)
         if not isinstance(stmt, ir.AssignStmt):
             return [*made, build(stmt, expr=fixed)]
         if _is_row_major(stmt.var.type):
