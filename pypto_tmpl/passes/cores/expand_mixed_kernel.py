@@ -9,6 +9,7 @@ from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
+from pypto_tmpl.passes.aliases import Aliases
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.frees import with_frees
@@ -20,7 +21,6 @@ from pypto_tmpl.passes.cores.replacing import Replacing
 from pypto_tmpl.passes.cores.share import Reach, Share
 from pypto_tmpl.passes.cores.side_body import SideBody
 from pypto_tmpl.passes.cores.transfers import boxed, transfers_of
-from pypto_tmpl.passes.pipelining.aliases import Aliases
 from pypto_tmpl.passes.pipelining.memory import Alias
 from pypto_tmpl.rewrite import Rewriter, build, clone
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.ir import FunctionType, IRProperty
 from pypto_tmpl.ops.cores import CoreSide
+from pypto_tmpl.passes.aliases import Aliases
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.kernel import Kernel
@@ -15,7 +16,6 @@ from pypto_tmpl.passes.cores.lane_regions import with_regions_lowered
 from pypto_tmpl.passes.cores.lane_rules import rule_of
 from pypto_tmpl.passes.cores.lane_stride import lane_stride
 from pypto_tmpl.passes.outline.dataflow import Callees
-from pypto_tmpl.passes.pipelining.aliases import Aliases
 from pypto_tmpl.passes.pipelining.memory import Memory
 from pypto_tmpl.rewrite import Names, as_body, build
 
@@ -43,7 +43,7 @@ class LowerAutoVectorSplit(ProgramPass):
         callees = Callees(program.functions.values())
         aliases = Aliases(program)
         functions = [
-            _lowered(Kernel(function), Memory(function, callees, aliases.of(function.name)))
+            _lowered(Kernel(function), callees, aliases)
             if function.func_type is FunctionType.InCore
             else function
             for function in program.functions.values()
@@ -51,14 +51,14 @@ class LowerAutoVectorSplit(ProgramPass):
         return build(program, functions=functions)
 
 
-def _lowered(kernel: Kernel, memory: Memory) -> ir.Function:
+def _lowered(kernel: Kernel, callees: Callees, aliases: Aliases) -> ir.Function:
     function = kernel.function
-    if any(isinstance(stmt, ir.SplitAivScopeStmt) for stmt in kernel.statements):
-        return with_regions_lowered(kernel, LaneMemory(kernel, memory))
+    has_regions = any(isinstance(stmt, ir.SplitAivScopeStmt) for stmt in kernel.statements)
     is_split = function.split is not None and not function.attrs.get("split_aiv")
-    if not is_split or kernel.side() is not CoreSide.MIXED:
+    if not has_regions and (not is_split or kernel.side() is not CoreSide.MIXED):
         return function
-    return _halved(kernel, LaneMemory(kernel, memory))
+    memory = LaneMemory(kernel, Memory(function, callees, aliases.of(function.name)))
+    return with_regions_lowered(kernel, memory) if has_regions else _halved(kernel, memory)
 
 
 def _halved(kernel: Kernel, memory: LaneMemory) -> ir.Function:

@@ -7,6 +7,7 @@ from pypto_tmpl.ir import FunctionType, IRProperty
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.whole_tiles import awaits_halving, split_code, takes_whole_tiles
+from pypto_tmpl.passes.aliases import Aliases
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call
@@ -16,7 +17,6 @@ from pypto_tmpl.passes.cores.lane_plan import LanePlan
 from pypto_tmpl.passes.cores.lane_replay import with_replay
 from pypto_tmpl.passes.cores.lane_rules import piped_rule_of
 from pypto_tmpl.passes.outline.dataflow import Callees
-from pypto_tmpl.passes.pipelining.aliases import Aliases
 from pypto_tmpl.passes.pipelining.memory import Memory
 from pypto_tmpl.rewrite import Names, as_body, build
 

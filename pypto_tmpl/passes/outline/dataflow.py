@@ -61,6 +61,8 @@ class Callees:
 
     def __init__(self, functions: Iterable[ir.Function] = ()) -> None:
         self._functions = {function.name: function for function in functions}
+        self._origins: dict[str, Origins] = {}
+        self._returned: dict[str, tuple[ir.Expr, ...]] = {}
 
     def directions(self, value: ir.Expr | None) -> list[tuple[ir.Var, ir.ParamDirection]]:
         """The variables that a call passes, each with what the function does to it."""
@@ -75,7 +77,7 @@ class Callees:
         callee, found = self.callee(value), self.returned(value, index)
         if callee is None or found is None or not isinstance(value, ir.Call | ir.Submit):
             return None
-        origin = Origins(callee.body, self).of(found)
+        origin = self.origins(callee).of(found)
         args = [arg for param, arg in zip(callee.params, value.args, strict=False) if param is origin]
         return args[0] if args and isinstance(args[0], ir.Var) else None
 
@@ -83,7 +85,10 @@ class Callees:
         """The variable that the function a call calls returns as a result."""
         if (callee := self.callee(value)) is None:
             return None
-        returned = next((s.value for s in flat(callee.body) if isinstance(s, ir.ReturnStmt)), ())
+        if callee.name not in self._returned:
+            returns = (stmt.value for stmt in flat(callee.body) if isinstance(stmt, ir.ReturnStmt))
+            self._returned[callee.name] = next(returns, ())
+        returned = self._returned[callee.name]
         found = returned[index] if index < len(returned) else None
         return found if isinstance(found, ir.Var) else None
 
@@ -93,12 +98,19 @@ class Callees:
             return self._functions.get(value.op.name)
         return None
 
+    def origins(self, callee: ir.Function) -> Origins:
+        """The origins of what one of the functions defines."""
+        if callee.name not in self._origins:
+            self._origins[callee.name] = Origins(callee.body, self)
+        return self._origins[callee.name]
+
 
 class Origins:
     """Which variable of the outside a tensor of a region is a version of."""
 
     def __init__(self, body: ir.Stmt, callees: Callees) -> None:
         self._before: dict[int, ir.Var] = {}
+        self._known: dict[int, tuple[ir.Var, bool]] = {}  # the first version; whether a carry is on the way
         calls: dict[int, ir.Expr] = {}
         loops: list[ir.ForStmt | ir.WhileStmt] = []
         for stmt in statements(body):
@@ -130,12 +142,27 @@ class Origins:
 
     def of(self, var: ir.Var) -> ir.Var:
         """The first version; where variables are assigned from each other in a circle, one of these."""
-        *_, first = self._versions(var)
-        return first
+        return self._followed(var)[0]
 
     def is_carried(self, var: ir.Var) -> bool:
         """Whether one of the versions up to ``var`` is the carry of a loop."""
-        return any(isinstance(version, ir.IterArg) for version in self._versions(var))
+        return self._followed(var)[1]
+
+    def _followed(self, var: ir.Var) -> tuple[ir.Var, bool]:
+        """The first version of a variable, and whether one on the way to it is the carry of a loop."""
+        way: list[ir.Var] = []
+        known: tuple[ir.Var, bool] | None = None
+        for version in self._versions(var):
+            if (known := self._known.get(id(version))) is not None:
+                break
+            way.append(version)
+        first, is_carried = known or (way[-1], False)
+        is_circle = known is None and id(first) in self._before
+        for version in reversed(way):
+            is_carried = is_carried or isinstance(version, ir.IterArg)
+            if not is_circle:  # in a circle it depends on where one begins
+                self._known[id(version)] = first, is_carried
+        return first, is_carried
 
 
 def _before(value: ir.Expr, calls: dict[int, ir.Expr], callees: Callees) -> ir.Var | None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.passes.aliases import Aliases
 from pypto_tmpl.passes.base import ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.outline.dataflow import Callees
-from pypto_tmpl.passes.pipelining.aliases import Aliases
 from pypto_tmpl.passes.pipelining.loops import (
     ALTERNATES,
     BASE_PROPERTIES,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts
+from pypto_tmpl.passes.aliases import Aliases
 from pypto_tmpl.passes.base import ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.outline.dataflow import Callees
-from pypto_tmpl.passes.pipelining.aliases import Aliases
 from pypto_tmpl.passes.pipelining.halves import Halves, halves_of, leads_with_push, transfers
 from pypto_tmpl.passes.pipelining.loops import (
     BASE_PROPERTIES,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements
-from pypto_tmpl.passes.outline.dataflow import Callees, Origins
+from pypto_tmpl.passes.outline.dataflow import Callees
 from pypto_tmpl.passes.structure.yields import yielded
 from pypto_tmpl.passes.tensor_to_tile.demand import flows
 
@@ -29,6 +29,7 @@ class Families:
         self._next: dict[int, int] = {}
         self._callees = callees
         self._calls: dict[int, ir.Expr] = {}
+        self._handed: dict[tuple[str, int], list[int]] = {}  # places of parameters, by function and result
         for one, other in shared:
             self._join(one, other)
         for stmt in statements(function.body):
@@ -80,33 +81,39 @@ class Families:
         written = [
             arg for arg, direction in self._callees.directions(call) if direction is not ir.ParamDirection.In
         ]
-        return [*written, *_handed_on(call, index, self._callees)]
+        return [*written, *self._handed_on(call, index)]
 
+    def _handed_on(self, call: ir.Expr, index: int) -> list[ir.Expr]:
+        """The arguments that a result may be, by the renamings, branches and loops of the function called."""
+        callee, returned = self._callees.callee(call), self._callees.returned(call, index)
+        if callee is None or returned is None or not isinstance(call, ir.Call | ir.Submit):
+            return []
+        key = callee.name, index
+        if key not in self._handed:
+            names = self._may_be(callee, returned)
+            self._handed[key] = [place for place, param in enumerate(callee.params) if id(param) in names]
+        return [call.args[place] for place in self._handed[key] if place < len(call.args)]
 
-def _handed_on(call: ir.Expr, index: int, callees: Callees) -> list[ir.Expr]:
-    """The arguments that a result of a call may be, by the renamings, branches and loops of the function."""
-    callee, returned = callees.callee(call), callees.returned(call, index)
-    if callee is None or returned is None or not isinstance(call, ir.Call | ir.Submit):
-        return []
-    origins = Origins(callee.body, callees)
-    sources: dict[int, list[ir.Expr]] = defaultdict(list)
-    values: dict[int, ir.Expr] = {}
-    for stmt in statements(callee.body):
-        for var, source in flows(stmt):
-            sources[id(var)].append(source)
-        if isinstance(stmt, ir.AssignStmt):
-            values[id(stmt.var)] = stmt.value
-    seen: set[int] = set()
-    todo: list[ir.Expr] = [returned]
-    while todo:
-        found = todo.pop()
-        if id(found) in seen or not isinstance(found, ir.Var):
-            continue
-        seen.add(id(found))
-        todo += [origins.of(found), *sources[id(found)]]
-        value, place = values.get(id(found), found), 0
-        if isinstance(value, ir.TupleGetItemExpr):
-            place, value = value.index, values.get(id(value.tuple), value)
-        todo += _handed_on(value, place, callees)
-    pairs = zip(callee.params, call.args, strict=False)
-    return [arg for param, arg in pairs if id(param) in seen]
+    def _may_be(self, callee: ir.Function, returned: ir.Var) -> set[int]:
+        """The variables (ids) of a function whose storage one of them may have, itself too."""
+        origins = self._callees.origins(callee)
+        sources: dict[int, list[ir.Expr]] = defaultdict(list)
+        values: dict[int, ir.Expr] = {}
+        for stmt in statements(callee.body):
+            for var, source in flows(stmt):
+                sources[id(var)].append(source)
+            if isinstance(stmt, ir.AssignStmt):
+                values[id(stmt.var)] = stmt.value
+        seen: set[int] = set()
+        todo: list[ir.Expr] = [returned]
+        while todo:
+            found = todo.pop()
+            if id(found) in seen or not isinstance(found, ir.Var):
+                continue
+            seen.add(id(found))
+            todo += [origins.of(found), *sources[id(found)]]
+            value, place = values.get(id(found), found), 0
+            if isinstance(value, ir.TupleGetItemExpr):
+                place, value = value.index, values.get(id(value.tuple), value)
+            todo += self._handed_on(value, place)
+        return seen

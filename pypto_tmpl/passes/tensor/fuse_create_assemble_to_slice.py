@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import flat, statements
+from pypto_tmpl.passes.aliases import Aliases
 from pypto_tmpl.passes.base import ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.outline.dataflow import Callees, all_definitions
 from pypto_tmpl.passes.structure.yields import with_yield, yielded
 from pypto_tmpl.passes.tensor.families import Families
-from pypto_tmpl.passes.tensor.shared_params import shared_params
 from pypto_tmpl.rewrite import Rewriter, build
 
 _CREATE, _ASSEMBLE = "tensor.create", "tensor.assemble"
@@ -33,11 +33,11 @@ class FuseCreateAssembleToSlice(ProgramPass):
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         before = list(program.functions.values())
-        callees, shared = Callees(before), shared_params(before)
+        callees, aliases = Callees(before), Aliases(program)
         functions = [
             function
             if ir.is_incore_type(function.func_type)
-            else _fused(function, Families(function, callees, shared[function.name]))
+            else _fused(function, Families(function, callees, aliases.shared(function.name)))
             for function in before
         ]
         return build(program, functions=functions)

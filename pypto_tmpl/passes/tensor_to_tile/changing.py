@@ -42,20 +42,29 @@ def _names_of_params(function: ir.Function) -> dict[int, set[int]]:
 def _written_before_reads(function: ir.Function, storage: Storage) -> set[int]:
     """The variables (ids) that are read after, or in a loop with, a write to their storage."""
     params = set(map(id, function.params))
+    since = _written_since(storage)
     found: set[int] = set()
-    written: set[int] = set()  # families
-    for stmt in statements(function.body):
-        targets = list(written_tensors(stmt))
-        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
-            inside = (target for part in statements(stmt.body) for target in written_tensors(part))
-            written.update(id(storage.sharing(target)) for target in inside)
-        for var in own_reads(stmt):
-            is_returned = isinstance(stmt, ir.ReturnStmt) and id(var) in params
-            is_read = not is_returned and all(var is not target for target in targets)
-            if is_read and isinstance(var.type, ir.TensorType) and id(storage.sharing(var)) in written:
+    for number, place in enumerate(storage.places):
+        targets = set(map(id, written_tensors(place.stmt)))
+        for var in own_reads(place.stmt):
+            is_returned = isinstance(place.stmt, ir.ReturnStmt) and id(var) in params
+            if is_returned or id(var) in targets or not isinstance(var.type, ir.TensorType):
+                continue
+            if since.get(id(storage.sharing(var)), number + 1) <= number:
                 found.add(id(var))
-        written.update(id(storage.sharing(target)) for target in targets)
     return found
+
+
+def _written_since(storage: Storage) -> dict[int, int]:
+    """From which place on the families (ids) of tensors count as written: after a write, or in its loops."""
+    since: dict[int, int] = {}
+    number_of: dict[int, int] = {}
+    for number, place in enumerate(storage.places):
+        number_of[id(place.stmt)] = number
+        first = number_of[id(place.loops[0])] if place.loops else number + 1
+        for target in written_tensors(place.stmt):
+            since.setdefault(id(storage.sharing(target)), first)
+    return since
 
 
 def _returned(function: ir.Function, params: set[int]) -> set[int]:

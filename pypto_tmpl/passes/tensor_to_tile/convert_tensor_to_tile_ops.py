@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
+from pypto_tmpl.passes.aliases import Aliases, Pairs
 from pypto_tmpl.passes.base import ProgramPass
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.tensor.shared_params import Pairs, shared_params
 from pypto_tmpl.passes.tensor_to_tile.directions import with_directions
 from pypto_tmpl.passes.tensor_to_tile.kernel import with_tiles
 from pypto_tmpl.passes.tensor_to_tile.results import with_buffers, with_stores
@@ -36,9 +36,9 @@ class ConvertTensorToTileOps(ProgramPass):
 
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         before = {function.name: function for function in program.functions.values()}
-        shared = shared_params(list(before.values()))
+        aliases = Aliases(program)
         functions = [
-            _converted(function, shared[function.name], context)
+            _converted(function, aliases.shared(function.name), context)
             if function.func_type is ir.FunctionType.InCore
             else function
             for function in before.values()

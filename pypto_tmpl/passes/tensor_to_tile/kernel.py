@@ -7,9 +7,9 @@ from pypto_tmpl.backend.facts import BackendFacts
 from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ir.bodies import statements, trailing_yield
 from pypto_tmpl.ir.verifier.walking import evaluated, own_expressions
+from pypto_tmpl.passes.aliases import Pairs
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.structure.yields import yielded
-from pypto_tmpl.passes.tensor.shared_params import Pairs
 from pypto_tmpl.passes.tensor_to_tile.changing import changing_params
 from pypto_tmpl.passes.tensor_to_tile.demand import Demand
 from pypto_tmpl.passes.tensor_to_tile.lowering import Lowering, load_of

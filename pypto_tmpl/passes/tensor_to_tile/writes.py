@@ -7,9 +7,9 @@ from collections import Counter
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir.bodies import flat, statements
 from pypto_tmpl.ir.extents import constant_extent, same_extents
+from pypto_tmpl.passes.aliases import Pairs
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.outline.dataflow import Callees, Origins, reads
-from pypto_tmpl.passes.tensor.shared_params import Pairs
 from pypto_tmpl.passes.tensor_to_tile.directions import written_tensors
 from pypto_tmpl.rewrite import Rewriter, as_body, base_name, build
 
