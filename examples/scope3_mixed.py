@@ -13,8 +13,6 @@ from pypto_tmpl.golden import TensorSpec
 BATCH, HIDDEN, INNER = 16, 512, 1024
 TILE_K, TILE_N = 128, 128
 EPS = 1e-6
-ROWS = [pl.split(pl.SplitMode.UP_DOWN)]
-COLUMNS = [pl.split(pl.SplitMode.LEFT_RIGHT)]
 
 
 @pl.jit.inline
@@ -40,7 +38,9 @@ def scope3(
 ):
     resid = pl.create_tensor([BATCH, HIDDEN], dtype=pl.FP32)
     for n in pl.parallel(0, HIDDEN, TILE_N):
-        with pl.at(level=pl.Level.CORE_GROUP, optimizations=ROWS, name_hint="projection"):
+        with pl.at(
+            level=pl.Level.CORE_GROUP, optimizations=[pl.split(pl.SplitMode.UP_DOWN)], name_hint="projection"
+        ):
             before = pl.cast(hidden_states[:, n : n + TILE_N], target_type=pl.FP32)
             resid[:, n : n + TILE_N] = pl.add(product(attn_out, wo, n), before)
 
@@ -57,7 +57,7 @@ def scope3(
             normed[:, k : k + TILE_K] = pl.cast(weighted, target_type=pl.BF16, mode="rint")
 
     inner = pl.create_tensor([BATCH, INNER], dtype=pl.BF16)
-    with pl.at(level=pl.Level.CORE_GROUP, optimizations=ROWS, name_hint="gated"):
+    with pl.at(level=pl.Level.CORE_GROUP, optimizations=[pl.split(pl.SplitMode.UP_DOWN)], name_hint="gated"):
         for n in pl.range(0, INNER, TILE_N):
             gate = product(normed, w_gate, n)
             up = product(normed, w_up, n)
@@ -66,7 +66,9 @@ def scope3(
             inner[:, n : n + TILE_N] = pl.cast(gated, target_type=pl.BF16, mode="rint")
 
     for n in pl.parallel(0, HIDDEN, TILE_N):
-        with pl.at(level=pl.Level.CORE_GROUP, optimizations=COLUMNS, name_hint="down"):
+        with pl.at(
+            level=pl.Level.CORE_GROUP, optimizations=[pl.split(pl.SplitMode.LEFT_RIGHT)], name_hint="down"
+        ):
             y = pl.add(product(inner, w_down, n), resid[:, n : n + TILE_N])
             out[:, n : n + TILE_N] = pl.cast(y, target_type=pl.BF16, mode="rint")
     return out

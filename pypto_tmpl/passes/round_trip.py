@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.ir.bodies import flat
 from pypto_tmpl.language import parse
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.diagnostics import LOGGER
 from pypto_tmpl.passes.instruments import CallbackInstrument
 from pypto_tmpl.passes.structure.normalize_stmt_structure import with_normal_bodies
+from pypto_tmpl.rewrite import Rewriter, build
 
-_OF_CARRY = re.compile(r"\.(iter_args|return_vars)\[\d+\]\.type\b")
+_TYPE_OF_CARRY = re.compile(r"\.(iter_args|return_vars)\[\d+\]\.type\b")
 
 
 class RoundTripError(PyptoTmplError, RuntimeError):
@@ -24,10 +27,18 @@ class RoundTripError(PyptoTmplError, RuntimeError):
 def make_roundtrip_instrument() -> CallbackInstrument:
     """An instrument that raises RoundTripError, naming the pass, where text reads back as another program.
 
-    Two things are not in the text: how sequences of statements nest, which means nothing, and the types of
-    what loops carry, which are read as those of the initial values. Types that are others are warned of.
+    What text has no form for is no error. It warns of communication domains, which are comments, and of what
+    loops carry where that has other types than the initial values; how sequences nest means nothing.
     """
-    return CallbackInstrument(after_pass=_read_again, name="RoundTrip")
+    checked: ir.Program | None = None
+
+    def check(pass_: Pass, program: ir.Program) -> None:
+        nonlocal checked
+        if program is not checked:  # what a pass has left alone was read already
+            _read_again(pass_, program)
+            checked = program
+
+    return CallbackInstrument(after_pass=check, name="RoundTrip")
 
 
 def _read_again(pass_: Pass, program: ir.Program) -> None:
@@ -38,7 +49,28 @@ def _read_again(pass_: Pass, program: ir.Program) -> None:
         raise RoundTripError(f"{where} has no text that can be read: {error}") from error
     if ir.structural_equal(program, again):
         return
-    for difference in ir.structural_differences(*map(with_normal_bodies, (program, again))):
-        if _OF_CARRY.search(difference.path) is None:
+    opening = _WithoutDomains()
+    told = opening.rewrite(program)
+    for difference in ir.structural_differences(*map(with_normal_bodies, (told, again))):
+        if _TYPE_OF_CARRY.search(difference.path) is None:
             raise RoundTripError(f"{where} reads back as another one: {difference}")
         LOGGER.warning("%s reads back with another type of what a loop carries: %s", where, difference)
+    if opening.has_opened:
+        LOGGER.warning("%s reads back without its communication domains: text has them as comments", where)
+
+
+class _WithoutDomains(Rewriter):
+    """Opens communication domains; tensors do not say in which windows of these they lie."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_opened = False
+
+    def statement(self, stmt: ir.Stmt) -> ir.Stmt | Iterable[ir.Stmt]:
+        if not isinstance(stmt, ir.CommDomainScopeStmt):
+            return stmt
+        self.has_opened = True
+        return flat(stmt.body)
+
+    def type(self, type_: ir.Type) -> ir.Type:
+        return build(type_, window_buffer=None) if isinstance(type_, ir.DistributedTensorType) else type_

@@ -156,7 +156,10 @@ def test_only_orchestration_launches_tasks(kind):
 def test_all_tasks_that_share_what_one_of_them_writes_are_in_order(seed):
     """Those that a task names, and those that these name, hold all that it must not overtake."""
     drawn = Random(seed)
-    lines = ["t0 = pl.create_tensor([16, 16], dtype=pl.FP32)", "t1 = pl.create_tensor([16, 16], dtype=pl.FP32)"]
+    lines = [
+        "t0 = pl.create_tensor([16, 16], dtype=pl.FP32)",
+        "t1 = pl.create_tensor([16, 16], dtype=pl.FP32)",
+    ]
     names, used, ids = {"t0": "t0", "t1": "t1", "out": "out"}, [], []
     for at in range(drawn.randint(3, 9)):
         kernel = drawn.choice(["fill", "copy", "grow"])

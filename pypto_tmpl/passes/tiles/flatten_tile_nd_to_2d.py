@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.structure.convert_to_ssa import type_of_value
 from pypto_tmpl.passes.tiles.bands import is_deep
 from pypto_tmpl.passes.tiles.batches import Batches, is_batched
 from pypto_tmpl.passes.tiles.carried_types import CarriedTypes
@@ -85,14 +84,14 @@ class _Flatten(CarriedTypes):
             value = rule.flatten(flattening)
         else:
             value = derived(flattening)
-        return [*flattening.made, *self._bound(stmt, value)]
+        return [*flattening.made, *(yield self._bound(stmt, value))]
 
-    def _bound(self, stmt: ir.Stmt, value: ir.Expr) -> Iterable[ir.Stmt]:
+    def _bound(self, stmt: ir.Stmt, value: ir.Expr) -> Task:
         if not isinstance(stmt, ir.AssignStmt):
             return [build(stmt, expr=value)]
         if value is stmt.value:
             return [stmt]
-        new = build(stmt.var, type=value.type)
+        new = build(stmt.var, type=type_of_value((yield stmt.var.type), value))
         self.bind(stmt.var, new)
         return [build(stmt, var=new, value=value)]
 

@@ -58,7 +58,7 @@ class _Repairing(Rewriter):
             return [*made, build(stmt, expr=fixed)]
         if _is_row_major(stmt.var.type):
             return [*made, build(stmt, value=fixed)]
-        result = self._let(stmt, made, "row_major", "", fixed)
+        result = self._let(stmt, made, "row_major", "", _in_buffer_of(stmt.var.type, fixed))
         return [*made, build(stmt, value=_restored(result, stmt.var.type))]
 
     def _let(self, stmt: ir.Stmt, made: list[ir.Stmt], qualifier: str, bare: str, value: ir.Expr) -> ir.Var:
@@ -115,6 +115,14 @@ def _row_major(tile: ir.Expr, as_row: bool, span: ir.Span) -> ir.Call:
     if as_row and height is not None:
         return ops.call("tile.reshape", tile, [1, height], span=span)
     return _moved(tile, TileLayout.row_major, TileLayout.none_box, span)
+
+
+def _in_buffer_of(declared: ir.Type, value: ir.Call) -> ir.Call:
+    """A value in the buffer that a column is declared in, if it is: the column is a view of the value."""
+    memref = declared.memref if isinstance(declared, ir.TileType) else None
+    if memref is None or _column_height(declared) is None:
+        return value
+    return build(value, type=build(value.type, memref=memref))
 
 
 def _restored(result: ir.Var, declared: ir.Type) -> ir.Call:
