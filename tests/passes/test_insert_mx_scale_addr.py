@@ -54,5 +54,5 @@ def test_a_backend_without_memories_of_scales_is_an_error():
         "error[pass]: tile.matmul_mx: the backend 910B has no memory for scales, so that it cannot multiply"
         " with them\n"
         "  --> <string>:14:13\n"
-        "   = in function 'kernel'"
+        "   = in function 'kernel', variable 'ls'"
     )
