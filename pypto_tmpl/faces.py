@@ -9,8 +9,42 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+
+def _names(*lines: str) -> list[str]:
+    return " ".join(lines).split()
+
+
+_CORE = _names(
+    "DT_BF16 DT_BOOL DT_FP16 DT_FP32 DT_FP4 DT_FP8E4M3FN DT_FP8E5M2 DT_FP8E8M0 DT_HF4 DT_HF8 DT_INDEX",
+    "DT_INT16 DT_INT32 DT_INT4 DT_INT64 DT_INT8 DT_UINT16 DT_UINT32 DT_UINT4 DT_UINT64 DT_UINT8 Error",
+    "InternalError LogLevel check get_log_level internal_check internal_check_span log_debug log_error",
+    "log_event log_fatal log_info log_warn set_log_level",
+)
+_ENUM_MEMBERS = _names(
+    "AIC AIV ALL Acc Bias CHIP CHIP_DIE CLUSTER_0 CLUSTER_1 CLUSTER_2 CORE_GROUP CUBE Cluster",
+    "CommDomain DDR DN FIX GLOBAL Graph Group HOST Hierarchy In InCore InOut Inline LEFT_RIGHT Left",
+    "LeftScale M MTE1 MTE2 MTE3 MX_A_ZZ MX_B_NN Mat ND NONE NZ Opaque Orchestration Orchestrator Out",
+    "Parallel Pipeline Python Right RightScale Runtime S ScalarLocal Sequential SplitAiv Spmd SubWorker",
+    "UP_DOWN Unroll V VECTOR Vec col_major max min none_box null row_major zero",
+)
+_DIRECTIONS = _names(
+    "inout input no_dep output output_existing scalar_dir",
+)
+_HELPERS = _names(
+    "ParentStmtAnalysis collect_def_vars deduce_call_return_type deep_clone find_yield_stmt",
+    "flatten_to_stmts get_last_yield_stmt make_call substitute_expr substitute_stmt",
+)
+_CONVERSIONS = _names(
+    "ConversionContext has_op_conversion op_conversion register_op_conversion",
+    "register_op_conversion_custom",
+)
+
 FACES: dict[str, dict[str, str]] = {
     "pypto_tmpl": {
+        **dict.fromkeys(_CORE, "pypto_tmpl.upstream.core"),
+        "codegen": "pypto_tmpl",
+        "compile_profiling": "pypto_tmpl.upstream",
+        "testing": "pypto_tmpl.upstream",
         "backend": "pypto_tmpl",
         "debug": "pypto_tmpl",
         "ir": "pypto_tmpl",
@@ -20,6 +54,13 @@ FACES: dict[str, dict[str, str]] = {
         "DataType": "pypto_tmpl.ir",
     },
     "pypto_tmpl.ir": {
+        **dict.fromkeys(_ENUM_MEMBERS, "pypto_tmpl.upstream.ir_members"),
+        **dict.fromkeys(_DIRECTIONS, "pypto_tmpl.ir.directions"),
+        **dict.fromkeys(_HELPERS, "pypto_tmpl.upstream.ir_helpers"),
+        **dict.fromkeys(_CONVERSIONS, "pypto_tmpl.upstream.conversions"),
+        "IRBuilder": "pypto_tmpl.upstream.ir_builder",
+        "comm_layout": "pypto_tmpl.upstream",
+        "tensor_view_semantics": "pypto_tmpl.upstream",
         "CompiledProgram": "pypto_tmpl.compile.compiled_program",
         "DiagnosticCheck": "pypto_tmpl.passes.diagnostics",
         "DiagnosticCheckSet": "pypto_tmpl.passes.diagnostics",
@@ -47,8 +88,32 @@ FACES: dict[str, dict[str, str]] = {
         "pass_manager": "pypto_tmpl.ir",
     },
     "pypto_tmpl.runtime": {
+        "BenchmarkStats": "pypto_tmpl.upstream.bench",
+        "ChipWorker": "pypto_tmpl.upstream.worker",
+        "DeviceTensor": "pypto_tmpl.upstream.device_tensor",
+        "DistributedRunHandle": "pypto_tmpl.upstream.distributed_runner",
+        "RegistrationHandle": "pypto_tmpl.upstream.worker",
+        "RunResult": "pypto_tmpl.upstream.runner",
+        "ScalarSpec": "pypto_tmpl.upstream.tensor_spec",
+        "StackedDeviceTensor": "pypto_tmpl.upstream.device_tensor",
         "TensorSpec": "pypto_tmpl.golden.spec",
+        "TraceInvocation": "pypto_tmpl.upstream.bench",
+        "TraceSpan": "pypto_tmpl.upstream.bench",
+        "Worker": "pypto_tmpl.upstream.worker",
+        "benchmark": "pypto_tmpl.upstream.bench",
+        "compile_program": "pypto_tmpl.upstream.runner",
+        "configure_log": "pypto_tmpl.upstream.log_config",
+        "ensure_pto_isa_root": "pypto_tmpl.runtime.isa",
+        "execute_distributed_compiled": "pypto_tmpl.upstream.distributed_runner",
+        "log_level": "pypto_tmpl.upstream.log_config",
         "run": "pypto_tmpl.compile.api",
+    },
+    "pypto_tmpl.upstream.core": {
+        "arith": "pypto_tmpl.upstream",
+        "backend": "pypto_tmpl",
+        "codegen": "pypto_tmpl.upstream",
+        "ir": "pypto_tmpl",
+        "passes": "pypto_tmpl",
     },
     # A kernel is an object of the language, and calling it runs it.
     "pypto_tmpl.language.jit": {
@@ -64,6 +129,7 @@ def find_face(package: str, name: str) -> Any:
     home = FACES[package].get(name)
     if home is None:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
-    if home == package:
+    module = import_module(home) if home != package else None
+    if module is None or not hasattr(module, name):  # a module of its own
         return import_module(f"{home}.{name}")
-    return getattr(import_module(home), name)
+    return getattr(module, name)

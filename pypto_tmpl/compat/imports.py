@@ -19,29 +19,71 @@ from pypto_tmpl.errors import allowed_note
 ANSWERED: Mapping[str, str] = MappingProxyType(
     {
         "pypto": "pypto_tmpl",
+        "pypto.arith": "pypto_tmpl.upstream.arith",
+        "pypto.backend": "pypto_tmpl.backend",
+        "pypto.backend.pto_backend": "pypto_tmpl.upstream.pto_backend",
+        "pypto.compile_profiling": "pypto_tmpl.upstream.compile_profiling",
+        "pypto.debug": "pypto_tmpl.debug",
+        "pypto.debug.torch_codegen": "pypto_tmpl.upstream.torch_codegen",
         "pypto.ir": "pypto_tmpl.ir",
-        "pypto.ir.compiled_program": "pypto_tmpl.compile.compiled_program",
+        "pypto.ir.compile": "pypto_tmpl.upstream.ir_compile",
+        "pypto.ir.compiled_program": "pypto_tmpl.upstream.compiled_program",
+        "pypto.ir.directions": "pypto_tmpl.ir.directions",
         "pypto.ir.distributed_compiled_program": "pypto_tmpl.runtime.distributed",
         "pypto.ir.instruments": "pypto_tmpl.passes.round_trip",
+        "pypto.ir.op": "pypto_tmpl.ir.op",
+        "pypto.ir.op.array_ops": "pypto_tmpl.ir.op.array_ops",
+        "pypto.ir.op.distributed": "pypto_tmpl.ir.op.distributed",
+        "pypto.ir.op.distributed.system_ops": "pypto_tmpl.ir.op.distributed.system_ops",
+        "pypto.ir.op.distributed.tensor_ops": "pypto_tmpl.ir.op.distributed.tensor_ops",
+        "pypto.ir.op.distributed.tile_ops": "pypto_tmpl.ir.op.distributed.tile_ops",
+        "pypto.ir.op.prefetch_ops": "pypto_tmpl.ir.op.prefetch_ops",
+        "pypto.ir.op.system_ops": "pypto_tmpl.ir.op.system_ops",
+        "pypto.ir.op.tensor_ops": "pypto_tmpl.ir.op.tensor_ops",
+        "pypto.ir.op.tile_ops": "pypto_tmpl.ir.op.tile_ops",
         "pypto.ir.pass_manager": "pypto_tmpl.ir.pass_manager",
         "pypto.ir.printer": "pypto_tmpl.ir.printer",
+        "pypto.jit": "pypto_tmpl.language.jit",
         "pypto.language": "pypto_tmpl.language",
         "pypto.language.distributed": "pypto_tmpl.language.distributed",
+        "pypto.language.distributed.op": "pypto_tmpl.language.distributed",
+        "pypto.language.distributed.typing": "pypto_tmpl.language.annotations",
+        "pypto.language.op": "pypto_tmpl.language",
         "pypto.language.parser": "pypto_tmpl.language.parser",
         "pypto.language.parser.diagnostics": "pypto_tmpl.language.diagnostics",
-        "pypto.backend": "pypto_tmpl.backend",
+        "pypto.language.parser.diagnostics.error_codes": "pypto_tmpl.language.error_codes",
+        "pypto.language.parser.diagnostics.exceptions": "pypto_tmpl.language.diagnostics",
+        "pypto.language.parser.diagnostics.renderer": "pypto_tmpl.language.renderer",
+        "pypto.language.typing": "pypto_tmpl.language.annotations",
         "pypto.passes": "pypto_tmpl.passes",
-        "pypto.pypto_core": "pypto_tmpl",
+        "pypto.pypto_core": "pypto_tmpl.upstream.core",
+        "pypto.pypto_core.arith": "pypto_tmpl.upstream.arith",
         "pypto.pypto_core.backend": "pypto_tmpl.backend",
+        "pypto.pypto_core.codegen": "pypto_tmpl.upstream.codegen",
         "pypto.pypto_core.ir": "pypto_tmpl.ir",
         "pypto.pypto_core.passes": "pypto_tmpl.passes",
-        "pypto.debug": "pypto_tmpl.debug",
         "pypto.runtime": "pypto_tmpl.runtime",
+        "pypto.runtime.bench": "pypto_tmpl.upstream.bench",
+        "pypto.runtime.device_tensor": "pypto_tmpl.upstream.device_tensor",
+        "pypto.runtime.distributed_runner": "pypto_tmpl.upstream.distributed_runner",
+        "pypto.runtime.golden_writer": "pypto_tmpl.upstream.golden_writer",
+        "pypto.runtime.runner": "pypto_tmpl.upstream.runner",
+        "pypto.runtime.tensor_spec": "pypto_tmpl.upstream.tensor_spec",
+        "pypto.runtime.worker": "pypto_tmpl.upstream.worker",
+        "pypto.testing": "pypto_tmpl.upstream.testing",
+        "pypto.tools": "pypto_tmpl.upstream.tools",
+        "pypto.tools.ir_trace": "pypto_tmpl.upstream.tools.ir_trace",
+        "pypto.tools.memory_map": "pypto_tmpl.upstream.tools.memory_map",
         "golden": "pypto_tmpl.golden",
         "golden.runner": "pypto_tmpl.golden.runner",
         "golden.spec": "pypto_tmpl.golden.spec",
         "golden.validation": "pypto_tmpl.golden.validation",
     }
+)
+# Modules whose name is that of a function in their parent. They come with it, as in PyPTO: the import system
+# sets what it imports later as an attribute of the parent, in the place of the function.
+_SHADOWED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"pypto.debug": ("torch_codegen",), "pypto.ir": ("compile",)}
 )
 _ROOTS = frozenset(name.partition(".")[0] for name in ANSWERED)
 _PYPTO = "pypto"
@@ -81,7 +123,12 @@ class _Answer(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         assert module.__spec__ is not None
-        sys.modules[module.__spec__.name] = import_module(self._target)
+        name = module.__spec__.name
+        answer = sys.modules[name] = import_module(self._target)
+        if module.__spec__.submodule_search_locations is not None and not hasattr(answer, "__path__"):
+            answer.__path__ = []  # only what has one may have modules below it
+        for child in _SHADOWED.get(name, ()):
+            sys.modules[f"{name}.{child}"] = import_module(ANSWERED[f"{name}.{child}"])
 
 
 class _Finder(MetaPathFinder):
@@ -93,7 +140,9 @@ class _Finder(MetaPathFinder):
         if fullname.partition(".")[0] not in _ROOTS:
             return None
         if fullname not in ANSWERED:
-            note = allowed_note("it answers", list(ANSWERED), fullname)
+            parent = fullname.rpartition(".")[0]
+            beside = [name for name in ANSWERED if name.rpartition(".")[0] == parent]
+            note = allowed_note(f"below {parent} it answers", beside, fullname)
             what = f"pypto_tmpl does not answer the import of {fullname!r}; {note}"
             raise ModuleNotFoundError(what, name=fullname)
         is_package = any(name.startswith(f"{fullname}.") for name in ANSWERED)

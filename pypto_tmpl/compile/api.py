@@ -12,13 +12,14 @@ from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.options import compile_options
 from pypto_tmpl.passes.dumping import PassDumpLevel
+from pypto_tmpl.passes.strategies import OptimizationStrategy
 from pypto_tmpl.runtime.config import RunConfig
 
 
 def compile(
     program: ir.Program,
     output_dir: str | os.PathLike[str] | None = None,
-    strategy: Any = None,
+    strategy: OptimizationStrategy = OptimizationStrategy.Default,
     dump_passes: bool | PassDumpLevel = True,
     backend_type: BackendType = BackendType.Ascend910B,
     skip_ptoas: bool = False,

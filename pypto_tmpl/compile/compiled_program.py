@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pypto_tmpl import ir
 from pypto_tmpl.compile.build import Build
@@ -16,6 +16,7 @@ from pypto_tmpl.runtime.execute import execute_build
 from pypto_tmpl.runtime.manifest import read_manifest
 from pypto_tmpl.runtime.options import runtime_options
 from pypto_tmpl.runtime.platforms import require_simulated
+from pypto_tmpl.runtime.refusals import refuse
 
 
 class CompiledProgram:
@@ -95,6 +96,19 @@ class CompiledProgram:
                 f"No passes_dump/ under {self.output_dir}. Compile with dump_passes=True."
             )
         return validate_pass_ir_codegen_results(folder, tensors, expected, rtol=rtol, atol=atol)
+
+    @property
+    def orchestration_names(self) -> list[str]:
+        """The entries of a build that has several: none, as a build has one here."""
+        return []
+
+    def build_orch_args(self, *args: Any, worker: Any = None) -> NoReturn:
+        """Refused: there is no device whose arguments these would be."""
+        refuse("CompiledProgram.build_orch_args", "packs arguments for a device", "call the program itself")
+
+    def build_call_config(self, config: RunConfig | None = None, **options: Any) -> NoReturn:
+        """Refused: there is no device whose call this would configure."""
+        refuse("CompiledProgram.build_call_config", "configures a device", "call the program itself")
 
     def __fspath__(self) -> str:
         return str(self.output_dir)

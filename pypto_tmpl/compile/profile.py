@@ -58,17 +58,29 @@ class Profiler:
 
     def write(self, folder: Path) -> tuple[str, str]:
         """Write both files into a folder; return their names."""
-        stages = self._root.children
-        total = sum(stage.seconds for stage in stages)
-        data = {"total_seconds": round(total, 6), "stages": [stage.as_data() for stage in stages]}
-        write_generated(folder / f"{STEM}.json", json.dumps(data, indent=2) + "\n", has_no_mark)
+        write_generated(folder / f"{STEM}.json", json.dumps(self.to_dict(), indent=2) + "\n", has_no_mark)
+        write_generated(folder / f"{STEM}.txt", self.summary(), has_no_mark)
+        return f"{STEM}.json", f"{STEM}.txt"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stages as plain data."""
+        return {
+            "total_seconds": round(self._total(), 6),
+            "stages": [stage.as_data() for stage in self._root.children],
+        }
+
+    def summary(self) -> str:
+        """The stages as a table."""
+        stages, total = self._root.children, self._total()
         lines = [TITLE, "=" * 22, f"Total: {_time_text(total)}", ""]
         for depth, stage in (row for root in stages for row in root.rows()):
             name = f"{'  ' * depth}{stage.name:<28}"
             share = 100 * stage.seconds / total if total else 0.0
             lines.append(f"{name}{_time_text(stage.seconds):>10}  ({share:5.1f}%)")
-        write_generated(folder / f"{STEM}.txt", "\n".join(lines) + "\n", has_no_mark)
-        return f"{STEM}.json", f"{STEM}.txt"
+        return "\n".join(lines) + "\n"
+
+    def _total(self) -> float:
+        return sum(stage.seconds for stage in self._root.children)
 
 
 def _time_text(seconds: float) -> str:

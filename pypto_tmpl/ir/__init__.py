@@ -75,7 +75,7 @@ from pypto_tmpl.ir.enums import (
 from pypto_tmpl.ir.expr import Call, GlobalVar, MakeTuple, Op, Submit, TupleGetItemExpr, set_call_attrs
 from pypto_tmpl.ir.fields import fields_of
 from pypto_tmpl.ir.leaves import ConstBool, ConstFloat, ConstInt, IterArg, Var
-from pypto_tmpl.ir.printer import PrintError, python_print, python_print_type
+from pypto_tmpl.ir.printer import PrintError, python_print, python_print_type, register_format_callback
 from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.scalar_ops import (
     Abs,
@@ -333,6 +333,7 @@ __all__ = [
     "pow",
     "python_print",
     "python_print_type",
+    "register_format_callback",
     "serialize",
     "serialize_to_file",
     "set_call_attrs",

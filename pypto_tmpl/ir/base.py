@@ -200,9 +200,10 @@ def set_stmt_fields(stmt: Stmt, span: Span | None, **values: object) -> None:
         _set(stmt, name, value)
 
 
-def attach_leading_comments(stmt: Stmt, comments: Iterable[str]) -> None:
-    """Replace the comments in front of ``stmt``; raises ValueError for a statement sequence."""
+def attach_leading_comments(stmt: Stmt, comments: Iterable[str]) -> Stmt:
+    """``stmt`` with the comments in front of it replaced; raises ValueError for a statement sequence."""
     found = node_tuple(comments, str, "leading_comments", stmt)
     if found and type(stmt).__name__ == "SeqStmts":
         raise ValueError("a SeqStmts carries no leading comments; attach them to its first statement")
     set_fields(stmt, leading_comments=found)
+    return stmt

@@ -14,6 +14,7 @@ from pypto_tmpl.ir.span import Span
 
 Operand: TypeAlias = "Expr | int | float"
 BinaryBuilder: TypeAlias = Callable[..., Expr]
+_NOWHERE = Span.unknown()
 
 
 def scalar_dtype(expr: Expr) -> DataType:
@@ -57,40 +58,37 @@ def _converted(operand: Expr, dtype: DataType, span: Span) -> Expr:
 
 
 def _arithmetic(cls: type[nodes.BinaryExpr]) -> BinaryBuilder:
-    def build(left: Operand, right: Operand, span: Span | None = None) -> Expr:
-        at = span or Span.unknown()
-        lhs, rhs, dtype = _promoted(left, right, at)
-        return cls(lhs, rhs, dtype, at)
+    def build(lhs: Operand, rhs: Operand, span: Span = _NOWHERE) -> Expr:
+        left, right, dtype = _promoted(lhs, rhs, span)
+        return cls(left, right, dtype, span)
 
     build.__doc__ = f"{cls.__name__} of the promoted operands, in their common dtype."
     return build
 
 
 def _comparison(cls: type[nodes.BinaryExpr]) -> BinaryBuilder:
-    def build(left: Operand, right: Operand, span: Span | None = None) -> Expr:
-        at = span or Span.unknown()
-        lhs, rhs, _ = _promoted(left, right, at)
-        return cls(lhs, rhs, DataType.BOOL, at)
+    def build(lhs: Operand, rhs: Operand, span: Span = _NOWHERE) -> Expr:
+        left, right, _ = _promoted(lhs, rhs, span)
+        return cls(left, right, DataType.BOOL, span)
 
     build.__doc__ = f"{cls.__name__} of the promoted operands, a BOOL."
     return build
 
 
 def _bitwise(cls: type[nodes.BinaryExpr]) -> BinaryBuilder:
-    def build(left: Operand, right: Operand, span: Span | None = None) -> Expr:
-        at = span or Span.unknown()
-        for operand in (as_expr(left, at), as_expr(right, at)):
+    def build(lhs: Operand, rhs: Operand, span: Span = _NOWHERE) -> Expr:
+        for operand in (as_expr(lhs, span), as_expr(rhs, span)):
             _require_integer(operand)
-        lhs, rhs, dtype = _promoted(left, right, at)
-        return cls(lhs, rhs, dtype, at)
+        left, right, dtype = _promoted(lhs, rhs, span)
+        return cls(left, right, dtype, span)
 
     build.__doc__ = f"{cls.__name__} of two integers, in their common dtype."
     return build
 
 
 def _logical(cls: type[nodes.BinaryExpr]) -> BinaryBuilder:
-    def build(left: Expr, right: Expr, span: Span | None = None) -> Expr:
-        return cls(left, right, DataType.BOOL, span or Span.unknown())
+    def build(lhs: Expr, rhs: Expr, span: Span = _NOWHERE) -> Expr:
+        return cls(lhs, rhs, DataType.BOOL, span)
 
     build.__doc__ = f"Logical {cls.__name__}, a BOOL; operands are not checked."
     return build
@@ -125,30 +123,27 @@ and_ = _logical(nodes.And)
 or_ = _logical(nodes.Or)
 
 
-def neg(operand: Operand, span: Span | None = None) -> Expr:
+def neg(operand: Operand, span: Span = _NOWHERE) -> Expr:
     """Negation in the operand's dtype."""
-    at = span or Span.unknown()
-    value = as_expr(operand, at)
-    return nodes.Neg(value, scalar_dtype(value), at)
+    value = as_expr(operand, span)
+    return nodes.Neg(value, scalar_dtype(value), span)
 
 
-def bit_not(operand: Operand, span: Span | None = None) -> Expr:
+def bit_not(operand: Operand, span: Span = _NOWHERE) -> Expr:
     """Bitwise complement of an integer."""
-    at = span or Span.unknown()
-    value = as_expr(operand, at)
+    value = as_expr(operand, span)
     _require_integer(value)
-    return nodes.BitNot(value, scalar_dtype(value), at)
+    return nodes.BitNot(value, scalar_dtype(value), span)
 
 
-def not_(operand: Expr, span: Span | None = None) -> Expr:
+def not_(operand: Expr, span: Span = _NOWHERE) -> Expr:
     """Logical negation, a BOOL; the operand is not checked."""
-    return nodes.Not(operand, DataType.BOOL, span or Span.unknown())
+    return nodes.Not(operand, DataType.BOOL, span)
 
 
-def cast(operand: Operand, dtype: DataType, span: Span | None = None) -> Expr:
+def cast(operand: Operand, dtype: DataType, span: Span = _NOWHERE) -> Expr:
     """Conversion to ``dtype``."""
-    at = span or Span.unknown()
-    return nodes.Cast(as_expr(operand, at), dtype, at)
+    return nodes.Cast(as_expr(operand, span), dtype, span)
 
 
 def _no_truth_value(self: Expr) -> bool:

@@ -58,14 +58,14 @@ def structural_differences(a: object, b: object, enable_auto_mapping: bool = Fal
     return _Comparison(enable_auto_mapping).differences(a, b)
 
 
-def structural_equal(a: object, b: object, enable_auto_mapping: bool = False) -> bool:
+def structural_equal(lhs: object, rhs: object, enable_auto_mapping: bool = False) -> bool:
     """True when two nodes or types are structurally equal."""
-    return structural_diff(a, b, enable_auto_mapping) is None
+    return structural_diff(lhs, rhs, enable_auto_mapping) is None
 
 
-def assert_structural_equal(a: object, b: object, enable_auto_mapping: bool = False) -> None:
+def assert_structural_equal(lhs: object, rhs: object, enable_auto_mapping: bool = False) -> None:
     """Raise ValueError with the path and the reason of the first difference."""
-    difference = structural_diff(a, b, enable_auto_mapping)
+    difference = structural_diff(lhs, rhs, enable_auto_mapping)
     if difference is not None:
         raise ValueError(f"not structurally equal: {difference}")
 
@@ -290,13 +290,13 @@ def _both_index(a: object, b: object) -> bool:
     return isinstance(a, ScalarType) and isinstance(b, ScalarType) and a.dtype in index and b.dtype in index
 
 
-def structural_hash(x: object, enable_auto_mapping: bool = False) -> int:
+def structural_hash(node: object, enable_auto_mapping: bool = False) -> int:
     """Hash that structurally equal nodes or types share.
 
     Without ``enable_auto_mapping`` free variables count by identity, so the value holds only within a
     process.
     """
-    return Hasher(enable_auto_mapping).hash(x)
+    return Hasher(enable_auto_mapping).hash(node)
 
 
 provide_equality(structural_equal, structural_hash)

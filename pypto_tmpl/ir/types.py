@@ -307,6 +307,11 @@ class ArrayType(ShapedType):
         return self.shape[0]
 
     @property
+    def memref(self) -> None:
+        """None: an array lies in no buffer."""
+        return None
+
+    @property
     def memory_space(self) -> MemorySpace | None:
         return MemorySpace.ScalarLocal
 

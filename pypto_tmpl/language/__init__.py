@@ -22,7 +22,8 @@ from pypto_tmpl.ir import (
     TensorLayout,
     TileLayout,
 )
-from pypto_tmpl.language import parser
+from pypto_tmpl.ir import directions as adir
+from pypto_tmpl.language import optimizations, parser
 from pypto_tmpl.language.annotations import RUNTIME, DynVar, IntLike, MemRef, TensorView, TileView, dynamic
 from pypto_tmpl.language.constants import AUTO
 from pypto_tmpl.language.decorators import function, inline, program
@@ -72,7 +73,6 @@ from pypto_tmpl.language.surface import (
     UINT32,
     UINT64,
     ScopeMode,
-    adir,
     at,
     cluster,
     cond,
@@ -238,6 +238,7 @@ __all__ = [
     "loads_program",
     "manual_scope",
     "no_dep",
+    "optimizations",
     "parallel",
     "parse",
     "parse_program",

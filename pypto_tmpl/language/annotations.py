@@ -9,9 +9,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
+from pypto_tmpl import ir
 from pypto_tmpl.ir import DataType, ParamDirection
+from pypto_tmpl.ir.build import scalar_dtype
+
+
+def _no_expression(self: object) -> NoReturn:
+    """Refused: what an annotation spells holds no expression."""
+    name = type(self).__name__ if not isinstance(self, Annotation) else self.kind
+    raise RuntimeError(f"pl.{name} spells a type in an annotation; there is no expression in it to unwrap")
 
 
 class Dimension:
@@ -58,6 +66,8 @@ class DynVar(Dimension):
         if not (isinstance(self.name, str) and self.name.isidentifier()):
             raise ValueError(f"{self.name!r} is no name for a dimension")
 
+    unwrap = _no_expression
+
 
 @dataclass(frozen=True, slots=True)
 class DimExpr(Dimension):
@@ -96,6 +106,8 @@ class Annotation:
         """What follows shape and dtype: layouts, views, memory spaces and MemRefs."""
         return self.parts[2:] if self.kind in _SHAPED else ()
 
+    unwrap = _no_expression
+
 
 @dataclass(frozen=True, slots=True)
 class Directed:
@@ -114,6 +126,8 @@ class _Spelling:
     def __new__(cls, *parts: Any) -> Any:
         return Annotation(cls.__name__, parts)
 
+    unwrap = _no_expression
+
     if TYPE_CHECKING:  # in a kernel the name is a value of that type, whose parts are read and written
 
         def __getitem__(self, index: Any) -> Any: ...
@@ -123,6 +137,10 @@ class _Spelling:
 
 class Tensor(_Spelling):
     """``pl.Tensor[[extents], dtype, layout or view, memref]``."""
+
+    def bind_dynamic(self, dim: int, var: DynVar) -> NoReturn:
+        """``x.bind_dynamic(0, N)`` in a JIT kernel: that extent is known at run time only."""
+        raise RuntimeError("bind_dynamic is read where a JIT kernel spells it; Python cannot call it")
 
 
 class Tile(_Spelling):
@@ -148,6 +166,13 @@ class DistributedTensor(_Spelling):
 class Ptr:
     """The type of an allocation."""
 
+    unwrap = _no_expression
+
+    @staticmethod
+    def get() -> ir.PtrType:
+        """The type of the IR."""
+        return ir.PtrType()
+
 
 class MemRefType:
     """The type of a memory reference."""
@@ -167,6 +192,8 @@ class AsyncSession:
 
 class CommCtx:
     """The type of a communication context."""
+
+    unwrap = _no_expression
 
 
 class _Direction:
@@ -213,16 +240,16 @@ class View:
     fields: dict[str, Any] = field(default_factory=dict)
 
 
-def _view(name: str, allowed: tuple[str, ...]) -> Callable[..., View]:
-    def build(**fields: Any) -> View:
-        for key in fields:
-            if key not in allowed:
-                raise TypeError(f"{name} takes no field {key!r}; fields: {', '.join(allowed)}")
-        return View(name, fields)
+class _ViewSpelling:
+    """Base of the names of views; calls record their fields."""
 
-    build.__name__ = build.__qualname__ = name
-    build.__doc__ = f"A view as it is written; fields: {', '.join(allowed)}."
-    return build
+    allowed: ClassVar[tuple[str, ...]]
+
+    def __new__(cls, **fields: Any) -> Any:
+        for key in fields:
+            if key not in cls.allowed:
+                raise TypeError(f"{cls.__name__} takes no field {key!r}; fields: {', '.join(cls.allowed)}")
+        return View(cls.__name__, fields)
 
 
 TENSOR_VIEW_FIELDS = ("valid_shape", "stride", "layout", "pad")
@@ -236,11 +263,33 @@ TILE_VIEW_FIELDS = (
     "pad",
     "compact",
 )
-TensorView = _view("TensorView", TENSOR_VIEW_FIELDS)
-TileView = _view("TileView", TILE_VIEW_FIELDS)
+
+
+class TensorView(_ViewSpelling):
+    """``pl.TensorView(valid_shape=..., stride=..., layout=..., pad=...)``."""
+
+    allowed = TENSOR_VIEW_FIELDS
+
+
+class TileView(_ViewSpelling):
+    """``pl.TileView(valid_shape=..., ...)``: how a tile lies in its memory."""
+
+    allowed = TILE_VIEW_FIELDS
+
 
 TaskId = Annotation("Scalar", (DataType.TASK_ID,))
-IntLike: TypeAlias = "int | DynVar | Annotation"
+IntLike: TypeAlias = int | Scalar | ir.Expr
+BoolLike: TypeAlias = bool | Scalar | ir.Expr
+
+
+def predicate_to_expr(value: bool | ir.Expr | None, span: ir.Span | None = None) -> ir.Expr | None:
+    """A condition as an expression, None for none. Raises TypeError for what is no BOOL."""
+    if isinstance(value, bool):
+        return ir.ConstBool(value, ir.Span.unknown() if span is None else span)
+    if value is not None and (not isinstance(value, ir.Expr) or scalar_dtype(value) != DataType.BOOL):
+        raise TypeError(f"a condition is a BOOL, got {value!r}")
+    return value
+
 
 _SHAPED = frozenset({"Tensor", "Tile", "DistributedTensor"})
 
@@ -254,11 +303,13 @@ PYTHON_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 """What the operators of a DimExpr compute, on expressions and on numbers."""
 
 
-class _Runtime:
+class RuntimeScalarMarker:
     """Stands for a scalar argument of a JIT kernel that stays a run-time value."""
+
+    unwrap = _no_expression
 
     def __repr__(self) -> str:
         return "pl.RUNTIME"
 
 
-RUNTIME = _Runtime()
+RUNTIME = RuntimeScalarMarker()

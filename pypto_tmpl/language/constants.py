@@ -8,6 +8,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.ir import directions
 from pypto_tmpl.ir.dtypes import DATA_TYPES
 from pypto_tmpl.ir.printer import spellings
 from pypto_tmpl.language.diagnostics import ParserTypeError, UnsupportedFeatureError
@@ -25,14 +26,7 @@ ENUMERATIONS: dict[str, type[Enum]] = {
 ENUMERATIONS["Mem"] = ir.MemorySpace
 
 CAST_MODES = {mode: code for code, mode in enumerate(spellings.CAST_MODES)}
-DIRECTIONS = {
-    "input": ir.ArgDirection.Input,
-    "output": ir.ArgDirection.Output,
-    "output_existing": ir.ArgDirection.OutputExisting,
-    "inout": ir.ArgDirection.InOut,
-    "no_dep": ir.ArgDirection.NoDep,
-    "scalar": ir.ArgDirection.Scalar,
-}
+DIRECTIONS = {name: getattr(directions, name) for name in directions.__all__ if name != "scalar_dir"}
 _MEMBERS: dict[tuple[str, str], Any] = {
     (owner, name): member for owner, cls in ENUMERATIONS.items() for name, member in cls.__members__.items()
 }

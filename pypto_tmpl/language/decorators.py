@@ -61,10 +61,21 @@ def function(
     strict_ssa: bool = False,
     external_source: str | PurePath | None = None,
 ) -> Callable[[Callable[..., Any]], ir.Function]: ...
-def function(func: Callable[..., Any] | None = None, **keywords: Any) -> Any:
+def function(
+    func: Callable[..., Any] | None = None,
+    *,
+    type: ir.FunctionType = ir.FunctionType.Opaque,
+    level: ir.Level | None = None,
+    role: ir.Role | None = None,
+    attrs: dict[str, Any] | None = None,
+    auto_scope: bool = True,
+    strict_ssa: bool = False,
+    external_source: str | PurePath | None = None,
+) -> Any:
     """The function of the language that a Python function spells.
 
-    In a class it marks a method for ``@pl.program``. Raises a ParserError that shows where the text is wrong.
+    In a class it marks a method for ``@pl.program``. Keywords are read where the text has them. Raises a
+    ParserError that shows where the text is wrong.
     """
     frame = sys._getframe(1)
     if func is None:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.ir import Span
+from pypto_tmpl.ir import InternalError, Span
+from pypto_tmpl.language.error_codes import ErrorCategory, ErrorCode, get_error_code
+from pypto_tmpl.language.renderer import ErrorRenderer
+
+BUG_CLASS_EXCEPTIONS = (InternalError, AssertionError)
+"""What tells of a mistake in the reader, not in the text."""
+
+_TRAILING_SPAN = re.compile(r" \[[^\[\]]*:\d+:\d+\]$")
 
 _SHOWN_WIDTH = 120  # a dump's lines reach thousands of characters; the part around the caret is enough
 
@@ -120,6 +128,13 @@ class PassedOverError(ParserError):
     concerns_values = True
 
 
+def concise_error_message(exc: Exception, strip_trailing_span: bool = False) -> str:
+    """What is wrong, in one line; ``strip_trailing_span`` leaves out a position at its end."""
+    text = exc.message if isinstance(exc, ParserError) else str(exc)
+    first = text.splitlines()[0] if text else type(exc).__name__
+    return _TRAILING_SPAN.sub("", first) if strip_trailing_span else first
+
+
 def several(errors: Sequence[ParserError]) -> ParserError:
     """One error that tells of all: the first of the text, with the others as its ``related``."""
     found = [inner for error in errors for inner in (error, *error.related)]
@@ -163,3 +178,26 @@ def _excerpt(span: dict[str, object] | None, lines: Sequence[str] | None) -> Ite
     yield f" {margin} |"
     yield f" {number} | {before}{shown[start:end]}{after}"
     yield f" {margin} | {' ' * (len(before) + at - start)}^"
+
+
+__all__ = [
+    "BUG_CLASS_EXCEPTIONS",
+    "ErrorCategory",
+    "ErrorCode",
+    "ErrorRenderer",
+    "InvalidOperationError",
+    "MissingSourceError",
+    "ParserError",
+    "ParserSyntaxError",
+    "ParserTypeError",
+    "PassedOverError",
+    "ProgramCountError",
+    "PythonSyntaxError",
+    "SSAViolationError",
+    "ScopeIsolationError",
+    "UndefinedVariableError",
+    "UnsupportedFeatureError",
+    "concise_error_message",
+    "get_error_code",
+    "several",
+]

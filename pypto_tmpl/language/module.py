@@ -33,17 +33,17 @@ HARMLESS_IMPORTS = frozenset({"pypto", "pypto_tmpl", "__future__", "typing"})
 _IMPORT_HINT = "the reader never runs a text; import the file as a Python module to run what it does"
 
 
-def loads(path: str | Path) -> ir.Program | ir.Function:
+def loads(filepath: str | Path) -> ir.Program | ir.Function:
     """The program or function in a text file, such as a pass dump; the file is read, not run.
 
     Raises FileNotFoundError where there is no such file, or a ParserError that shows where the text is wrong.
     """
-    file = Path(path)
+    file = Path(filepath)
     if not file.is_file():
         what = "is no ordinary file" if file.exists() else "does not exist"
         what = "is a folder" if file.is_dir() else what
-        raise FileNotFoundError(f"no program can be read: {str(path)!r} {what}")
-    return _read(decode(file.read_bytes(), str(path)), str(path))
+        raise FileNotFoundError(f"no program can be read: {str(filepath)!r} {what}")
+    return _read(decode(file.read_bytes(), str(filepath)), str(filepath))
 
 
 def parse(
@@ -75,9 +75,9 @@ def parse_program(code: str, filename: str = "<string>") -> ir.Program:
     return _program_only("parse", parse(code, filename))
 
 
-def loads_program(path: str | Path) -> ir.Program:
+def loads_program(filepath: str | Path) -> ir.Program:
     """The program in a file; deprecated for ``loads``. Raises ValueError where it is a function."""
-    return _program_only("loads", loads(path))
+    return _program_only("loads", loads(filepath))
 
 
 def _program_only(name: str, found: ir.Program | ir.Function) -> ir.Program:

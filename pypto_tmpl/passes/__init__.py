@@ -66,6 +66,7 @@ from pypto_tmpl.passes.outline.cluster_scopes import OutlineClusterScopes as out
 from pypto_tmpl.passes.outline.hierarchy_scopes import OutlineHierarchyScopes as outline_hierarchy_scopes
 from pypto_tmpl.passes.outline.incore_scopes import OutlineIncoreScopes as outline_incore_scopes
 from pypto_tmpl.passes.pipeline import PassPipeline
+from pypto_tmpl.passes.pipelining import order as stmt_dependency_analysis
 from pypto_tmpl.passes.pipelining.canonicalize_io_order import (
     CanonicalizeIOOrder as canonicalize_io_order,
 )
@@ -128,6 +129,7 @@ from pypto_tmpl.passes.tensor.optimize_orch_tensors import (
 from pypto_tmpl.passes.tensor_to_tile.convert_tensor_to_tile_ops import (
     ConvertTensorToTileOps as convert_tensor_to_tile_ops,
 )
+from pypto_tmpl.passes.tiles import l0_choice as l0_tile_chooser
 from pypto_tmpl.passes.tiles.auto_tile_matmul_l0 import AutoTileMatmulL0 as auto_tile_matmul_l0
 from pypto_tmpl.passes.tiles.canonicalize_tile_slice import CanonicalizeTileSlice as canonicalize_tile_slice
 from pypto_tmpl.passes.tiles.flatten_tile_nd_to_2d import FlattenTileNdTo2D as flatten_tile_nd_to_2d
@@ -201,6 +203,7 @@ __all__ = [
     "inline_functions",
     "insert_comm_fence",
     "insert_mx_scale_addr",
+    "l0_tile_chooser",
     "legalize_tile_cast",
     "lower_auto_vector_split",
     "lower_composite_ops",
@@ -230,6 +233,7 @@ __all__ = [
     "skew_cross_core_pipeline",
     "split_vector_kernel",
     "stamp_tfree_split",
+    "stmt_dependency_analysis",
     "synthesize_allreduce_signals",
     "unroll_loops",
     "verify_properties",

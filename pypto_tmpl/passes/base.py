@@ -172,18 +172,25 @@ class _GivenProgramPass(_Given, ProgramPass):
         return self.change(program)
 
 
+_NOTHING_SAID = PassProperties()
+
+
 def create_function_pass(
-    transform: Callable[[ir.Function], ir.Function], name: str = "", properties: PassProperties | None = None
+    transform: Callable[[ir.Function], ir.Function],
+    name: str = "",
+    properties: PassProperties = _NOTHING_SAID,
 ) -> Pass:
     """A pass that calls a Python function on each function of a program."""
-    return _GivenFunctionPass(_name_of(transform, name), properties or PassProperties(), transform)
+    return _GivenFunctionPass(_name_of(transform, name), properties, transform)
 
 
 def create_program_pass(
-    transform: Callable[[ir.Program], ir.Program], name: str = "", properties: PassProperties | None = None
+    transform: Callable[[ir.Program], ir.Program],
+    name: str = "",
+    properties: PassProperties = _NOTHING_SAID,
 ) -> Pass:
     """A pass that calls a Python function on a program."""
-    return _GivenProgramPass(_name_of(transform, name), properties or PassProperties(), transform)
+    return _GivenProgramPass(_name_of(transform, name), properties, transform)
 
 
 def _name_of(transform: Callable[..., object], name: str) -> str:

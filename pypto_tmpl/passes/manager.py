@@ -26,6 +26,8 @@ class PassManager:
     Raises ValueError for what is no strategy.
     """
 
+    passes: tuple[Pass, ...]
+
     def __init__(self, strategy: OptimizationStrategy, *, analyze_auto_scopes_for_deps: bool = False) -> None:
         if not isinstance(strategy, OptimizationStrategy):
             raise ValueError(f"Unsupported optimization strategy: {strategy!r}")
@@ -34,7 +36,7 @@ class PassManager:
         self._planner = _planner()
         names = pass_names(strategy, self._planner)
         options = {_WITH_SCOPES: {"analyze_auto_scopes": analyze_auto_scopes_for_deps}}
-        self.passes: tuple[Pass, ...] = tuple(make_pass(name, **options.get(name, {})) for name in names)
+        self.passes = tuple(make_pass(name, **options.get(name, {})) for name in names)
 
     @classmethod
     def get_strategy(

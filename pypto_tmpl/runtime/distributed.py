@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING
 
 from pypto_tmpl.runtime.options import MultiCardError
+from pypto_tmpl.runtime.refusals import Refused, with_members
 
 
 @dataclass
@@ -26,18 +27,23 @@ class DistributedConfig:
             raise ValueError(f"device_ids must be distinct ints, 0 or more, at least one, got {ids!r}")
 
 
-class _NeedsCards:
+class _NeedsCards(Refused):
     """Can be imported and asked for in ``isinstance``, as files do that run on one card too; not made."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise MultiCardError(
-            f"{type(self).__name__} drives several cards", notes=["programs run on one simulated card"]
-        )
+    needs, instead, error = "drives several cards", "programs run on one simulated card", MultiCardError
 
 
+@with_members("from_dir output_dir program platform prepare")
 class DistributedCompiledProgram(_NeedsCards):
     """A compiled program of several cards, of which there is none here."""
 
 
+@with_members(
+    "malloc free committed_device_memory copy_to copy_from alloc_stacked_tensor free_stacked_tensor"
+    " release_inherited_host_tensor_refs copy_stacked_from close submit run register"
+)
 class DistributedWorker(_NeedsCards):
     """A session on several cards, of which there is none here."""
+
+
+__all__ = ["TYPE_CHECKING", "DistributedCompiledProgram", "DistributedConfig", "DistributedWorker"]

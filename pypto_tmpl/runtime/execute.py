@@ -20,11 +20,14 @@ from pypto_tmpl.execution.loaded import LoadedScript
 from pypto_tmpl.execution.origins import LazySourceLines
 from pypto_tmpl.execution.positional import bind_positional, silence_shapes
 from pypto_tmpl.runtime.built_script import BuiltScript
+from pypto_tmpl.runtime.dfx import DfxOptions
 from pypto_tmpl.runtime.manifest import Manifest, read_manifest
-from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options, warn_without_records
-from pypto_tmpl.runtime.platforms import Platform, require_simulated, simulator_of
+from pypto_tmpl.runtime.options import CHIP_LEVEL, RuntimeOptions, runtime_options, warn_without_records
+from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, Platform, require_simulated, simulator_of
 from pypto_tmpl.runtime.read_only import ChangedInput, OnChanged, ReadOnly
 from pypto_tmpl.runtime.records.recording import Counting, Recording, RecordsError
+
+_NO_RECORDS = DfxOptions()
 
 
 class BackendMismatchError(PyptoTmplError, ValueError):
@@ -33,18 +36,35 @@ class BackendMismatchError(PyptoTmplError, ValueError):
     slug = "backend"
 
 
-def execute_compiled(work_dir: str | os.PathLike[str], args: Sequence[object], **runtime_cfg: Any) -> None:
+def execute_compiled(
+    work_dir: str | os.PathLike[str],
+    args: Sequence[object],
+    *,
+    platform: str = DEFAULT_PLATFORM,
+    device_id: int = 0,
+    dfx: DfxOptions = _NO_RECORDS,
+    level: int = CHIP_LEVEL,
+    aicpu_thread_num: int | None = None,
+    **runtime_cfg: Any,
+) -> None:
     """Run the program of a build directory; its outputs are written into the given tensors.
 
     ``args`` are contiguous CPU tensors and ctypes scalars in the order of the entry's parameters.
-    ``runtime_cfg`` takes ``platform`` (default ``a2a3sim``), ``device_id``, ``torch_device`` (where the
-    simulated program computes, default ``cpu``), the diagnostic flags and the device's own options.
+    ``runtime_cfg`` takes ``torch_device`` (where the simulated program computes, default ``cpu``), the
+    diagnostic flags, of which ``dfx`` has several, and the device's own options.
 
     Raises: TypeError for an unknown option or an argument of another kind, HardwareNeededError for a
     platform that is a device, ValueError for a directory that is no build and for arguments that do not fit;
     and whatever the program raises, its frames being lines of the generated script.
     """
-    options = runtime_options(runtime_cfg)
+    flags = {name: getattr(dfx, name) for name in dfx.enabled}
+    given = {
+        "platform": platform,
+        "device_id": device_id,
+        "level": level,
+        "aicpu_thread_num": aicpu_thread_num,
+    }
+    options = runtime_options({**flags, **given, **runtime_cfg})
     require_simulated(options.platform)
     build = Path(work_dir)
     execute_build(build, read_manifest(build), args, options)

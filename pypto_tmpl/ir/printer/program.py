@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from pypto_tmpl.ir.attrs import AttrKind
@@ -210,10 +210,10 @@ def python_print(
 
 
 def python_print_type(
-    node: Type, prefix: str = "pl", format: bool = False, explicit_layout: bool = False
+    type: Type, prefix: str = "pl", format: bool = False, explicit_layout: bool = False
 ) -> str:
     """Text of a type."""
-    return python_print(node, prefix, format=format, explicit_layout=explicit_layout)
+    return python_print(type, prefix, format=format, explicit_layout=explicit_layout)
 
 
 def type_text(type_: Type) -> str:
@@ -225,11 +225,25 @@ def type_text(type_: Type) -> str:
     return text if len(text) <= 100 else text[:97] + "..."
 
 
+class _Layout:
+    callback: Callable[[str], str] | None = None
+
+
+def register_format_callback(callback: Callable[[str], str] | None) -> None:
+    """Have a function lay out the text of ``python_print(..., format=True)``; None gives it back to black."""
+    _Layout.callback = callback
+
+
 _MAX_NESTING = 200  # what black writes grows with the square of it: one bracket a line, each indented further
 
 
 def _formatted(text: str) -> str:
-    """The text as black lays it out; as it is where black refuses it or brackets nest very deeply."""
+    """The text as the registered function lays it out, else black; as it is where black refuses it.
+
+    That includes brackets that nest very deeply.
+    """
+    if _Layout.callback is not None:
+        return _Layout.callback(text)
     from black import format_str
     from black.mode import Mode, TargetVersion
     from black.parsing import InvalidInput

@@ -50,6 +50,9 @@ class Jit(_Variant):
         self.inline = _Variant(Kind.INLINE)
         self.opaque = _Variant(Kind.OPAQUE)
 
+    def __call__(self, func: object = None, *, auto_scope: bool = True, **keywords: Any) -> Any:
+        return super().__call__(func, auto_scope=auto_scope, **keywords)
+
     def extern(self, **keywords: Any) -> Callable[[object], JITFunction]:
         """Decorator of a function whose body is a kernel source of its own: it cannot be run here.
 

@@ -207,14 +207,15 @@ def _parameter(form: Form, parameter: Parameter) -> str:
         type_ = _keyword(keyword)
     else:
         type_ = _STATED.get(parameter.name, "bool")
+    name = form.shown.get(parameter.name, parameter.name)
     if parameter.required:
-        return f"{parameter.name}: {type_}"
+        return f"{name}: {type_}"
     if parameter.default is None:
-        return f"{parameter.name}: {type_} | None = None"
+        return f"{name}: {type_} | None = None"
     is_plain = isinstance(parameter.default, (bool, int, float))
     default = default_text(parameter) if is_plain and not isinstance(parameter.default, SameAs) else "..."
     optional = " | None" if isinstance(parameter.default, SameAs) else ""
-    return f"{parameter.name}: {type_}{optional} = {default}"
+    return f"{name}: {type_}{optional} = {default}"
 
 
 _STATED: Mapping[str, str] = MappingProxyType(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from enum import IntEnum
+from types import MappingProxyType
 from typing import Any
 
+from pypto_tmpl import ir
 from pypto_tmpl.ops.calls.overloads import Form
 from pypto_tmpl.ops.signatures import Parameter, SameAs
 
@@ -29,7 +32,7 @@ def _parameter_text(form: Form, parameter: Parameter) -> str:
     spec = form.operand_spec(parameter.name)
     kind = f": {' | '.join(spec.kinds)}" if spec is not None else ""
     default = "" if parameter.required else f"={default_text(parameter)}"
-    return f"{parameter.name}{kind}{default}"
+    return f"{form.shown.get(parameter.name, parameter.name)}{kind}{default}"
 
 
 def default_text(parameter: Parameter) -> str:
@@ -45,17 +48,18 @@ def signature_of(all_forms: Sequence[Form], has_span: bool = False) -> inspect.S
     forms = [form for form in all_forms if form.is_user_form]
     found: dict[str, inspect.Parameter] = {}
     for place in range(max(len(form.positional) for form in forms)):
-        given = [form.positional[place] for form in forms if place < len(form.positional)]
-        is_required = len(given) == len(forms) and all(parameter.required for parameter in given)
-        name = next((p.name for p in given if p.name not in found), None)
+        pairs = [(form, form.positional[place]) for form in forms if place < len(form.positional)]
+        is_required = len(pairs) == len(forms) and all(parameter.required for _, parameter in pairs)
+        names = (form.shown.get(p.name, p.name) for form, p in pairs)
+        name = next((name for name in names if name not in found), None)
         if name is not None:
-            found[name] = _inspected(name, given[0], is_required, _POSITIONAL)
+            found[name] = _inspected(name, *pairs[0], is_required, _POSITIONAL)
     for form in forms:
         for parameter in form.signature.parameters:
             if parameter.keyword_only and parameter.name not in found:
                 is_required = parameter.required and len(forms) == 1
                 found[parameter.name] = _inspected(
-                    parameter.name, parameter, is_required, inspect.Parameter.KEYWORD_ONLY
+                    parameter.name, form, parameter, is_required, inspect.Parameter.KEYWORD_ONLY
                 )
     has_default, parameters = False, []
     for shown in found.values():  # what follows an optional parameter is optional too
@@ -67,10 +71,31 @@ def signature_of(all_forms: Sequence[Form], has_span: bool = False) -> inspect.S
     return inspect.Signature(parameters)
 
 
-def _inspected(name: str, parameter: Parameter, is_required: bool, kind: Any) -> inspect.Parameter:
-    default = parameter.default
+def _inspected(
+    name: str, form: Form, parameter: Parameter, is_required: bool, kind: Any
+) -> inspect.Parameter:
+    default = _default(form, parameter)
     if is_required:
         default = inspect.Parameter.empty
     elif parameter.required or isinstance(default, SameAs):
         default = None
     return inspect.Parameter(name, kind, default=default)
+
+
+def _default(form: Form, parameter: Parameter) -> Any:
+    """A default as a value: members of enumerations and dtypes stand by their names in the table."""
+    spec, default = form.specs.get(parameter.name), parameter.default
+    if not isinstance(default, str):
+        return default
+    if spec is None:
+        return ir.DataType.__dict__.get(default, default)
+    if spec.type in _TYPES:
+        return getattr(_TYPES[spec.type], default)
+    codes = next((cls for cls in _CODED if spec.values == {m.name: m.value for m in cls}), None)
+    return default if codes is None else codes[default]
+
+
+_TYPES: Mapping[str, Any] = MappingProxyType(
+    {cls.__name__: cls for cls in (ir.DataType, ir.MemorySpace, ir.PadValue, ir.TensorLayout, ir.TileLayout)}
+)
+_CODED: tuple[type[IntEnum], ...] = (ir.AtomicType, ir.NotifyOp, ir.ReduceOp, ir.WaitCmp)

@@ -18,6 +18,7 @@ from pypto_tmpl.errors import closest
 from pypto_tmpl.ops.call_model import CallSpec
 from pypto_tmpl.ops.calls.arguments import is_computed, kind_of
 from pypto_tmpl.ops.calls.context import Argument, shown_argument
+from pypto_tmpl.ops.calls.unified_names import unified_names
 from pypto_tmpl.ops.loader import load_table
 from pypto_tmpl.ops.model import KwargSpec, OpEntry, OperandSpec
 from pypto_tmpl.ops.signatures import (
@@ -53,9 +54,12 @@ class Form:
         signature: Signature,
         is_user_form: bool,
         aliases: Mapping[str, str] = MappingProxyType({}),
+        shown: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        """``shown`` has what users call parameters, where that is not their name."""
         self.entry = entry
         self._aliases = aliases
+        self.shown = shown
         self.signature = signature
         self.is_user_form = is_user_form
         facts = call_of(entry)
@@ -168,7 +172,10 @@ def _index(table: OpTable) -> Mapping[Path, tuple[Form, ...]]:
         for path in _paths(entry):
             ops.setdefault(path, []).append(entry)
     return {
-        path: (*_user_forms(entries, signatures_of), *(_stored_form(entry.name, table) for entry in entries))
+        path: (
+            *_user_forms(entries, signatures_of, unified_names(path)),
+            *(_stored_form(entry.name, table) for entry in entries),
+        )
         for path, entries in ops.items()
     }
 
@@ -195,8 +202,12 @@ def _builder_forms(path: Path, table: OpTable) -> tuple[Form, ...]:
     return tuple(_user_forms(own, read))
 
 
-def _user_forms(entries: Sequence[OpEntry], read: Callable[[OpEntry], Sequence[Signature]]) -> Iterator[Form]:
-    """The forms of the ops that one spelling may mean.
+def _user_forms(
+    entries: Sequence[OpEntry],
+    read: Callable[[OpEntry], Sequence[Signature]],
+    shown: tuple[str, ...] = (),
+) -> Iterator[Form]:
+    """The forms of the ops that one spelling may mean; ``shown`` is what users call its first parameters.
 
     A parameter that another op calls otherwise in the same place is known by that name too: the first of
     ``pl.cast`` is ``input`` of a tensor and ``tile`` of a tile.
@@ -206,11 +217,11 @@ def _user_forms(entries: Sequence[OpEntry], read: Callable[[OpEntry], Sequence[S
     for (entry, signature), own in zip(pairs, places, strict=True):
         aliases = {
             other: name
-            for names in places
+            for names in [*places, shown]
             for other, name in zip(names, own, strict=False)
             if other not in signature.names
         }
-        yield Form(entry, signature, True, aliases)
+        yield Form(entry, signature, True, aliases, dict(zip(own, shown, strict=False)))
 
 
 def _paths(entry: OpEntry) -> dict[Path, None]:

@@ -175,7 +175,7 @@ class _Simplify(Rewriter):
         self._depth += 1
         sides: list[ir.Stmt | None] = []
         for side, holds in ((stmt.then_body, True), (stmt.else_body, False)):
-            before = self._learn(_told(condition, holds, self._range))
+            before = self._learn(told(condition, holds, self._range))
             sides.append((yield self.body(side)) if side is not None else None)
             self._know(before)
         self._depth -= 1
@@ -193,7 +193,7 @@ def _rounds(start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> int | None:
     return min(2, max(0, -(-gap.constant // step.value))) if gap.constant <= step.value else None
 
 
-def _told(condition: ir.Expr, holds: bool, range_of: RangeOf) -> dict[int, Range]:
+def told(condition: ir.Expr, holds: bool, range_of: RangeOf) -> dict[int, Range]:
     """What a condition, or that it does not hold, tells of the ranges of variables."""
     found: dict[int, Range] = {}
     todo = [(condition, holds)]

@@ -1,0 +1,1 @@
+"""PyPTO's place for how communication windows lie in memory, of which no name is public."""

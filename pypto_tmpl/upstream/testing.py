@@ -1,0 +1,1 @@
+"""PyPTO's place for helpers of its own tests, none of which is public."""

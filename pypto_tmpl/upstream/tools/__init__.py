@@ -1,0 +1,1 @@
+"""PyPTO's command-line tools under their paths."""
