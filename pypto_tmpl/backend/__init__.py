@@ -15,6 +15,7 @@ from pypto_tmpl.backend.instances import (
     get_handler,
 )
 from pypto_tmpl.backend.selection import (
+    compiling_for,
     get_backend_type,
     is_backend_configured,
     reset_for_testing,
@@ -36,6 +37,7 @@ __all__ = [
     "Mem",
     "SoC",
     "chosen_facts",
+    "compiling_for",
     "facts_of",
     "get_backend_instance",
     "get_backend_type",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from pypto_tmpl.ir.enums import BackendType
 
 _lock = threading.Lock()
 _chosen: BackendType | None = None
+_for_a_while: ContextVar[BackendType | None] = ContextVar("backend", default=None)
 
 
 def set_backend_type(backend_type: object) -> None:
@@ -26,17 +30,28 @@ def set_backend_type(backend_type: object) -> None:
 
 def get_backend_type() -> BackendType:
     """The chosen backend. Raises ValueError where none is."""
-    if _chosen is None:
+    found = _for_a_while.get() or _chosen
+    if found is None:
         raise ValueError(
             "Backend type not configured. Please call SetBackendType() or use compile() "
             "with backend_type parameter."
         )
-    return _chosen
+    return found
 
 
 def is_backend_configured() -> bool:
     """True if a backend is chosen."""
-    return _chosen is not None
+    return (_for_a_while.get() or _chosen) is not None
+
+
+@contextmanager
+def compiling_for(backend_type: BackendType) -> Iterator[None]:
+    """Let a backend be the chosen one inside the block, in this thread, whatever that of the process is."""
+    token = _for_a_while.set(backend_type)
+    try:
+        yield
+    finally:
+        _for_a_while.reset(token)
 
 
 def reset_for_testing() -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Examples:
   pypto-tmpl run kernel.py                                     on the platform a2a3sim
   pypto-tmpl run kernel.py --platform a5sim --seed 7
+  pypto-tmpl run kernel.py --stage frontend                    as it is written, without passes
   pypto-tmpl run kernel.py --golden-data build_output/Scale_20260101_120000/data
   pypto-tmpl run kernel.py --build-dir build --time-limit 60
   pypto-tmpl run kernel.py --report wrong.html --batch 4       options of others are for the script
@@ -54,6 +55,11 @@ a file with nothing to run, or a file of somebody else in the way; 130 interrupt
 @click.option(
     "--save-data/--no-save-data", default=None, help="Save inputs and goldens (default: up to 1 GiB)."
 )
+@click.option(
+    "--stage",
+    metavar="STAGE",
+    help="What is executed: frontend (as written), last, a pass, or its number (default: last).",
+)
 @click.option("--seed", type=int, metavar="N", help="Seed of torch's default generator, for random inputs.")
 @click.option(
     "--report",
@@ -83,6 +89,7 @@ def run(
     platform: str,
     golden_data: Path | None,
     save_data: bool | None,
+    stage: str | None,
     seed: int | None,
     report: Path | None,
     build_dir: Path | None,
@@ -96,7 +103,7 @@ def run(
     if report is not None:
         check_report(report)  # before anything runs
     set_script_options(script_options)
-    overrides = Overrides(platform, golden_data, save_data, seed, report, build_dir)
+    overrides = Overrides(platform, golden_data, save_data, stage, seed, report, build_dir)
     with limited(time_limit):
         status = _run(file, args, overrides)
     for result in overrides.runs:

@@ -2,11 +2,11 @@
 
 from pypto_tmpl.compile.build import Build, compile_program
 from pypto_tmpl.compile.directory import make_build_directory
-from pypto_tmpl.compile.entry import find_entry
 from pypto_tmpl.compile.options import CompileOptions, compile_options
 from pypto_tmpl.compile.reuse import Finding, StaleBuildError, reuse_build
 from pypto_tmpl.execution.entry import EntryError
 from pypto_tmpl.passes.dumping import PassDumpLevel
+from pypto_tmpl.runtime.entry import find_entry
 
 __all__ = [
     "Build",

@@ -35,14 +35,19 @@ def compile(
     emit_source_loc: bool | None = None,
     dump_ptoas_passes: bool = False,
     runtime: Any = None,
+    *,
+    stage: str | int | None = None,
 ) -> CompiledProgram:
-    """Compile a program into a build directory: dumps, PyTorch script, manifest.
+    """Compile a program into a build directory: pass dumps, PyTorch script, manifest.
 
     ``output_dir`` is that directory; None makes ``build_output/<program>_<time>``. ``platform`` goes before
-    ``backend_type``. The knobs of passes and of device code have no effect as long as there is neither.
+    ``backend_type``. The passes run up to ``stage``, which is what calls execute: None or "last" are all,
+    "frontend" is none, a pass or a number is up to there. The knobs of device code have no effect as long as
+    there is none.
 
     Raises: TypeError for what is no program, ValueError for an unknown platform, or one of another backend
-    than ``backend.set_backend_type`` chose, EntryError, and UnsupportedProgramError.
+    than ``backend.set_backend_type`` chose, RuntimeError for a setting that the active ``PassContext`` has,
+    EntryError, UnsupportedProgramError, and what the passes raise.
     """
     if not isinstance(program, ir.Program):
         raise TypeError(f"compile takes an ir.Program, got {type(program).__name__}")
@@ -64,6 +69,7 @@ def compile(
         "emit_source_loc": emit_source_loc,
         "dump_ptoas_passes": dump_ptoas_passes,
         "runtime": runtime,
+        "stage": stage,
     }
     options = compile_options({name: value for name, value in given.items() if value is not None})
     if is_backend_configured() and get_backend_type().name != options.platform.backend:
@@ -75,14 +81,25 @@ def compile(
 
 def compile_as(program: ir.Program, config: RunConfig) -> CompiledProgram:
     """Compile a program as a ``RunConfig`` says."""
-    return compile(
-        program,
-        config.save_kernels_dir,
-        dump_passes=config.dump_passes,
-        profiling=config.compile_profiling,
-        platform=config.platform,
-        distributed_config=config.distributed_config,
-    )
+    return compile(program, **compile_knobs(config))
+
+
+def compile_knobs(config: RunConfig) -> dict[str, Any]:
+    """The knobs of ``compile`` that a ``RunConfig`` has fields for."""
+    return {
+        "output_dir": config.save_kernels_dir,
+        "strategy": config.strategy,
+        "dump_passes": config.dump_passes,
+        "diagnostic_phase": config.diagnostic_phase,
+        "disabled_diagnostics": config.disabled_diagnostics,
+        "memory_planner": config.memory_planner,
+        "profiling": config.compile_profiling,
+        "platform": config.platform,
+        "distributed_config": config.distributed_config,
+        "analyze_auto_scopes_for_deps": config.analyze_auto_scopes_for_deps,
+        "dump_ptoas_passes": config.dump_ptoas_passes,
+        "stage": config.stage,
+    }
 
 
 def run(program: ir.Program, *tensors: Any, config: RunConfig | None = None) -> CompiledProgram:

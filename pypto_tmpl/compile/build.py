@@ -1,41 +1,76 @@
 """Compiling a program into a build directory: passes and their dumps, then what is generated from the result.
 
-passes_dump/   the program before and after every pass, as text and .msgpack
-torch/         the generated PyTorch script, and the record of its lines
-report/        times of the stages
-data/          inputs and goldens, written by the harness
-manifest.json  what the build was made from, and the state of its files
+passes_dump/        the program before and after every pass, as text and .msgpack
+torch/              the generated PyTorch script, and the record of its lines
+ptoas/, kernels/, orchestration/
+                    what PyPTO generates, as far as there are streams for it
+report/             performance hints, times of the stages
+data/               inputs and goldens, written by the harness
+compiled_meta.json  the parameters of the entry
+manifest.json       what the build was made from, and the state of its files
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pypto_tmpl import ir
-from pypto_tmpl.compile.dumps import PassDumper
-from pypto_tmpl.compile.entry import find_entry
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
-from pypto_tmpl.compile.lower import lower
+from pypto_tmpl.compile.lower import Dumps, lowered
+from pypto_tmpl.compile.meta import NAME as META
+from pypto_tmpl.compile.meta import meta_text
 from pypto_tmpl.compile.options import CompileOptions
 from pypto_tmpl.compile.ownership import note_unfinished, remove_earlier
-from pypto_tmpl.compile.profile import Profiler
-from pypto_tmpl.compile.streams import Stream, TorchScript, torch_script
+from pypto_tmpl.compile.profile import PassTimes, Profiler
+from pypto_tmpl.compile.streams import Stream, make_stream_folders
 from pypto_tmpl.files import make_folder
-from pypto_tmpl.generated import has_no_mark, is_record, is_script, write_generated
-from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_records
+from pypto_tmpl.generated import check_place, has_no_mark, write_generated
+from pypto_tmpl.ir.stage_names import AS_WRITTEN
+from pypto_tmpl.passes.context import Instrument
+from pypto_tmpl.passes.instruments import ReportInstrument
+from pypto_tmpl.runtime.entry import find_entry, result_count
+from pypto_tmpl.runtime.manifest import Manifest, file_records
+from pypto_tmpl.runtime.stages import BINARY, DUMPS
+from pypto_tmpl.runtime.torch_script import torch_script
 
 REPORT, DATA = "report", "data"
+_HINTS = f"{REPORT}/perf_hints.log"
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A build directory and its manifest; ``program`` is what the script was made from, if it is known."""
+    """A build directory and its manifest.
+
+    ``program`` is what the script was made from, ``given`` what was compiled, if they are known.
+    """
 
     directory: Path
     manifest: Manifest
     program: ir.Program | None = None
+    given: ir.Program | None = None
+
+
+class _Files:
+    """Writes the files of a build, and knows which; ``dumped`` is the newest binary dump."""
+
+    def __init__(self, build: Path) -> None:
+        self.build = build
+        self.paths: list[str] = []
+        self.dumped: str | None = None
+
+    def dump(self, path: Path, data: bytes) -> None:
+        """Write the file of a stage."""
+        write_generated(path, data, has_no_mark, make_folders=True)
+        self.paths.append(path.relative_to(self.build).as_posix())
+        if path.suffix == BINARY:
+            self.dumped = self.paths[-1]
+
+    def text(self, path: str, text: str) -> None:
+        """Write a file without a mark of this project."""
+        write_generated(self.build / path, text, has_no_mark, make_folders=True)
+        self.paths.append(path)
 
 
 def compile_program(
@@ -45,74 +80,76 @@ def compile_program(
     streams: Sequence[Stream] = (),
     *,
     is_lowered: bool = False,
+    instruments: Sequence[Instrument] = (),
 ) -> Build:
     """Compile a program into an existing directory; of what is there only an earlier build is removed.
 
-    A program that ``is_lowered`` is taken as it is. Raises whatever the passes raise, EntryError,
-    UnsupportedProgramError, and ForeignFileError where a file of others is in the way; the dumps written by
-    then stay, and there is no manifest.
+    A program that ``is_lowered`` is taken as it is. ``instruments`` watch the passes. Raises whatever the
+    passes raise, EntryError, UnsupportedProgramError, RuntimeError for a setting that the active
+    ``PassContext`` has, and ForeignFileError where a file of others is in the way; the dumps written by then
+    stay, and there is no manifest.
     """
+    options.passes.check_context()
     remove_earlier(directory)
+    find_entry(program)  # what cannot be run here is refused before anything is done with it
+    check_place(directory / _HINTS, has_no_mark)
     for folder in (REPORT, DATA):
         make_folder(directory / folder)
-    dumper = PassDumper(directory, options.dump_passes)
-    written: list[str] = []
-    profiler = Profiler()
+    files = _Files(directory)
     try:
-        with profiler.stage("passes"):
-            lowered = lower(program, options.passes, dumper, is_lowered=is_lowered)
-        return _build(lowered, directory, options, dumper, written, profiler, streams)
+        return _build(program, files, options, streams, is_lowered, instruments)
     except BaseException:
-        note_unfinished(directory, [*dumper.written, *written])
+        note_unfinished(directory, files.paths)
         raise
 
 
 def _build(
-    program: ir.Program,
-    directory: Path,
+    given: ir.Program,
+    files: _Files,
     options: CompileOptions,
-    dumper: PassDumper,
-    written: list[str],
-    profiler: Profiler,
     streams: Sequence[Stream],
+    is_lowered: bool,
+    instruments: Sequence[Instrument],
 ) -> Build:
-    """Write what is generated from a program after the passes; ``written`` gets the files as they come."""
-    entry = find_entry(program)
+    """Write everything; ``files`` gets to know of it as it comes."""
+    directory, profiler = files.build, Profiler()
+    passes = replace(options.passes, stage=AS_WRITTEN) if is_lowered else options.passes
+    dumps = Dumps(directory / DUMPS, options.dump_passes, files.dump)
+    watching = [PassTimes(profiler), ReportInstrument(directory / REPORT), *instruments]
+    with profiler.stage("passes"):
+        made = lowered(given, passes, dumps, watching)
+    if (directory / _HINTS).is_file():
+        files.paths.append(_HINTS)
+    program, entry = made.program, find_entry(made.program)
     with profiler.stage("codegen"):
         with profiler.stage("torch"):
             script = torch_script(program, entry)
-        texts = {script.path: script.text, script.record_path: script.record}
+        texts: dict[str, str] = {}
         for stream in streams:
             with profiler.stage(stream.name):
-                texts |= stream.emit(program, options.passes)
-    marks = {script.path: is_script, script.record_path: is_record}
+                texts |= stream.emit(program, options.knobs)
+    names = frozenset(stream.name for stream in streams)
+    missing = make_stream_folders(directory, skip_ptoas=options.skip_ptoas, made=names)
+    files.paths += script.write(directory)
     for path, text in texts.items():
-        mark = marks.get(path, has_no_mark)
-        write_generated(directory / path, text, mark, make_folders=True)
-        written.append(path)
-    if options.profiling:
-        written += [f"{REPORT}/{name}" for name in profiler.write(directory / REPORT)]
-    records = file_records(directory, [*dumper.written, *written])
-    manifest = _manifest(program.name, options, script, dumper.last, records)
-    manifest.write(directory)
-    return Build(directory, manifest, program)
-
-
-def _manifest(
-    program: str,
-    options: CompileOptions,
-    script: TorchScript,
-    source: str | None,
-    files: dict[str, FileRecord],
-) -> Manifest:
-    return Manifest(
-        program=program,
+        files.text(path, text)
+    manifest = Manifest(
+        program=given.name,
         platform=options.platform.name,
         backend=options.platform.backend,
         entry=script.entry,
         script=script.path,
         script_large=script.large,
-        source=source,
+        source=files.dumped,
+        stage=made.stage,
+        results=result_count(given, find_entry(given)),
         generator=generator_fingerprint(),
-        files=files,
+        files={},
+        streams=missing,
     )
+    files.text(META, meta_text(manifest))
+    if options.profiling:
+        files.paths += [f"{REPORT}/{name}" for name in profiler.write(directory / REPORT)]
+    manifest = replace(manifest, files=file_records(directory, files.paths))
+    manifest.write(directory)
+    return Build(directory, manifest, program, given)

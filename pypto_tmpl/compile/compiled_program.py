@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+import torch
+
 from pypto_tmpl import ir
 from pypto_tmpl.compile.build import Build
-from pypto_tmpl.compile.entry import returns_values
 from pypto_tmpl.debug.checking import validate_pass_ir_codegen_results
+from pypto_tmpl.debug.validate.results import ValidationResult
+from pypto_tmpl.debug.validate.validation import ATOL, RTOL, Number
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.execute import execute_build
@@ -17,6 +21,7 @@ from pypto_tmpl.runtime.manifest import read_manifest
 from pypto_tmpl.runtime.options import runtime_options
 from pypto_tmpl.runtime.platforms import require_simulated
 from pypto_tmpl.runtime.refusals import refuse
+from pypto_tmpl.runtime.stages import DUMPS
 
 
 class CompiledProgram:
@@ -43,8 +48,8 @@ class CompiledProgram:
 
     @property
     def program(self) -> ir.Program | None:
-        """The program that was compiled; None after ``from_dir``."""
-        return self._build.program
+        """The program that was compiled, before the passes; None after ``from_dir``."""
+        return self._build.given
 
     @property
     def platform(self) -> str:
@@ -69,33 +74,41 @@ class CompiledProgram:
     @property
     def has_return(self) -> bool:
         """True if the entry returns values."""
-        program = self.program
-        if program is None:
-            return bool(self.output_indices)
-        return returns_values(program, self._build.manifest.entry)
+        return self._build.manifest.results > 0
 
     def __call__(self, *args: object, config: RunConfig | None = None) -> Any:
         """Run the entry on torch tensors and numbers.
 
-        ``config`` chooses the platform, which else is the one it was compiled for, and the diagnostic flags.
-        Raises: TypeError and ValueError for arguments that do not fit, HardwareNeededError for a platform
-        that is a device, and what the program raises.
+        ``config`` chooses the platform, which else is the one it was compiled for, the stage that is
+        executed, and the diagnostic flags. Raises: TypeError and ValueError for arguments that do not fit,
+        HardwareNeededError for a platform that is a device, and what the program raises.
         """
         manifest = self._build.manifest
         call = complete_call(manifest.entry, self.has_return, args, "CompiledProgram")
         options = runtime_options(config.runtime_cfg() if config is not None else {"platform": self.platform})
         require_simulated(options.platform)
-        execute_build(self.output_dir, manifest, call.arguments, options, self.program)
+        execute_build(self.output_dir, manifest, call.arguments, options, self._build.program)
         return call.value
 
-    def validate_ir(self, tensors: Any, expected: Any, *, rtol: float = 5e-2, atol: float = 5e-2) -> Any:
-        """Run every stage of ``passes_dump/`` and compare it with the expected tensors."""
-        folder = self.output_dir / "passes_dump"
+    def validate_ir(
+        self,
+        tensors: Mapping[str, torch.Tensor | Number],
+        expected: Mapping[str, torch.Tensor],
+        *,
+        rtol: float = RTOL,
+        atol: float = ATOL,
+    ) -> ValidationResult:
+        """Run every stage of ``passes_dump/`` and compare it with the expected tensors.
+
+        A stage is read from its ``.msgpack``. Raises ValidationError for the first bad one, FileNotFoundError
+        where there are no dumps, and what ``validate_pass_ir_codegen_results`` raises.
+        """
+        folder = self.output_dir / DUMPS
         if not folder.is_dir():
-            raise FileNotFoundError(
-                f"No passes_dump/ under {self.output_dir}. Compile with dump_passes=True."
-            )
-        return validate_pass_ir_codegen_results(folder, tensors, expected, rtol=rtol, atol=atol)
+            raise FileNotFoundError(f"No {DUMPS}/ under {self.output_dir}. Compile with dump_passes=True.")
+        return validate_pass_ir_codegen_results(
+            folder, tensors, expected, rtol=rtol, atol=atol, companions_first=True
+        )
 
     @property
     def orchestration_names(self) -> list[str]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.compile.api import compile_as
+from pypto_tmpl.compile.api import compile_as, compile_knobs
 from pypto_tmpl.compile.compiled_program import CompiledProgram
-from pypto_tmpl.compile.entry import find_entry, returns_values
-from pypto_tmpl.compile.lower import lower
+from pypto_tmpl.compile.lower import PassOptions, lower
+from pypto_tmpl.compile.options import compile_options
 from pypto_tmpl.execution.load import load_script
 from pypto_tmpl.execution.loaded import LoadedScript
 from pypto_tmpl.execution.positional import bind_positional, silence_shapes
@@ -19,10 +19,9 @@ from pypto_tmpl.language.jit.cache import Specialisation
 from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
+from pypto_tmpl.runtime.entry import find_entry, result_count
 from pypto_tmpl.runtime.execute import run_in_place, warn_of_change
 from pypto_tmpl.runtime.platforms import find_platform, require_simulated
-
-_SCRIPT = "script"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +35,7 @@ class Runnable:
 
 def run_kernel(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any], config: Any) -> Any:
     """Call a kernel with torch tensors and numbers; see ``JITFunction.__call__``."""
+    passes = PassOptions() if config is None else compile_options(compile_knobs(_checked(config))).passes
     config = _checked(config)
     require_simulated(find_platform(config.platform))
     specialisation = function.specialisation(*args, **kwargs)
@@ -47,7 +47,7 @@ def run_kernel(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, 
     if keeps_build or config.distributed_config is not None:
         compiled = compile_kernel(specialisation.program, config)
         return None if config.codegen_only else compiled(*values, config=config)
-    runnable = _runnable(function, specialisation)
+    runnable = _runnable(function, specialisation, passes.resolved())
     entry = runnable.loaded.entry
     call = complete_call(entry, runnable.has_return, values, f"{function.__name__}()")
     before = run_in_place(runnable.loaded, bind_positional(entry, call.arguments))
@@ -56,17 +56,18 @@ def run_kernel(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, 
     return call.value
 
 
-def _runnable(function: JITFunction, specialisation: Specialisation) -> Runnable:
-    found = specialisation.made.get(_SCRIPT)
+def _runnable(function: JITFunction, specialisation: Specialisation, passes: PassOptions) -> Runnable:
+    """The script of a specialisation, made once for the same settings of the passes."""
+    found: Runnable | None = specialisation.made.get(passes)
     if found is None:
-        program = lower(specialisation.program)
+        program = lower(specialisation.program, passes)
         entry = find_entry(program)
         made = make_script(program)
         namespace = load_script(made.script, f"<pypto_tmpl jit {function.__name__}>")
         silence_shapes(namespace)
-        has_return = returns_values(program, entry)
+        has_return = result_count(program, entry) > 0
         entry = replace(entry, script_name=made.script.names[entry.name])
-        found = specialisation.made[_SCRIPT] = Runnable(
+        found = specialisation.made[passes] = Runnable(
             LoadedScript(namespace, entry, made.large()), has_return, program
         )
     return found

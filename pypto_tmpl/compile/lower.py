@@ -1,66 +1,158 @@
 """The one way of a program from what the user gave to the stage that is executed.
 
-Builds, JIT kernels and ``JITFunction.lower`` go through ``lower``; a pipeline of passes comes in at
-``pipeline_for`` and nowhere else.
+Builds, JIT kernels and ``JITFunction.lower`` go through ``lower``; the passes come in at ``pipeline_for`` and
+nowhere else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType, compiling_for, get_backend_type, is_backend_configured
+from pypto_tmpl.files import write_bytes
+from pypto_tmpl.ir.stage_names import AS_WRITTEN, FRONTEND, LAST, find_stage, stage_stems
+from pypto_tmpl.passes.context import Instrument, PassContext
+from pypto_tmpl.passes.diagnostics import DiagnosticCheck
+from pypto_tmpl.passes.dumping import PassDumpLevel, StageDumps, Write
+from pypto_tmpl.passes.manager import PassManager, run_pipeline
+from pypto_tmpl.passes.pipeline import PassPipeline
+from pypto_tmpl.passes.round_trip import make_roundtrip_instrument
+from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, RuntimeKind, VerificationLevel
+from pypto_tmpl.passes.strategies import OptimizationStrategy
+
+_OF_CONTEXTS = ("verification_level", "diagnostic_phase", "memory_planner", "runtime")
+_REMEDY = (
+    f'to run it as it is written, without passes: stage="{AS_WRITTEN}" '
+    f"(in runtime_cfg, RunConfig, compile; pypto-tmpl run --stage {AS_WRITTEN})"
+)
 
 
-class PassObserver(Protocol):
-    """What a pass pipeline tells while it runs; the pipeline numbers its passes from 1."""
+@dataclass(frozen=True, slots=True)
+class PassOptions:
+    """What a compilation tells the passes; what is None is as the active context, or the default, has it.
 
-    def frontend(self, program: ir.Program) -> None:
-        """The program before the first pass."""
+    ``stage`` is the last one that is made. Without a ``backend`` that of the process counts, else Ascend910B.
+    """
 
-    def after_pass(self, position: int, name: str, program: ir.Program) -> None:
-        """The program after a pass."""
+    backend: BackendType | None = None
+    stage: str = LAST
+    strategy: OptimizationStrategy = OptimizationStrategy.Default
+    verification_level: VerificationLevel | None = None
+    diagnostic_phase: DiagnosticPhase | None = None
+    disabled_diagnostics: frozenset[DiagnosticCheck] | None = None
+    memory_planner: MemoryPlanner | None = None
+    enable_pypto_l0c_double_buffer: bool | None = None
+    analyze_auto_scopes_for_deps: bool = False
+    runtime: RuntimeKind | None = None
+
+    def check_context(self) -> None:
+        """Raise RuntimeError for a setting that an active ``PassContext`` has already."""
+        given = [name for name in _OF_CONTEXTS if getattr(self, name) is not None]
+        if given and PassContext.current() is not None:
+            raise RuntimeError(
+                f"compile() was called with {given[0]} while a PassContext is already active. "
+                f"Set the {given[0]} on the existing PassContext instead."
+            )
+
+    def resolved(self) -> PassOptions:
+        """The options with everything that the active context, the process or the environment decides."""
+        base = PassContext.current() or PassContext()
+        process = get_backend_type() if is_backend_configured() else BackendType.Ascend910B
+        disabled, double = self.disabled_diagnostics, self.enable_pypto_l0c_double_buffer
+        if double is None:
+            double = base.get_enable_pypto_l0c_double_buffer()
+        return replace(
+            self,
+            backend=self.backend or process,
+            verification_level=self.verification_level or base.get_verification_level(),
+            diagnostic_phase=self.diagnostic_phase or base.get_diagnostic_phase(),
+            disabled_diagnostics=frozenset(base.get_disabled_diagnostics() if disabled is None else disabled),
+            memory_planner=self.memory_planner or base.get_memory_planner(),
+            enable_pypto_l0c_double_buffer=double,
+            runtime=self.runtime or base.get_runtime(),
+        )
 
 
-class Pipeline(Protocol):
-    """The passes: returns the program after the last one and tells the observer of every one."""
+@dataclass(frozen=True, slots=True)
+class Dumps:
+    """Where the stages of a program are written, how much of each, and by whom."""
 
-    def __call__(
-        self, program: ir.Program, observer: PassObserver, knobs: Mapping[str, Any]
-    ) -> ir.Program: ...
-
-
-class _Unobserved:
-    """The observer of a program of which nothing is written."""
-
-    def frontend(self, program: ir.Program) -> None:
-        """Let it pass."""
-
-    def after_pass(self, position: int, name: str, program: ir.Program) -> None:
-        """Let it pass."""
+    folder: Path
+    level: PassDumpLevel
+    write: Write = write_bytes
 
 
-def lower(
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A program at a stage, and the name of that."""
+
+    program: ir.Program
+    stage: str
+
+
+def lower(program: ir.Program, options: PassOptions | None = None) -> ir.Program:
+    """The program at the stage that the options name; see ``lowered``."""
+    return lowered(program, options).program
+
+
+def lowered(
     program: ir.Program,
-    knobs: Mapping[str, Any] | None = None,
-    observer: PassObserver | None = None,
-    *,
-    is_lowered: bool = False,
-) -> ir.Program:
-    """The program after the passes that the knobs ask for; one that ``is_lowered`` has been through them.
+    options: PassOptions | None = None,
+    dumps: Dumps | None = None,
+    instruments: Sequence[Instrument] = (),
+) -> Lowered:
+    """The program at the stage that the options name; ``dumps`` has all stages up to it written.
 
-    Raises whatever the passes raise.
+    Raises StageNameError for a stage that there is not, and whatever the passes raise, with notes that name
+    the pass and say how to do without.
     """
-    observer = observer or _Unobserved()
-    observer.frontend(program)
-    pipeline = None if is_lowered else pipeline_for(knobs or {})
-    return program if pipeline is None else pipeline(program, observer, knobs or {})
+    options = (options or PassOptions()).resolved()
+    dumps = dumps or Dumps(Path(), PassDumpLevel.NONE)
+    assert options.backend is not None
+    with compiling_for(options.backend), _context(options, instruments):
+        pipeline = pipeline_for(options)
+        if not pipeline.get_passes():
+            return Lowered(_as_written(program, dumps), FRONTEND)
+        try:
+            result = run_pipeline(pipeline, program, dumps.level, dumps.folder, write=dumps.write)
+        except Exception as error:
+            if not isinstance(error, OSError):
+                error.add_note(_REMEDY)
+            raise
+    return Lowered(result, stage_stems(pipeline.get_pass_names())[-1])
 
 
-def pipeline_for(knobs: Mapping[str, Any]) -> Pipeline | None:
-    """The passes for a compilation: none, whatever the knobs ask.
+def pipeline_for(options: PassOptions) -> PassPipeline:
+    """The passes of a compilation under the planner of the context, up to the stage of the options."""
+    manager = PassManager.get_strategy(
+        options.strategy, analyze_auto_scopes_for_deps=options.analyze_auto_scopes_for_deps
+    )
+    end = find_stage(stage_stems(manager.pass_names), options.stage)
+    return PassPipeline(manager.passes[:end])
 
-    A program is executed as it is written. Passes refuse, with an error, programs of which that can be done
-    (``docs/passes.md``), so that a compilation through ``PassManager`` would take fewer programs than today.
-    """
-    return None
+
+def _as_written(program: ir.Program, dumps: Dumps) -> ir.Program:
+    """The program itself, which may be one that the passes refuse: nothing is verified."""
+    if dumps.level is not PassDumpLevel.NONE:
+        StageDumps(dumps.folder, dumps.level, write=dumps.write).stage(FRONTEND, program)
+    return program
+
+
+def _context(options: PassOptions, instruments: Sequence[Instrument]) -> PassContext:
+    """The context of a compilation: who watches passes already goes on watching."""
+    outer = PassContext.current()
+    watching = [*(() if outer is None else outer.get_instruments()), *instruments]
+    if options.verification_level is VerificationLevel.ROUNDTRIP:
+        watching.append(make_roundtrip_instrument())
+    return PassContext(
+        watching,
+        options.verification_level,
+        options.diagnostic_phase,
+        options.disabled_diagnostics or (),
+        options.memory_planner or MemoryPlanner.PYPTO,
+        bool(options.enable_pypto_l0c_double_buffer),
+        options.runtime or RuntimeKind.TENSORMAP_AND_RINGBUFFER,
+    )

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from pypto_tmpl.backend import BackendType
+from pypto_tmpl.compile.lower import PassOptions
+from pypto_tmpl.ir.stage_names import LAST
 from pypto_tmpl.passes.dumping import PassDumpLevel, coerce_dump_level
+from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, RuntimeKind, VerificationLevel
+from pypto_tmpl.passes.strategies import OptimizationStrategy
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.dfx import OLD_DFX_FLAGS, current_name
-from pypto_tmpl.runtime.options import RUNTIME_KNOBS, KnobError, MultiCardError, refuse_unknown
+from pypto_tmpl.runtime.options import RUNTIME_KNOBS, KnobError, MultiCardError, refuse_unknown, stage_name
 from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, find_platform
 
-# Knobs of the passes and of the assembler are taken as they are: those streams look at them.
+# Those of the assembler and of device code (emit_source_loc, block_dim, ...) are for their streams.
 COMPILE_KNOBS = (
     "output_dir",
     "strategy",
@@ -33,7 +39,15 @@ COMPILE_KNOBS = (
     "dump_ptoas_passes",
     "runtime",
     "block_dim",
+    "stage",
 )
+_MEMBERS: Mapping[str, type[Enum]] = {
+    "strategy": OptimizationStrategy,
+    "verification_level": VerificationLevel,
+    "diagnostic_phase": DiagnosticPhase,
+    "memory_planner": MemoryPlanner,
+    "runtime": RuntimeKind,
+}
 # What RunConfig calls otherwise.
 _RUN_CONFIG_NAMES = {"save_kernels_dir": "output_dir", "compile_profiling": "profiling"}
 _ARGUMENTS = {"rtol": "rtol", "atol": "atol", "golden_data_dir": "golden_data"}  # of run_jit itself
@@ -44,7 +58,7 @@ _RUN_FIELDS = tuple(name for name in _RUN_CONFIG_KNOBS if name in RUNTIME_KNOBS)
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """Checked ``compile_cfg``; ``passes`` are the knobs that only passes and later streams look at.
+    """Checked ``compile_cfg``; ``knobs`` are those that were given, for streams to look at.
 
     ``codegen_only``: the build is all that is wanted.
     """
@@ -54,16 +68,23 @@ class CompileOptions:
     dump_passes: PassDumpLevel
     profiling: bool
     codegen_only: bool
-    passes: Mapping[str, Any]
+    skip_ptoas: bool
+    passes: PassOptions
+    knobs: Mapping[str, Any]
 
 
 def compile_options(
-    cfg: Mapping[str, object] | None, run_platform: object = None, *, is_jit: bool = False
+    cfg: Mapping[str, object] | None,
+    run_platform: object = None,
+    *,
+    run_stage: str | None = None,
+    is_jit: bool = False,
 ) -> CompileOptions:
     """The options of a ``compile_cfg``.
 
     ``run_platform`` is the platform of the run: for ``run`` the default of the knob ``platform``, for
-    ``run_jit`` it goes before the knob. With ``is_jit`` the fields of RunConfig are knobs too.
+    ``run_jit`` it goes before the knob. ``run_stage`` is the stage that is going to be executed, and goes
+    before the knob ``stage``. With ``is_jit`` the fields of RunConfig are knobs too.
     Raises KnobError (a TypeError) for a knob that does not exist, ValueError or TypeError for a value that
     a knob does not take.
     """
@@ -86,13 +107,37 @@ def compile_options(
     output_dir = found.get("output_dir")
     if output_dir is not None and not isinstance(output_dir, str | Path):
         raise TypeError(f"output_dir must be a str or Path, got {type(output_dir).__name__}")
+    platform = _platform(found, run_platform, is_jit)
     return CompileOptions(
-        platform=_platform(found, run_platform, is_jit),
+        platform=platform,
         output_dir=None if output_dir is None else Path(output_dir),
         dump_passes=coerce_dump_level(found.get("dump_passes", True)),
         profiling=bool(found.get("profiling", False)),
         codegen_only=bool(found.get("codegen_only", False)),
-        passes={name: found[name] for name in COMPILE_KNOBS if name in found},
+        skip_ptoas=bool(found.get("skip_ptoas", False)),
+        passes=_pass_options(found, BackendType[platform.backend], run_stage),
+        knobs={name: found[name] for name in COMPILE_KNOBS if name in found},
+    )
+
+
+def _pass_options(cfg: Mapping[str, Any], backend: BackendType, run_stage: str | None) -> PassOptions:
+    for name, kind in _MEMBERS.items():
+        if cfg.get(name) is not None and not isinstance(cfg[name], kind):
+            allowed = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
+            raise TypeError(f"{name} must be one of {allowed}, got {cfg[name]!r}")
+    stage = cfg.get("stage") if run_stage is None else run_stage
+    disabled, double = cfg.get("disabled_diagnostics"), cfg.get("enable_pypto_l0c_double_buffer")
+    return PassOptions(
+        backend=backend,
+        stage=LAST if stage is None else stage_name(stage),
+        strategy=cfg.get("strategy") or OptimizationStrategy.Default,
+        verification_level=cfg.get("verification_level"),
+        diagnostic_phase=cfg.get("diagnostic_phase"),
+        disabled_diagnostics=None if disabled is None else frozenset(disabled),
+        memory_planner=cfg.get("memory_planner"),
+        enable_pypto_l0c_double_buffer=None if double is None else bool(double),
+        analyze_auto_scopes_for_deps=bool(cfg.get("analyze_auto_scopes_for_deps", False)),
+        runtime=cfg.get("runtime"),
     )
 
 

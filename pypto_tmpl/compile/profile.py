@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pypto_tmpl import ir
 from pypto_tmpl.generated import has_no_mark, write_generated
+from pypto_tmpl.passes.base import Pass
+from pypto_tmpl.passes.instruments import PassInstrument
 
 TITLE = "Compile pipeline time"
 STEM = "pipeline_profile"
@@ -56,6 +59,10 @@ class Profiler:
             stage.seconds = time.perf_counter() - began
             self._open.pop()
 
+    def record(self, name: str, seconds: float) -> None:
+        """Add a stage that was timed elsewhere to the one that is open."""
+        self._open[-1].children.append(Stage(name, seconds))
+
     def write(self, folder: Path) -> tuple[str, str]:
         """Write both files into a folder; return their names."""
         write_generated(folder / f"{STEM}.json", json.dumps(self.to_dict(), indent=2) + "\n", has_no_mark)
@@ -81,6 +88,20 @@ class Profiler:
 
     def _total(self) -> float:
         return sum(stage.seconds for stage in self._root.children)
+
+
+class PassTimes(PassInstrument):
+    """Tells a profiler how long each pass took."""
+
+    def __init__(self, profiler: Profiler) -> None:
+        self._profiler = profiler
+        self._began = 0.0
+
+    def before_pass(self, pass_: Pass, program: ir.Program) -> None:
+        self._began = time.perf_counter()
+
+    def after_pass(self, pass_: Pass, program: ir.Program) -> None:
+        self._profiler.record(pass_.get_name(), time.perf_counter() - self._began)
 
 
 def _time_text(seconds: float) -> str:

@@ -9,11 +9,10 @@ from pathlib import Path, PurePosixPath
 from pypto_tmpl import ir
 from pypto_tmpl.compile.build import Build
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
-from pypto_tmpl.compile.streams import torch_script
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.kept_record import record_path
-from pypto_tmpl.generated import is_record, is_script, write_generated
 from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_record, read_manifest
+from pypto_tmpl.runtime.torch_script import torch_script
 
 
 class StaleBuildError(PyptoTmplError, ValueError):
@@ -108,8 +107,7 @@ def _generate_again(
     program = ir.deserialize_from_file(str(directory / source))
     assert isinstance(program, ir.Program)
     script = torch_script(program, manifest.entry)
-    write_generated(directory / script.path, script.text, is_script, make_folders=True)
-    write_generated(directory / script.record_path, script.record, is_record)
+    written = script.write(directory)
     done = f"generated again from {source}"
     if file_record(directory / script.path) != manifest.files[manifest.script]:
         done += ", with another text than the build had"
@@ -119,6 +117,7 @@ def _generate_again(
         script_large=script.large,
         generator=generator_fingerprint(),
     )
-    current = current.with_file(directory, script.path).with_file(directory, script.record_path)
+    for path in written:
+        current = current.with_file(directory, path)
     current.write(directory)
     return current, Finding(script.path, "missing", done)

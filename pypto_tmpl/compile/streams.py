@@ -1,23 +1,24 @@
-"""What is generated from a compiled program, stream by stream.
+"""What is generated from a compiled program beside its PyTorch script, stream by stream.
 
-A stream gets the program after the last pass and writes its own files. Today there is one, the PyTorch
-script; the kernels' ``.pto`` text and the orchestration are streams of the same shape.
+A stream gets the program after the last pass and writes its own files. There is none yet: the folders that
+PyPTO's streams have stay empty, and the manifest says of each why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.layout import formatted
-from pypto_tmpl.execution.entry import Entry, functions_of
-from pypto_tmpl.execution.kept_record import record_path, record_text
-from pypto_tmpl.execution.script import make_script
+from pypto_tmpl.files import make_folder
 
-TORCH_FOLDER = "torch"
+_NONE_YET = "empty: nothing generates it yet"
+_FOLDERS = {
+    "ptoas": ("ptoas",),
+    "kernels": ("kernels/aic", "kernels/aiv"),
+    "orchestration": ("orchestration",),
+}
 
 
 class Stream(Protocol):
@@ -31,31 +32,17 @@ class Stream(Protocol):
         """Texts by their paths in the build directory; ``knobs`` are those that were given."""
 
 
-@dataclass(frozen=True, slots=True)
-class TorchScript:
-    """The generated script, and the entry with the name that it has there.
+def make_stream_folders(build: Path, *, skip_ptoas: bool, made: frozenset[str]) -> dict[str, str]:
+    """Make the folders of all streams; what the manifest says of each that is not ``made``.
 
-    ``large`` are the functions whose ops are so large that several threads pay; ``record`` tells what its
-    lines were made from, and is kept beside it.
+    Without ptoas there is no folder for what it makes.
     """
-
-    path: str
-    entry: Entry
-    large: tuple[str, ...]
-    text: str
-    record: str
-
-    @property
-    def record_path(self) -> str:
-        """Where the record is kept."""
-        return record_path(PurePosixPath(self.path)).as_posix()
-
-
-def torch_script(program: ir.Program, entry: Entry) -> TorchScript:
-    """The script of a program. Raises UnsupportedProgramError listing all that has no meaning here."""
-    made = make_script(program, takes_notes=True)
-    name = made.script.names[entry.name]
-    script = formatted(made.script)
-    record = record_text(script, functions_of(program))
-    path = f"{TORCH_FOLDER}/{name}.py"
-    return TorchScript(path, replace(entry, script_name=name), made.large(), script.text, record)
+    found = {}
+    for name, folders in _FOLDERS.items():
+        if name == "ptoas" and skip_ptoas:
+            continue
+        for folder in folders:
+            make_folder(build / folder)
+        if name not in made:
+            found[name] = _NONE_YET
+    return found

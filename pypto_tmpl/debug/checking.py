@@ -47,6 +47,7 @@ def validate_pass_ir_codegen_results(
     time_limit: float | None = None,
     report: str | PathLike[str] | None = None,
     checkpoints: Mapping[str, torch.Tensor] | None = None,
+    companions_first: bool = False,
 ) -> ValidationResult:
     """Run every stage of a pass dump, or one dump, on ``tensors`` and compare with ``expected``.
 
@@ -68,6 +69,7 @@ def validate_pass_ir_codegen_results(
         executor=executor,
         time_limit=time_limit,
         checkpoints=checkpoints or {},
+        companions_first=companions_first,
         keep_for_report=report is not None and is_page(Path(report)),
     )
     validation = Validation(ir_dir, tensors, expected, options)
@@ -148,5 +150,7 @@ def _call_text(options: Options, stage: Stage, tensor: str) -> str:
         arguments.append("checkpoints=checkpoints")
     if options.entry is not None:
         arguments.append(f"entry={options.entry!r}")
-    arguments += [f"{name}=True" for name in ("equal_nan", "widen_dtypes") if getattr(options, name)]
+    arguments += [
+        f"{name}=True" for name in ("equal_nan", "widen_dtypes", "companions_first") if getattr(options, name)
+    ]
     return f"validate_pass_ir_codegen_results({', '.join(arguments)})"

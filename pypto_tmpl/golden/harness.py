@@ -13,11 +13,12 @@ from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.options import CompileOptions, compile_options, with_run_fields
 from pypto_tmpl.compile.reuse import reuse_build
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.golden.broken_pass import BrokenPass, find_broken_pass
 from pypto_tmpl.golden.console import Console
 from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data
 from pypto_tmpl.golden.errors import HarnessError, failed_result
 from pypto_tmpl.golden.knobs import Knobs, check_names, other_names
-from pypto_tmpl.golden.progress import live_line
+from pypto_tmpl.golden.progress import live_line, live_passes
 from pypto_tmpl.golden.report import FinishedRun, write_run_report
 from pypto_tmpl.golden.result import RunResult
 from pypto_tmpl.golden.sources import ProgramSource
@@ -28,6 +29,7 @@ from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options
 from pypto_tmpl.runtime.platforms import require_simulated, simulator_of
 from pypto_tmpl.runtime.read_only import ChangedInput
 from pypto_tmpl.runtime.records.task_count import expected_tasks
+from pypto_tmpl.runtime.stages import at_stage
 
 _NOT_SET = ("", "0", "false", "False")
 _SKIPPED = "validation skipped: no golden_fn or golden_data"
@@ -97,7 +99,10 @@ class Harness:
         runtime_cfg = with_run_fields(knobs.runtime_cfg, knobs.compile_cfg if is_jit else None)
         options = runtime_options(runtime_cfg)
         compile_opts = compile_options(
-            knobs.compile_cfg, (knobs.runtime_cfg or {}).get("platform"), is_jit=is_jit
+            knobs.compile_cfg,
+            (knobs.runtime_cfg or {}).get("platform"),
+            run_stage=options.stage,
+            is_jit=is_jit,
         )
         compile_only = knobs.compile_only or (compile_opts.codegen_only and knobs.runtime_dir is None)
         if ignored := knobs.ignored(compile_only and not knobs.golden_only):
@@ -106,7 +111,11 @@ class Harness:
             return self._only_goldens(compile_opts)
         if not compile_only:
             require_simulated(options.platform)
-        build = self._compile(compile_opts) if knobs.runtime_dir is None else self._reuse(knobs.runtime_dir)
+        if knobs.runtime_dir is None:
+            build = self._compile(compile_opts)
+        else:
+            build = self._reuse(knobs.runtime_dir, options.stage)
+        options = replace(options, stage=None)  # the build is at it
         self._finished.build = build
         if compile_only:
             return ""
@@ -129,9 +138,16 @@ class Harness:
             program = self._source.program()
             self._program_name = program.name
             self._work_dir = make_build_directory(program.name, options.output_dir)
-            return compile_program(program, self._work_dir, options, is_lowered=self._source.is_lowered)
+            with live_passes("compile") as progress:
+                return compile_program(
+                    program,
+                    self._work_dir,
+                    options,
+                    is_lowered=self._source.is_lowered,
+                    instruments=[progress],
+                )
 
-    def _reuse(self, runtime_dir: Path) -> Build:
+    def _reuse(self, runtime_dir: Path, stage: str | None) -> Build:
         self._console.phase = "runtime_dir"
         if not runtime_dir.is_dir():
             raise HarnessError(f"runtime_dir does not exist: {runtime_dir}")
@@ -147,7 +163,10 @@ class Harness:
             self._console.detail(
                 f"nothing is missing or was edited: {len(reused.build.manifest.files)} files"
             )
-        return reused.build
+        manifest = at_stage(self._work_dir, reused.build.manifest, stage)
+        if manifest is not reused.build.manifest:
+            self._console.detail(f"stage: {manifest.stage}")
+        return replace(reused.build, manifest=manifest)
 
     def _stale_data(self) -> list[object]:
         """Saved data of the reused build that is not as it was; data that is read is told of when it is."""
@@ -211,19 +230,13 @@ class Harness:
     def _run(self, build: Build, values: RunValues, options: RuntimeOptions) -> None:
         with self._console.stage("runtime"):
             values.assert_apart()
-            known = build.directory / REPORT / "tasks.json"
-            with live_line("runtime", known, expected=lambda: _expected_tasks(build)) as on_task:
-                args = values.arguments()
-                written = execute_build(
-                    build.directory,
-                    build.manifest,
-                    args,
-                    options,
-                    build.program,
-                    on_task,
-                    must_agree=True,
-                    on_changed=self._changed.append,
-                )
+            values.keep_initial()
+            try:
+                written = self._executed(build, values, options)
+            except Exception as error:
+                for line in _of_pass(self._broken_pass(build, values)):
+                    error.add_note(line)
+                raise
             for path in written:
                 self._console.detail(f"wrote {path.relative_to(build.directory).as_posix()}")
         if os.environ.get("PYPTO_BENCH", "") not in _NOT_SET:
@@ -233,6 +246,31 @@ class Harness:
                 if self._knobs.runtime_dir is not None:
                     text = "benchmark skipped: no live CompiledProgram (runtime_dir replay)"
                 self._console.detail(text)
+
+    def _executed(self, build: Build, values: RunValues, options: RuntimeOptions) -> list[Path]:
+        known = build.directory / REPORT / "tasks.json"
+        with live_line("runtime", known, expected=lambda: _expected_tasks(build)) as on_task:
+            return execute_build(
+                build.directory,
+                build.manifest,
+                values.arguments(),
+                options,
+                build.program,
+                on_task,
+                must_agree=True,
+                on_changed=self._changed.append,
+            )
+
+    def _broken_pass(self, build: Build, values: RunValues) -> BrokenPass | None:
+        """The pass that broke a wrong run; None where the run has changed its inputs, or it is not known."""
+        if self._changed:
+            return None
+        try:
+            return find_broken_pass(build, values, self._knobs)
+        except Exception as error:  # the run has failed already, and that is what counts
+            what = str(error).partition("\n")[0]
+            self._console.detail(f"which pass broke it cannot be told: {type(error).__name__}: {what}")
+            return None
 
     def _changed_inputs(self, build: Build, values: RunValues) -> list[str]:
         """What is said of inputs that the run has changed; specs go by position, and outputs may change."""
@@ -266,13 +304,23 @@ class Harness:
             )
             for text in changed:
                 self._console.detail(text)
-            raise_for(self._finished.checks, changed)
+            broken = None
+            if not all(check.passed for check in self._finished.checks.values()):
+                broken = self._broken_pass(build, values)
+            for text in [] if broken is None else broken.lines():
+                self._console.detail(text)
+            raise_for(self._finished.checks, [*changed, *_of_pass(broken)])
         self._note_result("passed")
         return ""
 
     def _note_result(self, text: str) -> None:
         if self._data is not None:
             self._data.result(text)
+
+
+def _of_pass(broken: BrokenPass | None) -> list[str]:
+    """What the error of a run says of the pass that broke it; nothing where no pass did."""
+    return [] if broken is None or not broken.is_of_a_pass else list(broken.lines())
 
 
 def _expected_tasks(build: Build) -> int | None:

@@ -24,6 +24,7 @@ class Overrides:
     platform: str | None = None
     golden_data: Path | None = None
     save_data: bool | None = None
+    stage: str | None = None
     seed: int | None = None
     report: Path | None = None
     build_dir: Path | None = None
@@ -32,8 +33,10 @@ class Overrides:
     def applied(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a run with what goes before them."""
         found = dict(given)
-        if self.platform is not None:
-            found["runtime_cfg"] = {**(given["runtime_cfg"] or {}), "platform": self.platform}
+        of_run = {"platform": self.platform, "stage": self.stage}
+        of_run = {name: value for name, value in of_run.items() if value is not None}
+        if of_run:
+            found["runtime_cfg"] = {**(given["runtime_cfg"] or {}), **of_run}
         if self.build_dir is not None:
             number = len(self.runs) + 1
             folder = (

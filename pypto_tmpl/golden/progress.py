@@ -1,4 +1,4 @@
-"""A live line on a terminal while a kernel runs; the ``[RUN]`` lines stand without it."""
+"""A live line on a terminal while a kernel is compiled or runs; the ``[RUN]`` lines stand without it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TextIO
 
+from pypto_tmpl.compile.progress import PassProgress
 from pypto_tmpl.generated import ForeignFileError, json_in, write_generated
 
 FIRST_AFTER, EVERY = 1.0, 0.5  # seconds
@@ -58,23 +59,44 @@ def live_line(
     if not out.isatty():
         yield None
         return
-    counter, stopped, began = TaskCounter(), threading.Event(), time.perf_counter()
+    counter = TaskCounter()
     total = _read_total(known) or expected()
+    with _shown(stage, lambda seconds: progress_text(seconds, counter.done, total), out, first_after):
+        yield counter
+        with suppress(ForeignFileError):  # a user's file there is worth more than a forecast
+            write_generated(known, json.dumps({"tasks": counter.done}) + "\n", _is_total, make_folders=True)
+
+
+@contextmanager
+def live_passes(
+    stage: str, stream: TextIO | None = None, first_after: float = FIRST_AFTER
+) -> Iterator[PassProgress]:
+    """Show on a terminal (stderr) which pass is running while the block runs; gives what is to watch them."""
+    out = sys.stderr if stream is None else stream
+    progress = PassProgress()
+    if not out.isatty():
+        yield progress
+        return
+    with _shown(stage, progress.text, out, first_after):
+        yield progress
+
+
+@contextmanager
+def _shown(stage: str, text: Callable[[float], str], out: TextIO, first_after: float) -> Iterator[None]:
+    """Show a text, which is told the seconds, while the block runs; the line is cleared in the end."""
+    stopped, began = threading.Event(), time.perf_counter()
 
     def show() -> None:
         pause = first_after
         while not stopped.wait(pause):
-            seconds = time.perf_counter() - began
-            out.write(f"{_CLEAR}{stage}: {progress_text(seconds, counter.done, total)}")
+            out.write(f"{_CLEAR}{stage}: {text(time.perf_counter() - began)}")
             out.flush()
             pause = EVERY
 
     thread = threading.Thread(target=show, name="pypto_tmpl progress", daemon=True)
     thread.start()
     try:
-        yield counter
-        with suppress(ForeignFileError):  # a user's file there is worth more than a forecast
-            write_generated(known, json.dumps({"tasks": counter.done}) + "\n", _is_total, make_folders=True)
+        yield
     finally:
         stopped.set()
         thread.join()

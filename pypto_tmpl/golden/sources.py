@@ -13,6 +13,7 @@ import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.golden.errors import HarnessError
 from pypto_tmpl.golden.spec import ScalarSpec, TensorSpec
+from pypto_tmpl.ir.stage_names import pass_of
 
 
 @runtime_checkable
@@ -46,7 +47,9 @@ class ProgramSource(Protocol):
     """Gives the program, and a name for it before there is one; whether the passes have run on it already."""
 
     is_jit: bool
-    is_lowered: bool
+
+    @property
+    def is_lowered(self) -> bool: ...
 
     @property
     def name(self) -> str: ...
@@ -55,14 +58,20 @@ class ProgramSource(Protocol):
 
 
 class GivenProgram:
-    """The source of ``run``: a program, what stands for one, or the path of a dump."""
+    """The source of ``run``: a program, what stands for one, or the path of a dump.
+
+    A dump that is named as one after a pass (``NN_after_<Pass>``) is executed as it is.
+    """
 
     is_jit = False
-    is_lowered = False
 
     def __init__(self, given: ir.Program | HasProgram | str | os.PathLike[str]) -> None:
         self._given = given
         self._program: ir.Program | None = None
+
+    @property
+    def is_lowered(self) -> bool:
+        return isinstance(self._given, str | os.PathLike) and bool(pass_of(Path(self._given).stem))
 
     @property
     def name(self) -> str:

@@ -113,8 +113,8 @@ def check_outputs(
     return checks
 
 
-def raise_for(checks: Mapping[str, Check], changed_inputs: Sequence[str] = ()) -> None:
-    """Raise ValidationError with a block for each output that differs, and a line for each changed input."""
+def raise_for(checks: Mapping[str, Check], remarks: Sequence[str] = ()) -> None:
+    """Raise ValidationError with a block for each output that differs, or for remarks, which follow them."""
     blocks = {
         name: f"  {name!r} FAIL{check.suffix}  {check.facts}\n{check.message}".rstrip("\n")
         for name, check in checks.items()
@@ -122,9 +122,9 @@ def raise_for(checks: Mapping[str, Check], changed_inputs: Sequence[str] = ()) -
     }
     if blocks:
         heading = f"Output(s) does not match golden: {list(blocks)}"
-        raise ValidationError("\n".join([heading, *blocks.values(), *changed_inputs]))
-    if changed_inputs:
-        raise ValidationError("\n".join(changed_inputs))
+        raise ValidationError("\n".join([heading, *blocks.values(), *remarks]))
+    if remarks:
+        raise ValidationError("\n".join(remarks))
 
 
 def _on_cpu(tensors: Tensors) -> dict[str, torch.Tensor]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from linecache import getline
 from pathlib import Path
@@ -11,7 +12,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.files import write_bytes
 from pypto_tmpl.ir.verifier import Diagnostic
 
-FRONTEND = "00_frontend"
+Write = Callable[[Path, bytes], None]
+"""Writes a file."""
 
 
 class PassDumpLevel(Enum):
@@ -38,11 +40,6 @@ def coerce_dump_level(dump_passes: object) -> PassDumpLevel:
     raise TypeError(f"dump_passes must be a bool or one of {allowed}, got {dump_passes!r}")
 
 
-def stage_stem(position: int, pass_name: str) -> str:
-    """The name of the files of a stage; passes are counted from 1."""
-    return f"{position:02d}_after_{pass_name}"
-
-
 def dump_files(stem: str, program: ir.Program, level: PassDumpLevel, prefix: str = "pl") -> dict[str, bytes]:
     """The files of a stage by name: text and binary form; none at level NONE."""
     if level is PassDumpLevel.NONE:
@@ -53,20 +50,30 @@ def dump_files(stem: str, program: ir.Program, level: PassDumpLevel, prefix: str
     return {f"{stem}.py": text.encode(), f"{stem}.msgpack": ir.serialize(program)}
 
 
-def write_stage(
-    folder: Path,
-    stem: str,
-    program: ir.Program,
-    level: PassDumpLevel,
-    prefix: str = "pl",
-    warnings: Sequence[Diagnostic] = (),
-) -> None:
-    """Write the files of a stage into a folder, over those of an earlier run, and its warnings, if any."""
-    files = dump_files(stem, program, level, prefix)
-    if warnings:
-        files[f"{stem}.log"] = "".join(map(_shown, warnings)).encode()
-    for name, data in files.items():
-        write_bytes(folder / name, data)
+@dataclass(slots=True)
+class StageDumps:
+    """Writes the stages of a pipeline into a folder, by default over the files of an earlier run."""
+
+    folder: Path
+    level: PassDumpLevel
+    prefix: str = "pl"
+    write: Write = write_bytes
+    _last: tuple[ir.Program, dict[str, bytes]] | None = field(default=None, init=False)
+
+    def stage(self, stem: str, program: ir.Program, warnings: Sequence[Diagnostic] = ()) -> None:
+        """Write the files of a stage, and its warnings, if any.
+
+        A program that a pass has left as it was is not printed anew.
+        """
+        if self._last is not None and self._last[0] is program:
+            files = {f"{stem}{Path(name).suffix}": data for name, data in self._last[1].items()}
+        else:
+            files = dump_files(stem, program, self.level, self.prefix)
+        self._last = program, dict(files)
+        if warnings:
+            files[f"{stem}.log"] = "".join(map(_shown, warnings)).encode()
+        for name, data in files.items():
+            self.write(self.folder / name, data)
 
 
 def _shown(found: Diagnostic) -> str:

@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 
 from pypto_tmpl import ir
-from pypto_tmpl.files import make_folder
+from pypto_tmpl.files import make_folder, write_bytes
+from pypto_tmpl.ir.stage_names import FRONTEND, stage_stem
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.catalogue import make_pass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, warnings_of
-from pypto_tmpl.passes.dumping import FRONTEND, PassDumpLevel, coerce_dump_level, stage_stem, write_stage
+from pypto_tmpl.passes.dumping import PassDumpLevel, StageDumps, Write, coerce_dump_level
 from pypto_tmpl.passes.instruments import CallbackInstrument
 from pypto_tmpl.passes.pipeline import PassPipeline
 from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner
@@ -83,8 +84,9 @@ def run_pipeline(
     dump_ir: bool | PassDumpLevel = False,
     output_dir: str | os.PathLike[str] | None = None,
     prefix: str = "pl",
+    write: Write = write_bytes,
 ) -> ir.Program:
-    """The program after the last pass of a pipeline; ``dump_ir`` writes every stage into ``output_dir``.
+    """The program after the last pass of a pipeline; ``dump_ir`` has every stage written into ``output_dir``.
 
     While it dumps, the context has one more instrument (``IRDump``), and warnings about what passes make
     go to ``.log`` files instead of the log.
@@ -99,12 +101,13 @@ def run_pipeline(
     folder = Path(output_dir)
     make_folder(folder)
     outer = PassContext.current() or PassContext()
-    write_stage(folder, FRONTEND, program, level, prefix)
-    with _dumping_context(outer, folder, level, prefix):
+    dumps = StageDumps(folder, level, prefix, write)
+    dumps.stage(FRONTEND, program)
+    with _dumping_context(outer, dumps):
         return pipeline.run(program)
 
 
-def _dumping_context(outer: PassContext, folder: Path, level: PassDumpLevel, prefix: str) -> PassContext:
+def _dumping_context(outer: PassContext, dumps: StageDumps) -> PassContext:
     """The outer context with dumps, and without its kind of runtime, which upstream does not hand on."""
     phase = outer.get_diagnostic_phase()
     checks = [c for c in DiagnosticCheck if c not in outer.get_disabled_diagnostics()]
@@ -115,7 +118,7 @@ def _dumping_context(outer: PassContext, folder: Path, level: PassDumpLevel, pre
         nonlocal position
         position += 1
         stem = stage_stem(position, pass_.get_name())
-        write_stage(folder, stem, program, level, prefix, warnings_of(program, logged))
+        dumps.stage(stem, program, warnings_of(program, logged))
 
     return PassContext(
         [*outer.get_instruments(), CallbackInstrument(after_pass=dump, name="IRDump")],

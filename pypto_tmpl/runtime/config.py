@@ -55,9 +55,10 @@ def _accept_old_names(cls: type[_Config]) -> type[_Config]:
 class RunConfig:
     """How a program is compiled and run; the backend follows from the platform.
 
-    Levels are integers: ``enable_chip_swimlane`` 0 to 4 (True means 4), ``enable_dump_args`` 0 to 3,
-    ``enable_pmu`` an event group. The constructor also takes ``enable_l2_swimlane``,
-    ``enable_dump_tensor`` and ``runtime_profiling``, the older names.
+    ``stage`` is the stage of the passes that is executed, None for the last one. Levels are integers:
+    ``enable_chip_swimlane`` 0 to 4 (True means 4), ``enable_dump_args`` 0 to 3, ``enable_pmu`` an event
+    group. The constructor also takes ``enable_l2_swimlane``, ``enable_dump_tensor`` and
+    ``runtime_profiling``, the older names.
 
     Raises: ValueError for an unknown platform, a level or ring value out of range, two names of one flag;
     TypeError for an unknown field and for levels that are no integers.
@@ -90,6 +91,7 @@ class RunConfig:
     analyze_auto_scopes_for_deps: bool = False
     memory_planner: Any = None
     dump_ptoas_passes: bool = False
+    stage: str | int | None = None
 
     def __post_init__(self) -> None:
         if self.platform not in PLATFORMS:
@@ -112,7 +114,13 @@ class RunConfig:
         """The fields that ``execute_compiled`` takes, as its keywords."""
         rings = {name: getattr(self, name) for name in _RING_LIMITS}
         flags = {name: getattr(self, name) for name in DFX_FLAGS}
-        return {"platform": self.platform, "device_id": self.device_id, **flags, **rings}
+        return {
+            "platform": self.platform,
+            "device_id": self.device_id,
+            "stage": self.stage,
+            **flags,
+            **rings,
+        }
 
     @property
     def enable_l2_swimlane(self) -> int:

@@ -26,6 +26,7 @@ from pypto_tmpl.runtime.options import CHIP_LEVEL, RuntimeOptions, runtime_optio
 from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, Platform, require_simulated, simulator_of
 from pypto_tmpl.runtime.read_only import ChangedInput, OnChanged, ReadOnly
 from pypto_tmpl.runtime.records.recording import Counting, Recording, RecordsError
+from pypto_tmpl.runtime.stages import at_stage
 
 _NO_RECORDS = DfxOptions()
 
@@ -50,8 +51,14 @@ def execute_compiled(
     """Run the program of a build directory; its outputs are written into the given tensors.
 
     ``args`` are contiguous CPU tensors and ctypes scalars in the order of the entry's parameters.
+<<<<<<< HEAD
     ``runtime_cfg`` takes ``torch_device`` (where the simulated program computes, default ``cpu``), the
     diagnostic flags, of which ``dfx`` has several, and the device's own options.
+=======
+    ``runtime_cfg`` takes ``platform`` (default ``a2a3sim``), ``device_id``, ``torch_device`` (where the
+    simulated program computes, default ``cpu``), ``stage`` (which stage of the passes is executed, by
+    default the one that the build was made for), the diagnostic flags and the device's own options.
+>>>>>>> c71eac79 (Run the passes in builds, and execute what they make)
 
     Raises: TypeError for an unknown option or an argument of another kind, HardwareNeededError for a
     platform that is a device, ValueError for a directory that is no build and for arguments that do not fit;
@@ -102,6 +109,9 @@ def execute_build(
     from the dump in the build, the source line.
     """
     require_backend(manifest, options.platform)
+    chosen = at_stage(build, manifest, options.stage)
+    if chosen is not manifest:
+        manifest, program = chosen, None
     values = bind_positional(manifest.entry, args, must_agree=must_agree)
     script = BuiltScript(build, manifest, program)
     recording = _recording(build, manifest, options, script, on_task)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from pypto_tmpl.execution.entry import Entry, Parameter
 from pypto_tmpl.generated import json_in, write_generated
 
 NAME = "manifest.json"
-SCHEMA = 1
+SCHEMA = 2
 
 
 class ManifestError(PyptoTmplError, ValueError):
@@ -37,7 +37,9 @@ class Manifest:
     """What a build holds.
 
     ``script`` is the generated script, ``script_large`` are functions in it whose ops are large. ``source``
-    is the binary dump it was made from, if the build has one. Paths are relative to the build, with slashes.
+    is the binary dump it was made from, if the build has one, and ``stage`` which stage that is. ``results``
+    is how many values the entry returns; ``streams`` says why what PyPTO generates is not there. Paths are
+    relative to the build, with slashes.
     """
 
     program: str
@@ -47,8 +49,11 @@ class Manifest:
     script: str
     script_large: tuple[str, ...]
     source: str | None
+    stage: str
+    results: int
     generator: str
     files: dict[str, FileRecord]
+    streams: dict[str, str] = field(default_factory=dict)
     tool: str = f"pypto_tmpl {__version__}"
 
     def write(self, build: Path) -> None:
@@ -64,13 +69,15 @@ class Manifest:
             "program": self.program,
             "platform": self.platform,
             "backend": self.backend,
-            "entry": {"function": self.entry.name, "params": params},
+            "entry": {"function": self.entry.name, "params": params, "results": self.results},
             "script": {
                 "path": self.script,
                 "entry": self.entry.script_name,
                 "large": list(self.script_large),
+                "stage": self.stage,
                 "source": self.source,
             },
+            "streams": self.streams,
             "files": {
                 path: {"bytes": record.bytes, "sha256": record.sha256}
                 for path, record in sorted(self.files.items())
@@ -123,6 +130,9 @@ def _manifest(data: dict[str, Any]) -> Manifest:
         script=data["script"]["path"],
         script_large=tuple(data["script"].get("large", ())),
         source=data["script"]["source"],
+        stage=data["script"]["stage"],
+        results=data["entry"]["results"],
+        streams=data["streams"],
         generator=data["generator"],
         files={path: FileRecord(f["bytes"], f["sha256"]) for path, f in data["files"].items()},
         tool=data["tool"],

@@ -18,6 +18,7 @@ RUNTIME_KNOBS = (
     "platform",
     "device_id",
     "torch_device",
+    "stage",
     "level",
     "log_level",
     "aicpu_thread_num",
@@ -44,7 +45,8 @@ class MultiCardError(PyptoTmplError, ValueError):
 class RuntimeOptions:
     """Checked ``runtime_cfg``.
 
-    ``torch_device`` is where the simulated program computes; the arguments stay where they are.
+    ``torch_device`` is where the simulated program computes; the arguments stay where they are. ``stage`` is
+    the stage that is executed, None for the one that the build was made for.
     Threads and rings of the device's own run time are checked and have no effect here.
     """
 
@@ -52,6 +54,7 @@ class RuntimeOptions:
     device_id: int
     torch_device: torch.device
     dfx: DfxOptions
+    stage: str | None = None
 
 
 def runtime_options(cfg: Mapping[str, object] | None) -> RuntimeOptions:
@@ -73,7 +76,17 @@ def runtime_options(cfg: Mapping[str, object] | None) -> RuntimeOptions:
         device_id=_device_id(found.get("device_id", 0)),
         torch_device=_torch_device(found.get("torch_device", "cpu")),
         dfx=dfx_options(flags),
+        stage=None if "stage" not in found else stage_name(found["stage"]),
     )
+
+
+def stage_name(value: object) -> str:
+    """The name of a stage as ``find_stage`` takes it, its number included. Raises TypeError for others."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"stage must be 'frontend', 'last', a pass or a number, got {value!r}")
+    return value
 
 
 def refuse_unknown(where: str, cfg: Mapping[str, object], allowed: tuple[str, ...]) -> None:

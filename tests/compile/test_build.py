@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from default_stages import LAST, PASSES, dump_files
 from runtime import kernels
 
 from pypto_tmpl import ir
@@ -23,25 +24,30 @@ def build(program, folder, streams=(), **compile_cfg):
 def test_the_layout(tmp_path):
     build(kernels.scale(), tmp_path)
     assert files(tmp_path) == [
+        "compiled_meta.json",
         "manifest.json",
-        "passes_dump/00_frontend.msgpack",
-        "passes_dump/00_frontend.py",
+        *dump_files(),
+        "report/perf_hints.log",
         "torch/main.py",
         "torch/main.record.json",
     ]
-    assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == [
-        "data",
-        "passes_dump",
-        "report",
-        "torch",
-    ]
+    folders = (p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_dir())
+    assert sorted(folders) == [
+        "data", "kernels", "kernels/aic", "kernels/aiv", "orchestration", "passes_dump", "ptoas", "report", "torch",
+    ]  # fmt: skip
+
+
+def test_without_ptoas_there_is_no_folder_for_it(tmp_path):
+    manifest = build(kernels.scale(), tmp_path, skip_ptoas=True).manifest
+    assert not (tmp_path / "ptoas").exists()
+    assert sorted(manifest.streams) == ["kernels", "orchestration"]
 
 
 def test_the_manifest(tmp_path):
     built = build(kernels.scale(), tmp_path, platform="a5sim")
     data = json.loads((tmp_path / "manifest.json").read_text())
     assert {key: data[key] for key in ("schema", "program", "platform", "backend")} == {
-        "schema": 1,
+        "schema": 2,
         "program": "Scale",
         "platform": "a5sim",
         "backend": "Ascend950",
@@ -53,20 +59,46 @@ def test_the_manifest(tmp_path):
             {"name": "n", "direction": "In", "dtype": "FP32", "shape": None},
             {"name": "y", "direction": "Out", "dtype": "FP32", "shape": [4, 8]},
         ],
+        "results": 1,
     }
     assert data["script"] == {
         "path": "torch/main.py",
         "entry": "main",
         "large": [],
-        "source": "passes_dump/00_frontend.msgpack",
+        "stage": LAST,
+        "source": f"passes_dump/{LAST}.msgpack",
     }
+    assert data["streams"] == dict.fromkeys(
+        ["ptoas", "kernels", "orchestration"], "empty: nothing generates it yet"
+    )
     script = (tmp_path / "torch/main.py").read_bytes()
     assert data["files"]["torch/main.py"] == {
         "bytes": len(script),
         "sha256": hashlib.sha256(script).hexdigest(),
     }
-    assert sorted(data["files"]) == files(tmp_path)[1:]
+    assert sorted(data["files"]) == [name for name in files(tmp_path) if name != "manifest.json"]
     assert read_manifest(tmp_path) == built.manifest
+
+
+def test_what_callers_have_to_know(tmp_path):
+    """PyPTO's form: no line end, extents of dynamic dimensions are -1, scalars have no shape."""
+    build(kernels.scale(), tmp_path)
+    text = (tmp_path / "compiled_meta.json").read_text()
+    assert text.startswith('{\n  "schema": 1,\n  "params": [\n') and text.endswith("}")
+    assert json.loads(text) == {
+        "schema": 1,
+        "params": [
+            {"name": "x", "direction": "In", "shape": [4, 8], "dtype": "fp32"},
+            {"name": "n", "direction": "In", "shape": None, "dtype": "fp32"},
+            {"name": "y", "direction": "Out", "shape": [4, 8], "dtype": "fp32"},
+        ],
+        "num_return_types": 1,
+        "platform": "a2a3sim",
+        "backend_type": "Ascend910B",
+    }
+    build(kernels.dynamic_sum(), tmp_path, stage="frontend")
+    params = json.loads((tmp_path / "compiled_meta.json").read_text())["params"]
+    assert [param["shape"] for param in params] == [[-1], [-1], [-1]]
 
 
 def test_dynamic_dimensions_keep_their_names_in_the_manifest(tmp_path):
@@ -113,7 +145,9 @@ def test_building_again_into_a_directory_leaves_nothing_of_the_earlier_build(tmp
     (tmp_path / "notes.txt").write_text("mine")
     assert "report/pipeline_profile.json" in files(tmp_path)
     build(kernels.copy(), tmp_path, dump_passes=False)
-    assert files(tmp_path) == ["manifest.json", "notes.txt", "torch/main.py", "torch/main.record.json"]
+    assert files(tmp_path) == [
+        "compiled_meta.json", "manifest.json", "notes.txt", "torch/main.py", "torch/main.record.json",
+    ]  # fmt: skip
 
 
 def test_a_build_that_fails_does_not_leave_the_earlier_manifest(tmp_path):
@@ -144,10 +178,13 @@ def test_the_profile(tmp_path):
     stages = profile["stages"]
     assert profile["total_seconds"] == pytest.approx(sum(s["seconds"] for s in stages), abs=2e-6)
     assert stages[1]["seconds"] >= stages[1]["children"][0]["seconds"] > 0
+    assert [stage["name"] for stage in stages[0]["children"]] == PASSES
+    assert stages[0]["seconds"] >= sum(stage["seconds"] for stage in stages[0]["children"]) > 0
     lines = (tmp_path / "report/pipeline_profile.txt").read_text().splitlines()
     assert lines[0] == "Compile pipeline time"
     assert lines[1] == "=" * 22
     assert re.fullmatch(r"Total: [\d.]+(us|ms|s)", lines[2])
     assert lines[3] == ""
     assert re.fullmatch(r"passes {22} +[\d.]+(us|ms|s)  \( *\d+\.\d%\)", lines[4])
-    assert re.fullmatch(r"  torch {23} +[\d.]+(us|ms|s)  \( *\d+\.\d%\)", lines[6])
+    assert re.fullmatch(r"  InlineFunctions {13} +[\d.]+(us|ms|s)  \( *\d+\.\d%\)", lines[5])
+    assert re.fullmatch(r"  torch {23} +[\d.]+(us|ms|s)  \( *\d+\.\d%\)", lines[6 + len(PASSES)])

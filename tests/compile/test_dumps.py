@@ -1,11 +1,13 @@
 """Pass dumps: levels, files, and that both forms hold the same program."""
 
 import pytest
+from default_stages import LAST, STAGES
 from runtime import kernels
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.compile import PassDumpLevel, compile_options, compile_program
+from pypto_tmpl.passes import PassError, PassPipeline, create_program_pass
 from pypto_tmpl.passes.dumping import coerce_dump_level
 
 LEVELS = [
@@ -16,11 +18,18 @@ LEVELS = [
     (PassDumpLevel.EXPLICIT, 2),
 ]
 
+SUFFIXES = (".msgpack", ".py")
+
 
 @pytest.fixture
 def passes(monkeypatch):
-    """Makes a function the pipeline of all compilations."""
-    return lambda pipeline: monkeypatch.setattr("pypto_tmpl.compile.lower.pipeline_for", lambda _: pipeline)
+    """Makes functions, by the names of passes, the pipeline of all compilations."""
+
+    def install(**functions):
+        made = [create_program_pass(function, name) for name, function in functions.items()]
+        monkeypatch.setattr("pypto_tmpl.compile.lower.pipeline_for", lambda _: PassPipeline(made))
+
+    return install
 
 
 def build(program, folder, is_lowered=False, **compile_cfg):
@@ -35,9 +44,9 @@ def dumps(folder):
 @pytest.mark.parametrize(("given", "count"), LEVELS, ids=str)
 def test_files_by_level(given, count, tmp_path):
     built = build(kernels.scale(), tmp_path, dump_passes=given)
-    expected = ["00_frontend.msgpack", "00_frontend.py"][:count]
-    assert dumps(tmp_path) == expected
-    assert built.manifest.source == ("passes_dump/00_frontend.msgpack" if count else None)
+    assert dumps(tmp_path) == [f"{stage}{suffix}" for stage in STAGES for suffix in SUFFIXES[:count]]
+    assert built.manifest.source == (f"passes_dump/{LAST}.msgpack" if count else None)
+    assert built.manifest.stage == LAST
 
 
 def test_a_level_is_a_member_like_any_other():
@@ -76,44 +85,45 @@ def test_text_ends_with_one_line_end(tmp_path):
     assert b"\r" not in data
 
 
-def test_the_pipeline_names_and_numbers_its_dumps(tmp_path, passes):
-    """The passes tell the dumper what they did; the script is made of what the last one returned."""
-    first, last = kernels.copy(), kernels.twice()
-
-    def pipeline(program, observer, knobs):
-        assert knobs == {"strategy": "Default"}
-        observer.after_pass(1, "InlineFunctions", program)
-        observer.after_pass(12, "Simplify", last)
-        return last
-
-    passes(pipeline)
-    built = build(first, tmp_path, strategy="Default")
-    stems = ["00_frontend", "01_after_InlineFunctions", "12_after_Simplify"]
-    assert dumps(tmp_path) == [f"{stem}{suffix}" for stem in stems for suffix in (".msgpack", ".py")]
-    assert built.manifest.source == "passes_dump/12_after_Simplify.msgpack"
+def test_passes_are_numbered_and_the_script_is_made_of_what_the_last_one_gives(tmp_path, passes):
+    last = kernels.twice()
+    passes(InlineFunctions=lambda program: program, Simplify=lambda program: last)
+    built = build(kernels.copy(), tmp_path)
+    stems = ["00_frontend", "01_after_InlineFunctions", "02_after_Simplify"]
+    assert dumps(tmp_path) == [f"{stem}{suffix}" for stem in stems for suffix in SUFFIXES]
+    assert built.manifest.source == "passes_dump/02_after_Simplify.msgpack"
     assert [param.name for param in built.manifest.entry.parameters] == ["x", "a", "b"]
+    for stem, program in zip(stems, (kernels.copy(), kernels.copy(), last), strict=True):
+        for suffix in SUFFIXES:
+            path = tmp_path / "passes_dump" / f"{stem}{suffix}"
+            read = pl.loads(path) if suffix == ".py" else ir.deserialize_from_file(str(path))
+            assert ir.structural_equal(read, program)
+
+
+def broken(program):
+    raise PassError("there is nothing to do", program["main"], program["main"].body)
 
 
 def test_dumps_of_a_pipeline_that_fails_stay_and_there_is_no_manifest(tmp_path, passes):
-    def pipeline(program, observer, knobs):
-        observer.after_pass(1, "InlineFunctions", program)
-        raise RuntimeError("pass 2 broke")
-
-    passes(pipeline)
-    with pytest.raises(RuntimeError, match="pass 2 broke"):
+    passes(InlineFunctions=lambda program: program, Simplify=broken)
+    with pytest.raises(PassError) as caught:
         build(kernels.copy(), tmp_path)
+    assert str(caught.value) == (
+        "error[pass]: there is nothing to do\n  --> copy.py:9:5\n   = in function 'main'"
+    )
+    assert caught.value.__notes__ == [
+        "in the pass Simplify",
+        'to run it as it is written, without passes: stage="frontend" '
+        "(in runtime_cfg, RunConfig, compile; pypto-tmpl run --stage frontend)",
+    ]
     assert dumps(tmp_path) == [
-        "00_frontend.msgpack",
-        "00_frontend.py",
-        "01_after_InlineFunctions.msgpack",
-        "01_after_InlineFunctions.py",
+        f"{stem}{suffix}" for stem in ("00_frontend", "01_after_InlineFunctions") for suffix in SUFFIXES
     ]
     assert not (tmp_path / "manifest.json").exists()
 
 
-def test_passes_do_not_run_twice(tmp_path, passes):
+def test_passes_do_not_run_twice(tmp_path):
     """A program that is lowered already is what the script is made of."""
-    passes(lambda program, observer, knobs: kernels.twice())
     built = build(kernels.copy(), tmp_path, is_lowered=True)
     assert built.program.name == kernels.copy().name
     assert dumps(tmp_path) == ["00_frontend.msgpack", "00_frontend.py"]

@@ -5,7 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from pypto_tmpl.backend import BackendType
 from pypto_tmpl.compile import PassDumpLevel, compile_options
+from pypto_tmpl.compile.lower import PassOptions
 from pypto_tmpl.compile.options import COMPILE_KNOBS, JIT_COMPILE_KNOBS, with_run_fields
 
 
@@ -17,7 +19,7 @@ def test_defaults():
         False,
         PassDumpLevel.CONCISE,
     )
-    assert options.passes == {}
+    assert (options.passes, options.knobs) == (PassOptions(backend=BackendType.Ascend910B), {})
 
 
 def test_an_unknown_knob_names_the_knobs():
@@ -40,7 +42,7 @@ def test_jit_functions_take_the_fields_of_run_config_too():
     }
     options = compile_options(cfg, is_jit=True)
     assert (options.output_dir, options.profiling) == (Path("x"), True)
-    assert options.passes == {"output_dir": "x", "skip_ptoas": True, "profiling": True}
+    assert options.knobs == {"output_dir": "x", "skip_ptoas": True, "profiling": True}
     assert set(COMPILE_KNOBS) < set(JIT_COMPILE_KNOBS)
     with pytest.raises(TypeError, match="has no knob 'nonsense'"):
         compile_options({"nonsense": 1}, is_jit=True)

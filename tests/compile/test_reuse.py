@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from default_stages import LAST
 from runtime import kernels
 
 from pypto_tmpl.compile import compile_options, compile_program, reuse_build
 from pypto_tmpl.compile import fingerprint as fingerprint_module
 from pypto_tmpl.compile import reuse as reuse_module
 
-SCRIPT, TEXT, BINARY = "torch/main.py", "passes_dump/00_frontend.py", "passes_dump/00_frontend.msgpack"
+SCRIPT, TEXT, BINARY = "torch/main.py", f"passes_dump/{LAST}.py", f"passes_dump/{LAST}.msgpack"
 RECORD = "torch/main.record.json"
 
 
@@ -48,9 +49,9 @@ def test_a_record_that_is_gone_is_made_again_when_it_is_needed(build):
 
 def test_an_edited_script_is_run_as_it_stands(build):
     path = build / SCRIPT
-    path.write_text(path.read_text().replace("t * n", "t + n"))
+    path.write_text(path.read_text().replace("t__ssa_v0 * n__ssa_v0", "t__ssa_v0 + n__ssa_v0"))
     assert findings(build) == [f"{SCRIPT}: edited; the edited script is run"]
-    assert "t + n" in path.read_text()
+    assert "t__ssa_v0 + n__ssa_v0" in path.read_text()
 
 
 def test_edited_and_truncated_dumps_have_no_effect_and_are_named(build):

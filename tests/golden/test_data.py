@@ -5,6 +5,7 @@ import json
 
 import pytest
 import torch
+from default_stages import LAST
 from runtime import kernels
 
 from pypto_tmpl.golden import ScalarSpec, TensorSpec, run
@@ -141,7 +142,7 @@ def test_stale_files_of_a_reused_build_are_all_named(run_scale, console):
     """The script is gone, a pass dump was edited, a saved tensor was cut off: each is told of."""
     work_dir = run_scale().work_dir
     (work_dir / "torch/main.py").unlink()
-    text = work_dir / "passes_dump/00_frontend.py"
+    text = work_dir / f"passes_dump/{LAST}.py"
     text.write_text(text.read_text() + "# edited\n")
     saved = work_dir / "data/in/x.pt"
     size = saved.stat().st_size
@@ -150,28 +151,28 @@ def test_stale_files_of_a_reused_build_are_all_named(run_scale, console):
     result = run_scale(runtime_dir=work_dir)
     assert console()[:4] == [
         f"[RUN] runtime_only: skipping compile, using {work_dir}",
-        "[RUN]   passes_dump/00_frontend.py: edited; not used, torch/main.py is what runs",
-        "[RUN]   torch/main.py: missing; generated again from passes_dump/00_frontend.msgpack",
+        f"[RUN]   passes_dump/{LAST}.py: edited; not used, torch/main.py is what runs",
+        f"[RUN]   torch/main.py: missing; generated again from passes_dump/{LAST}.msgpack",
         f"[RUN]   data/in/x.pt: truncated or edited (100 of {size} bytes); not used, data is made anew",
     ]
     assert result.passed
     # The data was made anew, so that nothing is stale any more but for the edited dump.
     run_scale(runtime_dir=work_dir)
     assert [line for line in console() if line.startswith("[RUN]   ") and ";" in line] == [
-        "[RUN]   passes_dump/00_frontend.py: edited; not used, torch/main.py is what runs"
+        f"[RUN]   passes_dump/{LAST}.py: edited; not used, torch/main.py is what runs"
     ]
 
 
 def test_a_build_that_cannot_be_used_names_its_files(run_scale):
     work_dir = run_scale().work_dir
     (work_dir / "torch/main.py").unlink()
-    (work_dir / "passes_dump/00_frontend.msgpack").unlink()
+    (work_dir / f"passes_dump/{LAST}.msgpack").unlink()
     result = run_scale(runtime_dir=work_dir)
     assert (result.phase, result.error) == (
         "runtime_dir",
         "runtime_dir: StaleBuildError: torch/main.py is missing and cannot be generated again: "
-        "passes_dump/00_frontend.msgpack is missing\n"
-        "   = passes_dump/00_frontend.msgpack: missing\n"
+        f"passes_dump/{LAST}.msgpack is missing\n"
+        f"   = passes_dump/{LAST}.msgpack: missing\n"
         "   = compile the program again",
     )
     assert result.work_dir == work_dir
@@ -180,7 +181,7 @@ def test_a_build_that_cannot_be_used_names_its_files(run_scale):
 def test_an_edited_script_is_what_runs(run_scale, console):
     work_dir = run_scale().work_dir
     script = work_dir / "torch/main.py"
-    script.write_text(script.read_text().replace("u = t * n", "u = t * n + 1"))
+    script.write_text(script.read_text().replace("t__ssa_v0 * n__ssa_v0", "t__ssa_v0 * n__ssa_v0 + 1"))
     result = run_scale(runtime_dir=work_dir)
     assert "[RUN]   torch/main.py: edited; the edited script is run" in console()
     assert "actual=1.0, expected=0.0" in result.error

@@ -7,6 +7,7 @@ from runtime import kernels
 
 import pypto_tmpl.language as pl
 from pypto_tmpl.golden import ScalarSpec, TensorSpec, run, run_jit
+from pypto_tmpl.passes import PassPipeline, create_program_pass
 
 
 class Jit:
@@ -54,11 +55,15 @@ def test_a_function_that_only_lowers(scale_specs, monkeypatch):
 
     lowered = []
 
-    def pipeline(program, observer, knobs):
+    def note(program):
         lowered.append(program.name)
         return program
 
-    monkeypatch.setattr("pypto_tmpl.compile.lower.pipeline_for", lambda knobs: pipeline)
+    pipeline = PassPipeline([create_program_pass(note, "Note")])
+    monkeypatch.setattr(
+        "pypto_tmpl.compile.lower.pipeline_for",
+        lambda options: PassPipeline() if options.stage == "frontend" else pipeline,
+    )
     assert run_jit(Lowered(), scale_specs, golden).passed
     assert lowered == []
     assert run_jit(Jit(), scale_specs, golden).passed

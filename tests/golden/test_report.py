@@ -55,7 +55,7 @@ def test_the_page_has_the_program_and_its_script(run_scale, tmp_path):
     def shown(runs):
         return [lines[n] for at in range(0, len(runs), 2) for n in range(runs[at], runs[at] + runs[at + 1])]
 
-    dump = result.work_dir / "passes_dump" / "00_frontend.py"
+    dump = result.work_dir / f"passes_dump/{LAST}.py"
     assert [line for _, _, runs in stage["ir"] for line in shown(runs)] == dump.read_text().splitlines()
     assert shown(stage["script"]) == (result.work_dir / "torch" / "main.py").read_text().splitlines()
     assert stage["seconds"] == pytest.approx(result.execution_time, abs=1e-5)

@@ -45,11 +45,12 @@ def test_the_lines_of_a_run(run_scale, console, tmp_path):
 def test_the_build_directory(run_scale):
     work_dir = run_scale().work_dir
     assert sorted(path.name for path in work_dir.iterdir()) == [
-        "data", "manifest.json", "passes_dump", "report", "torch",
+        "compiled_meta.json", "data", "kernels", "manifest.json", "orchestration", "passes_dump", "ptoas",
+        "report", "torch",
     ]  # fmt: skip
     assert files(work_dir) == ["data/in/n.pt", "data/in/x.pt", "data/out/y.pt"]
     script = (work_dir / "torch/main.py").read_text()
-    assert "def main(x, n, y):" in script
+    assert "def main(x__ssa_v0, n__ssa_v0, y__ssa_v0):" in script
     assert ir.structural_equal(pl.loads(work_dir / "passes_dump/00_frontend.py"), kernels.scale())
 
 
@@ -96,7 +97,7 @@ def test_runtime_dir(run_scale, console, given):
     result = run_scale(runtime_dir=given)
     assert console() == [
         "[RUN] runtime_only: skipping compile, using text",
-        "[RUN]   nothing is missing or was edited: 4 files",
+        "[RUN]   nothing is missing or was edited: 104 files",
         *lines_of(*STAGES[1:], within={"validate": Y_PASS}),
     ]
     assert result.passed
@@ -147,7 +148,7 @@ def test_runtime_dir_and_golden_data_combine(run_scale, console):
     assert result.passed, result.error
     assert console()[:2] == [
         f"[RUN] runtime_only: skipping compile, using {work_dir}",
-        "[RUN]   nothing is missing or was edited: 4 files",
+        "[RUN]   nothing is missing or was edited: 104 files",
     ]
 
 

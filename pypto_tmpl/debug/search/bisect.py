@@ -141,7 +141,11 @@ def explain(
     stage = search.first_bad.stage
     validation = Validation(stage.path, tensors, expected, options)
     request = Request(
-        frozenset(validation.inputs), options.entry, options.template_dirs, trace=TraceSelection(inputs=True)
+        frozenset(validation.inputs),
+        options.entry,
+        options.template_dirs,
+        companions_first=options.companions_first,
+        trace=TraceSelection(inputs=True),
     )
     try:
         bad = TracedStage(*trace_stage(stage, validation.inputs, validation.expected, request))

@@ -36,13 +36,15 @@ class StageReadError(PyptoTmplError, ValueError):
 class Request:
     """What is asked of every stage: the entry if it is named, the names of the inputs, what to record.
 
-    With ``print_companions`` the IR of a stage that was read from its companion comes as text, too.
+    With ``print_companions`` the IR of a stage that was read from its companion comes as text, too. With
+    ``companions_first`` texts are read only where there is no companion.
     """
 
     inputs: frozenset[str]
     entry: str | None = None
     template_dirs: tuple[Path, ...] = ()
     print_companions: bool = False
+    companions_first: bool = False
     trace: TraceSelection | None = None
 
 
@@ -89,7 +91,7 @@ def prepare(content: StageContent, request: Request) -> Prepared:
     with _no_collection():
         emitted, note = emit_from_best(content, request)
         entry = select_entry(emitted.node, request.inputs, request.entry)
-        is_from_text = content.text is not None and not note
+        is_from_text = not _is_read_from_companion(content, request) and not note
         return Prepared(
             script=emitted.script.without_ir(functions_of(emitted.node)),
             program=emitted.node.name,
@@ -140,7 +142,7 @@ def emit_from_best(content: StageContent, request: Request) -> tuple[ProgramScri
 
 
 def _emit_from_best(content: StageContent, request: Request) -> tuple[ProgramScript, str]:
-    if content.text is None:
+    if _is_read_from_companion(content, request):
         return _emit(_read_binary(content), request), ""
     try:
         node = _read_text(content)
@@ -152,6 +154,11 @@ def _emit_from_best(content: StageContent, request: Request) -> tuple[ProgramScr
         if content.binary is None:
             raise
         return _emit_unsupported(content, request, error)
+
+
+def _is_read_from_companion(content: StageContent, request: Request) -> bool:
+    """Whether the text does not count."""
+    return content.text is None or (request.companions_first and content.binary is not None)
 
 
 def _emit_unreadable(content: StageContent, request: Request, error: Exception) -> tuple[ProgramScript, str]:

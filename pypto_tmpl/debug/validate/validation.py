@@ -50,6 +50,7 @@ class Options:
     a limit stages always run in worker processes, which can be ended, or in ``executor``, which may go on.
     ``checkpoints`` are expected intermediates by the names of variables: they are compared in each stage that
     has such a variable, tiles of all rounds, lanes and blocks as one tensor.
+    With ``companions_first`` a stage is read from its ``.msgpack``, and texts count where there is none.
     With ``keep_tensors`` the results hold what was computed, with ``keep_for_report`` what a page shows.
     """
 
@@ -65,6 +66,7 @@ class Options:
     time_limit: float | None = None
     template_dirs: tuple[Path, ...] = ()
     checkpoints: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    companions_first: bool = False
     keep_tensors: bool = False
     keep_for_report: bool = False
 
@@ -140,6 +142,7 @@ class Validation:
                 options.entry,
                 options.template_dirs,
                 options.keep_for_report,
+                options.companions_first,
                 checkpoint_selection(list(self.checkpoints)),
             ),
             tensors,

@@ -29,7 +29,7 @@ def find_entry(program: ir.Program) -> Entry:
     return Entry(function.name, function.name, tuple(replace(p, exact="") for p in parameters))
 
 
-def returns_values(program: ir.Program, entry: Entry) -> bool:
-    """Whether a call may leave out the pure outputs, as the entry returns values."""
+def result_count(program: ir.Program, entry: Entry) -> int:
+    """How many values the entry returns; if any, a call may leave out the pure outputs."""
     function = program.get_function(entry.name)
-    return function is not None and bool(function.return_types)
+    return 0 if function is None else len(function.return_types)
