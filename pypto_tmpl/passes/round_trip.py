@@ -51,7 +51,8 @@ def _read_again(pass_: Pass, program: ir.Program) -> None:
         return
     opening = _WithoutDomains()
     told = opening.rewrite(program)
-    for difference in ir.structural_differences(*map(with_normal_bodies, (told, again))):
+    assert isinstance(again, ir.Program)
+    for difference in ir.structural_differences(with_normal_bodies(told), with_normal_bodies(again)):
         if _TYPE_OF_CARRY.search(difference.path) is None:
             raise RoundTripError(f"{where} reads back as another one: {difference}")
         LOGGER.warning("%s reads back with another type of what a loop carries: %s", where, difference)

@@ -115,7 +115,7 @@ class _Simplify(Rewriter):
         return self._deeper(stmt) if isinstance(stmt, ir.WhileStmt | ir.SpmdScopeStmt) else None
 
     def _domain(self, stmt: ir.Stmt) -> Task:
-        """A domain says the sizes of its windows in simplest form; the types of tensors in them keep theirs."""
+        """A domain says the sizes of its windows in simplest form; types of tensors in them keep theirs."""
         *before, domain = yield self.usual(stmt)
         slots = []
         for slot in domain.slots:
