@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from pypto_tmpl import ir
 from pypto_tmpl.cli.completion import pass_names as complete_pass_names
 from pypto_tmpl.cli.dumps import DumpError, read_dump
-from pypto_tmpl.errors import PyptoTmplError, allowed_note
-from pypto_tmpl.ir.enums import BackendType
-
-if TYPE_CHECKING:
-    from pypto_tmpl.passes import PassContext
-
-STRATEGIES = ("Default", "DebugTileOptimization")
-_STRATEGY = click.option(
-    "--strategy",
-    type=click.Choice(STRATEGIES),
-    default="Default",
-    show_default=True,
-    help="Which passes; DebugTileOptimization leaves out what lowers tensors.",
-)
-_PLANNER = click.option(
-    "--planner",
-    type=click.Choice(["PYPTO", "PTOAS", "DSA_RP"], case_sensitive=False),
-    default="PYPTO",
-    show_default=True,
-    help="Who plans memory: passes that another planner makes needless do not run.",
-)
+from pypto_tmpl.cli.pass_options import BACKEND, PLANNER, STRATEGY, lowering, pass_context, strategy_passes
+from pypto_tmpl.errors import allowed_note
 
 
 @click.command()
-@_STRATEGY
-@_PLANNER
+@STRATEGY
+@PLANNER
 def passes(strategy: str, planner: str) -> None:
     """List the passes in the order in which they run, with the properties that they require and produce.
 
@@ -45,7 +24,7 @@ def passes(strategy: str, planner: str) -> None:
     """
     from pypto_tmpl.passes import PASSES
 
-    for position, name in enumerate(_names(strategy, planner), 1):
+    for position, name in enumerate(strategy_passes(strategy, planner), 1):
         click.echo(f"{position:2}  {name}")
         for what in ("requires", "produces", "invalidates"):
             members: frozenset[ir.IRProperty] = getattr(PASSES[name], what)
@@ -83,9 +62,9 @@ Exit codes: 0 fine; 2 wrong usage, a program that cannot be read, or one that a 
     show_default=True,
     help="Whether texts have every layout field of every tile.",
 )
-@click.option("--backend", type=click.Choice([*BackendType.__members__]), help="What it is compiled for.")
-@_STRATEGY
-@_PLANNER
+@BACKEND
+@STRATEGY
+@PLANNER
 @click.option(
     "--verify",
     type=click.Choice(["none", "basic", "roundtrip"]),
@@ -102,26 +81,18 @@ def lower(file: Path, **given: Any) -> None:
     from pypto_tmpl.passes.dumping import PassDumpLevel
     from pypto_tmpl.passes.manager import run_pipeline
 
-    names = _chosen(_names(given["strategy"], given["planner"]), given["until"])
+    names = _chosen(strategy_passes(given["strategy"], given["planner"]), given["until"])
     level, folder = PassDumpLevel[given["level"].upper()], given["dump"]
     node = read_dump(file, given["program"])
     if not isinstance(node, ir.Program):
         raise DumpError(f"{file.name!r} holds a function, and passes run on programs")
-    with _telling_notes(), _backend(given["backend"]), _context(given):
+    with lowering(given["backend"]), pass_context(given["planner"], given["verify"]):
         pipeline = PassPipeline(map(make_pass, names))
         result = run_pipeline(pipeline, node, level if folder is not None else False, folder)
     if given["output"] is not None:
         _write(result, given["output"], level is PassDumpLevel.EXPLICIT, given["force"])
     elif folder is None:
         click.echo(_text(result, level is PassDumpLevel.EXPLICIT).encode(), nl=False)
-
-
-def _names(strategy: str, planner: str) -> list[str]:
-    """The passes of a strategy in order."""
-    from pypto_tmpl.passes import MemoryPlanner
-    from pypto_tmpl.passes.strategies import OptimizationStrategy, pass_names
-
-    return pass_names(OptimizationStrategy(strategy), MemoryPlanner[planner])
 
 
 def _chosen(names: list[str], until: str | None) -> list[str]:
@@ -134,39 +105,6 @@ def _chosen(names: list[str], until: str | None) -> list[str]:
         return names[: names.index(until) + 1]
     note = allowed_note("passes", list(dict.fromkeys(names)), until)
     raise click.UsageError(f"--until {until}: no such pass; {note}")
-
-
-def _context(given: dict[str, Any]) -> PassContext:
-    from pypto_tmpl.passes import MemoryPlanner, PassContext, VerificationLevel, make_roundtrip_instrument
-    from pypto_tmpl.passes.settings import get_default_verification_level
-
-    named = given["verify"]
-    level = VerificationLevel[named.upper()] if named is not None else get_default_verification_level()
-    instruments = [make_roundtrip_instrument()] if level is VerificationLevel.ROUNDTRIP else []
-    return PassContext(instruments, level, memory_planner=MemoryPlanner[given["planner"]])
-
-
-@contextmanager
-def _backend(name: str | None) -> Iterator[None]:
-    """Make a backend that of the process. Raises UsageError where the kernel file chose another one."""
-    from pypto_tmpl import backend
-
-    if name is not None:
-        try:
-            backend.set_backend_type(backend.BackendType[name])
-        except ValueError as error:
-            raise click.UsageError(f"--backend {name}: {error}") from None
-    yield
-
-
-@contextmanager
-def _telling_notes() -> Iterator[None]:
-    """Say of an error in which pass it arose."""
-    try:
-        yield
-    except PyptoTmplError as error:
-        error.notes += tuple(getattr(error, "__notes__", ()))
-        raise
 
 
 def _text(program: ir.Program, is_explicit: bool) -> str:

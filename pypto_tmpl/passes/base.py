@@ -48,6 +48,10 @@ def _variable_of(node: ir.IRNode | None) -> str:
     return next((one.name_hint for one in (var, *operands) if isinstance(one, ir.Var)), "")
 
 
+class NoBackendError(PassError):
+    """What a pass does depends on the backend, and none is chosen."""
+
+
 class Pass(ABC):
     """A pass; calling it transforms a program. What a pass leaves alone is the same object afterwards.
 

@@ -10,7 +10,7 @@ from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
 from pypto_tmpl.passes.aliases import Aliases
-from pypto_tmpl.passes.base import PassError, ProgramPass
+from pypto_tmpl.passes.base import NoBackendError, PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.frees import with_frees
 from pypto_tmpl.passes.cores.groups import with_members_called
@@ -70,7 +70,7 @@ class ExpandMixedKernel(ProgramPass):
                 continue
             if context.backend is None:
                 what = "Backend type not configured: how the cores exchange tiles depends on it"
-                raise PassError(what, function, _first_crossing(kernel))
+                raise NoBackendError(what, function, _first_crossing(kernel))
             pairs[function.name] = _expanded(kernel, context.backend, aliases.of(function.name))
             made.append(function)
         return build(program, functions=with_members_called(made, pairs, context.backend))
