@@ -1,6 +1,6 @@
 """Run the passes on the programs of a corpus, and what they make, also under schedules.
 
-    python tests/pipeline_check.py CORPUS [--only NAME] [--until PASS] [--seeds N]
+    python tests/pipeline_check.py CORPUS [--only NAME] [--until PASS] [--seeds N] [--planner NAME]
 
 A corpus is what ``corpus_check.py`` says. Each program is lowered from its recorded frontend, pass by pass
 of the Default strategy as far as these exist. What every pass that changes it makes must compute what the
@@ -33,10 +33,13 @@ STRICT = {
 FRONTEND = "00_frontend.msgpack"
 
 
-def lowered(node: ir.Program, until: str) -> Iterator[tuple[str, ir.Program]]:
+def lowered(
+    node: ir.Program, until: str, planner: MemoryPlanner = MemoryPlanner.PYPTO
+) -> Iterator[tuple[str, ir.Program]]:
     """What each pass makes of a program that it changes, up to ``until``."""
-    for name in pass_names(OptimizationStrategy.Default, MemoryPlanner.PYPTO):
-        after = passes.make_pass(name)(node)
+    for name in pass_names(OptimizationStrategy.Default, planner):
+        with passes.PassContext(memory_planner=planner):
+            after = passes.make_pass(name)(node)
         if after is not node:
             yield name, after
         node = after
@@ -70,7 +73,9 @@ def _namespace(node: ir.Program, options: dict[str, object], dump: Dump) -> dict
     return namespace
 
 
-def check(dump: Dump, until: str, seeds: int) -> Iterator[tuple[str, str | None]]:
+def check(
+    dump: Dump, until: str, seeds: int, planner: MemoryPlanner = MemoryPlanner.PYPTO
+) -> Iterator[tuple[str, str | None]]:
     """The stages of one program, each with what is wrong with it."""
     backend.reset_for_testing()
     backend.set_backend_type(backend.BackendType[dump.path.parent.name])
@@ -79,7 +84,7 @@ def check(dump: Dump, until: str, seeds: int) -> Iterator[tuple[str, str | None]
     label = dump.label.removesuffix(f"/{FRONTEND}")
     name = "frontend"
     try:
-        for name, after in lowered(node, until):
+        for name, after in lowered(node, until, planner):
             yield f"{label} {name}", failure(after, dump, seeds)
     except Exception as error:
         yield f"{label} after {name}", f"{type(error).__name__}: {error}"
@@ -94,13 +99,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="part of <program>/<backend>")
     parser.add_argument("--until", default="", help="the last pass")
     parser.add_argument("--seeds", type=int, default=5, help="how many schedules are drawn")
+    parser.add_argument("--planner", choices=[*MemoryPlanner.__members__], default="PYPTO")
     given = parser.parse_args(arguments)
     good = total = 0
     for dump in find_dumps(given.corpus, ".msgpack", given.only):
         program = load_program(dump.corpus / "programs" / f"{dump.program}.py")
         if dump.path.name != FRONTEND or program.golden is None:
             continue
-        for label, why in check(dump, given.until, given.seeds):
+        for label, why in check(dump, given.until, given.seeds, MemoryPlanner[given.planner]):
             total += 1
             good += why is None
             if why is not None:

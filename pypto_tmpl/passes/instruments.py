@@ -8,15 +8,19 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import chosen_facts
 from pypto_tmpl.files import make_folder, write_text
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.diagnostics import LOGGER, DiagnosticCheck, DiagnosticCheckSet, log_warnings
+from pypto_tmpl.passes.memory.report import report_text
+from pypto_tmpl.passes.memory.usage import memory_use
 from pypto_tmpl.passes.performance import PERF_HINTS, hint_lines, perf_hints_of
 from pypto_tmpl.passes.properties import get_structural_properties, verify_properties, with_checks
 from pypto_tmpl.passes.settings import DiagnosticPhase, VerificationMode
 
 Callback = Callable[[Pass, ir.Program], None]
+_PLACES = "AllocateMemoryAddr"
 
 
 class PassInstrument:
@@ -87,14 +91,24 @@ class DiagnosticInstrument(PassInstrument):
 
 
 class ReportInstrument(PassInstrument):
-    """Appends what could be faster to ``perf_hints.log`` in a folder for reports, and logs how much that is.
+    """Writes reports into a folder, which is made for the first of them.
 
-    The folder is made for the first hint. Hints are looked for in what a pipeline makes, on the chosen
-    backend, unless the context has no phase for findings or has them disabled.
+    ``memory_after_AllocateMemoryAddr.txt`` tells what kernels use of the memories of their cores. What could
+    be faster is appended to ``perf_hints.log``, and logged how much that is: hints are looked for in what a
+    pipeline makes, on the chosen backend, unless the context has no phase for findings or has them disabled.
     """
 
     def __init__(self, output_dir: str | os.PathLike[str]) -> None:
         self._output_dir = Path(output_dir)
+
+    def after_pass(self, pass_: Pass, program: ir.Program) -> None:
+        if pass_.get_name() != _PLACES:
+            return
+        facts = chosen_facts()
+        if kernels := memory_use(program, facts):
+            make_folder(self._output_dir)
+            text = report_text(_PLACES, "" if facts is None else facts.name, kernels)
+            write_text(self._output_dir / f"memory_after_{_PLACES}.txt", text)
 
     def after_pipeline(self, program: ir.Program) -> None:
         context = PassContext.current() or PassContext()

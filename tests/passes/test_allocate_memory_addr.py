@@ -42,30 +42,39 @@ def test_orchestration_has_no_addresses():
     assert passes.make_pass("AllocateMemoryAddr")(node).get_function("kernel") is node.get_function("kernel")
 
 
+LIMITS = {"Ascend910B": 184 * 1024, "Ascend950": 240 * 1024}
 REFUSED = {
-    "the buffer 'p' of 64 bytes at 48 in Vec does not begin at a multiple of 32": (
+    "the buffer 'p' of 64 bytes at 48 in Vec (of {limit} bytes) does not begin at a multiple of 32": (
         RESERVE.format("p", 64, 48),
     ),
-    "the buffers 'p' and 'q' overlap in Vec: 'q' begins at 32, 'p' ends at 64": (
+    "the buffers 'p' (64 bytes at 0) and 'q' (96 bytes at 32) overlap in Vec (of {limit} bytes)": (
         RESERVE.format("p", 64, 0),
-        RESERVE.format("q", 64, 32),
+        RESERVE.format("q", 96, 32),
     ),
-    "the buffer 'p' of 64 bytes at 188416 in Vec exceeds platform limit (188416 bytes)": (
-        RESERVE.format("p", 64, 188416),
+    "the buffer 'p' of 64 bytes at 245760 in Vec exceeds platform limit ({limit} bytes)": (
+        RESERVE.format("p", 64, 245760),
     ),
-    "Vec buffer usage (200000 bytes) exceeds platform limit (188416 bytes): the first that does not fit is "
-    "'B' with 'b', 100000 bytes at 100000": (LOAD.format("a", "A"), LOAD.format("b", "B")),
+    "Vec buffer usage (260032 bytes) exceeds platform limit ({limit} bytes): the first that does not fit is "
+    "'B' with 'b', 130000 bytes at 130016": (LOAD.format("a", "A"), LOAD.format("b", "B")),
 }
 
 
+@pytest.mark.parametrize("planner", ["PYPTO", "DSA_RP"])
+@pytest.mark.parametrize("chosen", LIMITS)
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_does_not_fit_is_refused(what):
-    with pytest.raises(passes.PassError) as raised:
-        allocated(*REFUSED[what], size=100000)
+def test_what_does_not_fit_is_refused(what, chosen, planner):
+    """Two tiles of 130,000 bytes, read together: the second one begins at the next multiple of 32."""
+    backend.reset_for_testing()
+    backend.set_backend_type(backend.BackendType[chosen])
+    lines = REFUSED[what]
+    both = ("c: T[A] = pl.tile.add(a, b)",) if "usage" in what else ()
+    context = passes.PassContext(memory_planner=passes.MemoryPlanner[planner])
+    with context, pytest.raises(passes.PassError) as raised:
+        allocated(*lines, *both, size=130000)
     text = str(raised.value)
-    assert what in text and "in function 'kernel'" in text
-    names = len({name for name in ("A", "B") if f"T[{name}]" in "".join(REFUSED[what])})
-    assert raised.value.where.split(":")[1] == str(8 + names + len(REFUSED[what]))
+    assert what.format(limit=LIMITS[chosen]) in text and "in function 'kernel'" in text
+    names = len({name for name in ("A", "B") if f"T[{name}]" in "".join(lines)})
+    assert raised.value.where.split(":")[1] == str(8 + names + len(lines))
 
 
 @pytest.mark.parametrize("pair", recorded_pairs("AllocateMemoryAddr"), ids=str)

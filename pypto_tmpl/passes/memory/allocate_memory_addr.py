@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pypto_tmpl import ir
@@ -10,6 +11,7 @@ from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.enums import is_incore_type
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.memory.overlaying import Overlaying
 from pypto_tmpl.passes.memory.placed_tiles import (
     aligned,
     allocations,
@@ -20,14 +22,16 @@ from pypto_tmpl.passes.memory.placed_tiles import (
 )
 from pypto_tmpl.passes.memory.placing import Placing
 from pypto_tmpl.passes.memory.reserved import Reserved
+from pypto_tmpl.passes.settings import MemoryPlanner
 from pypto_tmpl.rewrite import build
 
 
 class AllocateMemoryAddr(FunctionPass):
     """Place the allocations of each memory one behind the other, by name, behind what pipes have reserved.
 
-    A tile's offset becomes its address. Errors: buffers that the user has placed across each other or off the
-    alignment, and memories that are too small.
+    The planner DSA_RP, with which no allocations have been joined before, lays those across each other that
+    are in use at different times. A tile's offset becomes its address. Errors: buffers that the user has
+    placed across each other or off the alignment, and memories that are too small.
     """
 
     __slots__ = ()
@@ -41,6 +45,9 @@ class AllocateMemoryAddr(FunctionPass):
             return function
         reserved = Reserved(function, context.backend)
         layout = _Layout(function, context.backend, reserved)
+        if context.get_memory_planner() is MemoryPlanner.DSA_RP:
+            layout.overlay(Overlaying(function))
+        layout.check()
         plan = {id(var): layout.address(memref) for var, memref, _ in placed(function)}
         return _Addressing(plan, reserved).rewrite(function)
 
@@ -61,6 +68,7 @@ class _Layout:
     """Where the allocations of a function begin."""
 
     def __init__(self, function: ir.Function, backend: BackendFacts | None, reserved: Reserved) -> None:
+        self._function, self._backend, self._reserved = function, backend, reserved
         self._slots: dict[int, _Slot] = {}
         calls = {base: call for base, (_, call) in allocations(function).items()}
         for var, memref, _ in placed(function):
@@ -71,11 +79,32 @@ class _Layout:
                 id(base), _Slot(base, space_of(var), var, declared, call is not None and is_pinned(call))
             )
             slot.size = max(slot.size, memref.size_)
-        ends = {reserved.space: reserved.end}
-        for slot in sorted(self._slots.values(), key=lambda slot: slot.base.name_hint):
+        self._ends = self._line_up(self._slots.values())
+
+    def _line_up(self, slots: Iterable[_Slot]) -> dict[ir.MemorySpace, int]:
+        """Place allocations one behind the other; where they end, by memory."""
+        ends = {self._reserved.space: self._reserved.end}
+        for slot in sorted(slots, key=lambda slot: slot.base.name_hint):
             slot.start = ends.get(slot.space, 0)
             ends[slot.space] = aligned(slot.start + slot.size)
-        self._check(function, backend, ends)
+        return ends
+
+    def overlay(self, overlaying: Overlaying) -> None:
+        """Lay allocations across each other, behind what the program has declared, as far as values allow."""
+        free = {base: slot for base, slot in self._slots.items() if self._is_free(base, slot, overlaying)}
+        ends = self._line_up(slot for base, slot in self._slots.items() if base not in free)
+        for space in dict.fromkeys(slot.space for slot in free.values()):
+            own = {base: slot.size for base, slot in free.items() if slot.space is space}
+            limit = None if self._backend is None else self._backend.capacity(space)
+            starts = overlaying.starts(own, ends.get(space, 0), limit)
+            for base, start in starts.items():
+                free[base].start = start
+            ends[space] = max(aligned(start + own[base]) for base, start in starts.items())
+        self._ends = ends
+
+    @staticmethod
+    def _is_free(base: int, slot: _Slot, overlaying: Overlaying) -> bool:
+        return not slot.is_pinned and base in overlaying.groups
 
     def address(self, memref: ir.MemRef) -> ir.MemRef:
         """A range of an allocation as one of the memory that this lies in.
@@ -90,18 +119,17 @@ class _Layout:
         moved = ir.add(ir.ConstInt(start, ir.DataType.INDEX, memref.span), old, memref.span) if start else old
         return build(memref, byte_offset_=moved)
 
-    def _check(
-        self, function: ir.Function, backend: BackendFacts | None, ends: dict[ir.MemorySpace, int]
-    ) -> None:
-        for space, end in ends.items():
-            limit = None if backend is None else backend.capacity(space)
+    def check(self) -> None:
+        """Raise PassError where a memory is too small."""
+        for space, end in self._ends.items():
+            limit = None if self._backend is None else self._backend.capacity(space)
             if limit is None or end <= limit:
                 continue
             own = [slot for slot in self._slots.values() if slot.space is space]
             past = min((slot for slot in own if slot.start + slot.size > limit), key=lambda s: s.start)
             what = f"{space.name} buffer usage ({end} bytes) exceeds platform limit ({limit} bytes)"
             which = f"{past.base.name_hint!r} with {past.tile.name_hint!r}, {past.size} bytes at {past.start}"
-            raise PassError(f"{what}: the first that does not fit is {which}", function, past.tile)
+            raise PassError(f"{what}: the first that does not fit is {which}", self._function, past.tile)
 
 
 class _Addressing(Placing):

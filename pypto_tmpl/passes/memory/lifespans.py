@@ -67,7 +67,8 @@ class Lifetimes:
         self.groups: dict[int, Group] = {}
         self.alternatives: set[frozenset[int]] = set()
         """Pairs of tiles (ids) that the two branches of an if yield as one result."""
-        self._number = 0
+        self.numbered: list[ir.Stmt] = []
+        """The statements that have numbers, by number: those without others inside."""
         self._found: dict[int, Lifetime] = {}
         self._loops: list[int] = []  # the loops around
         self._around: dict[int, tuple[int, ...]] = {}
@@ -88,10 +89,10 @@ class Lifetimes:
         is_loop = isinstance(stmt, ir.ForStmt | ir.WhileStmt)
         if is_loop:
             self._loops.append(len(self._last))
-            self._last.append(self._number)
-        around = tuple(self._loops)
+            self._last.append(len(self.numbered))
+        around, number = tuple(self._loops), len(self.numbered)
         for var in used_variables(*own_expressions(stmt)):
-            self._reads.append((var, self._number, around))
+            self._reads.append((var, number, around))
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
             for carry, result in zip(stmt.iter_args, stmt.return_vars, strict=True):
                 if isinstance(carry.initValue, ir.Var):
@@ -100,14 +101,14 @@ class Lifetimes:
             memref = place_of(stmt.var)
             if memref is not None:
                 call = stmt.value if isinstance(stmt.value, ir.Call) else None
-                self._found[id(stmt.var)] = Lifetime(stmt.var, memref, call, self._number, self._number)
+                self._found[id(stmt.var)] = Lifetime(stmt.var, memref, call, number, number)
                 self._around[id(stmt.var)] = around
         if not parts(stmt) and not isinstance(stmt, ir.SeqStmts):
-            self._number += 1
+            self.numbered.append(stmt)
         for part in parts(stmt):
             yield self._visit(part)
         if is_loop:
-            self._last[self._loops.pop()] = max(self._number - 1, 0)
+            self._last[self._loops.pop()] = max(len(self.numbered) - 1, 0)
         if isinstance(stmt, ir.IfStmt):
             self._note_results(stmt)
 

@@ -6,16 +6,26 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.enums import is_incore_type
 from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.context import PassContext
+from pypto_tmpl.passes.memory.carry_copies import CarryCopies
+from pypto_tmpl.passes.memory.keeping import kept
+from pypto_tmpl.passes.memory.placed_tiles import placed
+from pypto_tmpl.passes.memory.places import Places
 from pypto_tmpl.passes.memory.placing import with_storage
 from pypto_tmpl.passes.memory.retargeting import Retargeting
+from pypto_tmpl.passes.memory.room import refuse_what_never_fits
+from pypto_tmpl.passes.settings import MemoryPlanner
 
 
 class MaterializeSemanticAliases(FunctionPass):
     """Put what counted loops yield for a tile into the storage of the carry, as far as that keeps all values.
 
-    What cannot go there keeps its own storage, and the carry is copied later.
+    What cannot go there keeps its own storage, and the carry is copied later: here with the planner DSA_RP,
+    else where allocations are joined. Where another tool places them (planner PTOAS), an error for what needs
+    more at once than a memory has, and for buffers that the user has placed across each other or off the
+    alignment.
     """
 
     __slots__ = ()
@@ -33,7 +43,17 @@ class MaterializeSemanticAliases(FunctionPass):
     def run(self, function: ir.Function, context: PassContext) -> ir.Function:
         if function.func_type is ir.FunctionType.Orchestration:
             return function
-        return with_storage(function, _plan(function, context.backend))
+        made = with_storage(function, _plan(function, context.backend))
+        if not is_incore_type(function.func_type):
+            return made
+        if context.get_memory_planner() is MemoryPlanner.PTOAS:
+            refuse_what_never_fits(made, context.backend)
+        if context.get_memory_planner() is MemoryPlanner.DSA_RP and any(True for _ in placed(made)):
+            places = Places(made)
+            places.follow_carries()
+            places.join_accumulators()
+            made = kept(CarryCopies(made, places).applied())
+        return made
 
 
 def _plan(function: ir.Function, backend: BackendFacts | None) -> dict[int, ir.MemRef]:

@@ -42,19 +42,25 @@ class Reserved:
         end = start + size
         where = f"the buffer {call.kwargs['name']!r} of {size} bytes at {start} in {self.space.name}"
         if start % ALIGNMENT:
-            raise PassError(f"{where} does not begin at a multiple of {ALIGNMENT}", self._function, call)
+            what = f"does not begin at a multiple of {ALIGNMENT}"
+            raise PassError(f"{where}{self._of_limit} {what}", self._function, call)
         if self._limit is not None and end > self._limit:
             raise PassError(f"{where} exceeds platform limit ({self._limit} bytes)", self._function, call)
         self._taken.append((start, end, call))
 
     def _refuse_overlaps(self) -> None:
-        last: tuple[int, ir.Call] | None = None
-        for start, end, call in sorted(self._taken, key=lambda taken: taken[:2]):
-            if last is not None and start < last[0]:
-                name, other = call.kwargs["name"], last[1].kwargs["name"]
-                what = f"the buffers {other!r} and {name!r} overlap in {self.space.name}"
-                raise PassError(
-                    f"{what}: {name!r} begins at {start}, {other!r} ends at {last[0]}", self._function, call
+        last: tuple[int, int, ir.Call] | None = None
+        for taken in sorted(self._taken, key=lambda taken: taken[:2]):
+            if last is not None and taken[0] < last[1]:
+                both = " and ".join(
+                    f"{call.kwargs['name']!r} ({end - start} bytes at {start})"
+                    for start, end, call in (last, taken)
                 )
-            if last is None or end > last[0]:
-                last = (end, call)
+                what = f"the buffers {both} overlap in {self.space.name}{self._of_limit}"
+                raise PassError(what, self._function, taken[2])
+            if last is None or taken[1] > last[1]:
+                last = taken
+
+    @property
+    def _of_limit(self) -> str:
+        return "" if self._limit is None else f" (of {self._limit} bytes)"
