@@ -1,6 +1,4 @@
-// Moving with the keyboard, the filter and the theme.
-const THEMES = ["system", "light", "dark"];
-
+// Moving with the keyboard, and the filter.
 function options() {
   return [...document.querySelectorAll("#stages [role=option]:not([hidden])")];
 }
@@ -27,30 +25,6 @@ function filterStages() {
     option.style.display = option.hidden ? "none" : "";
   });
   document.getElementById("no-match").hidden = options().length > 0;
-}
-
-function setTheme(theme) {
-  if (theme === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  document.getElementById("theme").textContent = `theme: ${theme}`;
-  redrawMaps();
-}
-
-function nextTheme() {
-  const now = document.documentElement.dataset.theme ?? "system";
-  const theme = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
-  setTheme(theme);
-  try {
-    localStorage.setItem("pypto-tmpl-report-theme", theme);
-  } catch {
-    // Where the browser keeps nothing, the choice lasts as long as the page.
-  }
-}
-
-function showHelp() {
-  const help = document.getElementById("help");
-  if (help.open) help.close();
-  else help.showModal();
 }
 
 const KEYS = {

@@ -9,12 +9,8 @@ function start() {
     if (chosen) show(Number(chosen.dataset.stage), Number(chosen.dataset.view ?? selected.view));
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawMaps);
-  try {
-    const theme = localStorage.getItem("pypto-tmpl-report-theme");
-    if (THEMES.includes(theme)) setTheme(theme);
-  } catch {
-    // See nextTheme.
-  }
+  document.addEventListener("themechange", redrawMaps);
+  restoreTheme();
   const [, stage, view] = /^#(\d+)\.([1-4])$/.exec(location.hash) ?? [];
   const firstBad = report.stages.findIndex((found) => !found.passed);
   if (report.stages[stage]) show(Number(stage), view - 1, true);

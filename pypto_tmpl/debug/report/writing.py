@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import jinja2
-from markupsafe import Markup
 
 from pypto_tmpl.debug.report.headline import Headline, headline
+from pypto_tmpl.debug.report.html import rendered
 from pypto_tmpl.debug.report.page_data import PageData, change_counts
 from pypto_tmpl.debug.search.divergence import Divergence
 from pypto_tmpl.debug.validate.results import Rerun, ValidationResult, jsonable
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.generated import JSON_MARK, check_place, is_record, is_report_page, write_generated
-from pypto_tmpl.overlays import all_folders
 
 PAGE, DATA = (".html", ".htm"), ".json"
-FOLDER = "report"
 STYLES = ("page.css", "code.css", "errors.css")
-SCRIPTS = ("elements.js", "code.js", "diff.js", "errors.js", "stage.js", "keys.js", "start.js")
+SCRIPTS = ("elements.js", "code.js", "diff.js", "errors.js", "stage.js", "theme.js", "keys.js", "start.js")
 
 
 class ReportError(PyptoTmplError, ValueError):
@@ -85,53 +78,20 @@ def page_text(
     template_dirs: Sequence[Path] = (),
 ) -> str:
     """The HTML of the page."""
-    environment = _environment(all_folders(template_dirs))
     head = head or headline(result, rerun)
     data = PageData(rerun, head.marks).build(result)
-    script, style = (_joined(environment, names) for names in (SCRIPTS, STYLES))
     rows = [stage | dict(zip(("new", "gone"), change_counts(stage), strict=True)) for stage in data["stages"]]
-    return environment.get_template(f"{FOLDER}/page.html.jinja").render(
+    return rendered(
+        "page.html.jinja",
+        data,
+        styles=STYLES,
+        scripts=SCRIPTS,
+        template_dirs=template_dirs,
         title=title or _title(result),
         headline=head,
         rows=rows,
         total=result.total,
-        script=Markup(script),
-        style=Markup(style),
-        policy=f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}",
-        data=Markup(json_in_html(data)),
     )
-
-
-def _environment(folders: Sequence[Path]) -> jinja2.Environment:
-    """Unlike that of scripts, it escapes whatever is not marked as markup."""
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folders),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=True,
-    )
-
-
-def _joined(environment: jinja2.Environment, names: Sequence[str]) -> str:
-    """Files as one text, framed by line ends; their own text is not a template."""
-    assert environment.loader is not None
-    parts = [environment.loader.get_source(environment, f"{FOLDER}/{name}")[0] for name in names]
-    return "\n" + "\n".join(part.strip("\n") for part in parts) + "\n"
-
-
-def _digest(text: str) -> str:
-    """The source that the page's own policy allows: text with this digest, and nothing else."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def json_in_html(data: Mapping[str, Any]) -> str:
-    """JSON that no HTML parser sees a tag or comment in, and that JavaScript reads as it is."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _title(result: ValidationResult) -> str:

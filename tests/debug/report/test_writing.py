@@ -16,7 +16,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.debug import Options, Validation, ValidationResult, validate_pass_ir_codegen_results
 from pypto_tmpl.debug.report import run_stage, write_report
 from pypto_tmpl.debug.report.headline import headline
-from pypto_tmpl.debug.report.writing import SCRIPTS, STYLES, ReportError, is_page, json_in_html, page_text
+from pypto_tmpl.debug.report.html import json_in_html
+from pypto_tmpl.debug.report.writing import SCRIPTS, STYLES, ReportError, is_page, page_text
 from pypto_tmpl.debug.search.divergence import Divergence, ValueSummary
 from pypto_tmpl.execution.statement_place import StatementPlace
 from pypto_tmpl.files import FileError
