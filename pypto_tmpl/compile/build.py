@@ -29,14 +29,14 @@ from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import check_place, has_no_mark, write_generated
 from pypto_tmpl.ir.stage_names import AS_WRITTEN
 from pypto_tmpl.passes.context import Instrument
-from pypto_tmpl.passes.instruments import ReportInstrument
+from pypto_tmpl.passes.instruments import HINTS, MEMORY, ReportInstrument
 from pypto_tmpl.runtime.entry import find_entry, result_count
 from pypto_tmpl.runtime.manifest import Manifest, file_records
 from pypto_tmpl.runtime.stages import BINARY, DUMPS
 from pypto_tmpl.runtime.torch_script import torch_script
 
 REPORT, DATA = "report", "data"
-_HINTS = f"{REPORT}/perf_hints.log"
+_REPORTS = (f"{REPORT}/{HINTS}", f"{REPORT}/{MEMORY}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,8 @@ def compile_program(
     options.passes.check_context()
     remove_earlier(directory)
     find_entry(program)  # what cannot be run here is refused before anything is done with it
-    check_place(directory / _HINTS, has_no_mark)
+    for name in _REPORTS:
+        check_place(directory / name, has_no_mark)
     for folder in (REPORT, DATA):
         make_folder(directory / folder)
     files = _Files(directory)
@@ -118,8 +119,7 @@ def _build(
     watching = [PassTimes(profiler), ReportInstrument(directory / REPORT), *instruments]
     with profiler.stage("passes"):
         made = lowered(given, passes, dumps, watching)
-    if (directory / _HINTS).is_file():
-        files.paths.append(_HINTS)
+    files.paths += [name for name in _REPORTS if (directory / name).is_file()]
     program, entry = made.program, find_entry(made.program)
     with profiler.stage("codegen"):
         with profiler.stage("torch"):

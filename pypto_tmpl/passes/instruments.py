@@ -21,6 +21,8 @@ from pypto_tmpl.passes.settings import DiagnosticPhase, VerificationMode
 
 Callback = Callable[[Pass, ir.Program], None]
 _PLACES = "AllocateMemoryAddr"
+HINTS, MEMORY = "perf_hints.log", f"memory_after_{_PLACES}.txt"
+"""The files of a folder for reports."""
 
 
 class PassInstrument:
@@ -108,7 +110,7 @@ class ReportInstrument(PassInstrument):
         if kernels := memory_use(program, facts):
             make_folder(self._output_dir)
             text = report_text(_PLACES, "" if facts is None else facts.name, kernels)
-            write_text(self._output_dir / f"memory_after_{_PLACES}.txt", text)
+            write_text(self._output_dir / MEMORY, text)
 
     def after_pipeline(self, program: ir.Program) -> None:
         context = PassContext.current() or PassContext()
@@ -119,7 +121,7 @@ class ReportInstrument(PassInstrument):
         if not hints:
             return
         make_folder(self._output_dir)
-        path = self._output_dir / "perf_hints.log"
+        path = self._output_dir / HINTS
         before = path.read_text() if path.exists() else ""
         write_text(path, before + "".join(f"{line}\n" for line in hint_lines(hints)))
         LOGGER.info("%d performance hints in %s", len(hints), path)

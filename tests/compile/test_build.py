@@ -27,6 +27,7 @@ def test_the_layout(tmp_path):
         "compiled_meta.json",
         "manifest.json",
         *dump_files(),
+        "report/memory_after_AllocateMemoryAddr.txt",
         "report/perf_hints.log",
         "torch/main.py",
         "torch/main.record.json",

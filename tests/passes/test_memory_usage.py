@@ -67,7 +67,7 @@ def test_tiles_lie_where_the_recorded_text_says(name, stage):
 
 def test_a_kernel_counted_by_hand():
     (kernel,) = used(allocated(*KERNEL))
-    assert [text for text, _ in kernel.statements][2:5] == [
+    assert [text for text, _ in kernel.as_dict()["statements"][2:5]] == [
         "a = pl.tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)",
         "b = pl.tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)",
         "c = pl.tile.add(a, b)",

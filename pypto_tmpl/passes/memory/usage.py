@@ -128,10 +128,10 @@ class SpaceUse:
 
 @dataclass(frozen=True, slots=True)
 class KernelUse:
-    """A kernel: its statements in order (text and source line), its loops, and the memories that it uses."""
+    """A kernel: its statements by number, its loops, and the memories that it uses."""
 
     name: str
-    statements: tuple[tuple[str, str], ...]
+    statements: tuple[ir.Stmt, ...]
     loops: tuple[tuple[int, int], ...]
     spaces: tuple[SpaceUse, ...]
 
@@ -141,10 +141,10 @@ class KernelUse:
         return all(space.is_placed for space in self.spaces)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data; of statements the text and the source line."""
         return {
             "name": self.name,
-            "statements": [list(each) for each in self.statements],
+            "statements": [[_text(stmt), _place(stmt)] for stmt in self.statements],
             "loops": [list(each) for each in self.loops],
             "spaces": [space.as_dict() for space in self.spaces],
         }
@@ -176,14 +176,17 @@ def _kernel_use(function: ir.Function, backend: BackendFacts | None) -> KernelUs
         SpaceUse(space, None if backend is None else backend.capacity(space), _ordered(own))
         for space, own in sorted(buffers.items(), key=lambda one: one[0].value)
     )
-    shown = tuple((_text(stmt), _place(stmt)) for stmt in lifetimes.numbered)
-    return KernelUse(function.name, shown, tuple(_loops(function, numbers)), spaces)
+    loops = tuple(_loops(function, numbers))
+    return KernelUse(function.name, tuple(lifetimes.numbered), loops, spaces)
 
 
 def _with_distinct_names(function: ir.Function) -> ir.Function:
     """The function with the names that its text has, where several variables of one name are numbered."""
     variables = list({id(var): var for var, _ in all_definitions(function)}.values())
-    return _Naming(assign_names(variables, ("pl", "pld", "self"))).rewrite(function)
+    names = assign_names(variables, ("pl", "pld", "self"))
+    if all(names[id(var)] == var.name_hint for var in variables):
+        return function
+    return _Naming(names).rewrite(function)
 
 
 class _Naming(Rewriter):
