@@ -1,7 +1,7 @@
 """The decode scope of examples/scope3_mixed.py, checked in the ways that PyPTO's debugging guide shows.
 
-The steps are the guide's, under the names that it imports and with its tolerances; kernel, inputs and golden are
-those of the example.
+The steps are the guide's, under the names that it imports and with its tolerances; kernel, inputs and golden
+are those of the example.
 """
 
 from pathlib import Path

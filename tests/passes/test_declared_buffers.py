@@ -5,7 +5,7 @@ import re
 import pytest
 
 import pypto_tmpl.language as pl
-from pypto_tmpl import backend, ir, passes
+from pypto_tmpl import backend, ir
 from pypto_tmpl.ir.pass_manager import PassManager
 
 HEAD = """
@@ -39,7 +39,8 @@ KERNELS = {
     "a cast in two steps": (
         ("[16, 64]", "[16, 64]", "INT8"),
         "t = pl.load(x, [0, 0], [16, 64])",
-        'u: pl.Tile[[16, 64], pl.INT8, pl.MemRef("own"), pl.Mem.Vec] = pl.cast(t, target_type=pl.INT8, mode="rint")',
+        'u: pl.Tile[[16, 64], pl.INT8, pl.MemRef("own"), pl.Mem.Vec] = '
+        'pl.cast(t, target_type=pl.INT8, mode="rint")',
     ),
     "a column": (
         ("[16, 64]", "[16, 1]", "FP32"),

@@ -3,6 +3,8 @@
 import pytest
 from passes.kernels import after, program
 
+from pypto_tmpl import passes
+
 FILL = """
     @pl.function(type=pl.FunctionType.InCore)
     def fill(self, x: pl.Tensor[[16, 16], pl.FP32], o: pl.Out[pl.Tensor[[16, 16], pl.FP32]]
@@ -45,6 +47,41 @@ def test_the_buffer_is_a_window_of_the_target():
 )
 def test_what_stays_a_buffer(lines):
     assert any("create" in line for line in fused(*lines))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "pl.mul(b_1, 2.0)",
+        "pl.slice(b_1, [8, 16], [8, 0])",
+        "pl.reshape(b_1, [8, 32])",
+        "pl.matmul_acc(b_1, x, x)",
+    ],
+)
+def test_what_is_made_of_the_buffer_is_no_part_of_the_target(made):
+    """The cells of the buffer lie elsewhere than those that are assembled."""
+    lines = (CREATE, FILLED, f"other = {made}", "done = pl.assemble(whole, other, [16, 0])", "return done")
+    assert fused(*lines)[0].startswith("b = pl.tensor.create(")
+
+
+def test_carries_branches_and_edits_of_the_buffer_are_the_buffer():
+    lines = (
+        CREATE,
+        "for i, (c,) in pl.range(4, init_values=(b,)):",
+        "    d = self.fill(x, c)",
+        "    b_1 = pl.yield_(d)",
+        "b_2 = pl.assemble(b_1, x, [0, 0])",
+        "done = pl.assemble(whole, b_2, [16, 0])",
+        "return done",
+    )
+    found = fused(*lines)
+    assert found[0] == "b = pl.tensor.slice(whole, [16, 16], [16, 0])" and found[-1] == "return whole"
+
+
+def test_windows_show_their_tensor_in_orchestration_only():
+    text = FILL + "".join(f"        {line}\n" for line in (CREATE, FILLED, ASSEMBLE, "return done"))
+    node = program(text.replace("FunctionType.Orchestration", "FunctionType.Opaque"))
+    assert passes.fuse_create_assemble_to_slice()(node) is node
 
 
 def test_parameters_that_a_caller_passes_one_tensor_for_are_one_tensor():

@@ -1,4 +1,4 @@
-"""What MemoryReuse asks of its own result: nothing is written over before its last read, and nothing is misplaced."""
+"""What MemoryReuse asks of its own result: nothing is written over before its last read, or misplaced."""
 
 from pathlib import Path
 

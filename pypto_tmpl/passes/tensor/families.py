@@ -29,6 +29,7 @@ class Families:
         self._next: dict[int, int] = {}
         self._callees = callees
         self._calls: dict[int, ir.Expr] = {}
+        self._sources: dict[int, list[ir.Expr]] = defaultdict(list)
         self._handed: dict[tuple[str, int], list[int]] = {}  # places of parameters, by function and result
         for one, other in shared:
             self._join(one, other)
@@ -36,14 +37,19 @@ class Families:
             if isinstance(stmt, ir.AssignStmt):
                 self._calls[id(stmt.var)] = stmt.value
                 self._join(stmt.var, *self._shown(stmt.value))
+                if _is_whole(stmt.value):
+                    self._sources[id(stmt.var)] = self._shown(stmt.value)
             elif isinstance(stmt, ir.IfStmt):
                 for side in (stmt.then_body, stmt.else_body):
                     for var, value in zip(stmt.return_vars, yielded(side) if side else (), strict=False):
                         self._join(var, value)
+                        self._sources[id(var)].append(value)
             elif isinstance(stmt, ir.ForStmt | ir.WhileStmt):
                 parts = zip(stmt.iter_args, stmt.return_vars, yielded(stmt.body), strict=False)
                 for arg, result, value in parts:
                     self._join(arg, arg.initValue, result, value)
+                    self._sources[id(arg)] = [arg.initValue, value]
+                    self._sources[id(result)] = [arg]
 
     def of(self, expr: ir.Expr) -> int:
         """The group of a variable."""
@@ -53,6 +59,24 @@ class Families:
             self._next[key] = self._next.get(following, following)  # the next search has half the way
             key = following
         return key
+
+    def is_version(self, expr: ir.Expr, var: ir.Var) -> bool:
+        """Whether an expression surely is all of ``var``, with what was written into it since.
+
+        What an op makes of a tensor, and a view of it, are something else.
+        """
+        seen: set[int] = set()
+        todo = [expr]
+        while todo:
+            found = todo.pop()
+            if found is var or id(found) in seen:
+                continue
+            seen.add(id(found))
+            sources = self._sources.get(id(found))
+            if not sources:
+                return False
+            todo += sources
+        return True
 
     def _join(self, first: ir.Expr, *others: ir.Expr) -> None:
         for other in others:
@@ -117,3 +141,9 @@ class Families:
                 place, value = value.index, values.get(id(value.tuple), value)
             todo += self._handed_on(value, place)
         return seen
+
+
+def _is_whole(value: ir.Expr) -> bool:
+    """Whether a value is one of the tensors whose storage it may show: no op makes another one of them."""
+    is_op = isinstance(value, ir.Call | ir.Submit) and not isinstance(value.op, ir.GlobalVar)
+    return not is_op or value.op.name == _ASSEMBLE

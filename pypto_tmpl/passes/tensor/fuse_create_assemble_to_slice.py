@@ -24,8 +24,9 @@ _CREATE, _ASSEMBLE = "tensor.create", "tensor.assemble"
 class FuseCreateAssembleToSlice(ProgramPass):
     """Make a created buffer that is assembled once the window of the target, where it was created.
 
-    Only if nothing else looks at the target from there to the assemble, or at the buffer behind it, and if
-    target and offsets are known there already. Loops no longer carry a target that only this passed on.
+    Only in Orchestration, where windows show their tensor; if the buffer itself is assembled, not what an op
+    makes of it; if nothing else looks at the target from there to the assemble, or at the buffer behind it;
+    if target and offsets are known there already. Loops no longer carry a target that only this passed on.
     """
 
     __slots__ = ()
@@ -35,9 +36,9 @@ class FuseCreateAssembleToSlice(ProgramPass):
         before = list(program.functions.values())
         callees, aliases = Callees(before), Aliases(program)
         functions = [
-            function
-            if ir.is_incore_type(function.func_type)
-            else _fused(function, Families(function, callees, aliases.shared(function.name)))
+            _fused(function, Families(function, callees, aliases.shared(function.name)))
+            if function.func_type is ir.FunctionType.Orchestration
+            else function
             for function in before
         ]
         return build(program, functions=functions)
@@ -124,7 +125,7 @@ def _source(assemble: ir.AssignStmt) -> ir.Expr:
 
 def _is_legal(fusion: _Fusion, block: _Block, families: Families) -> bool:
     """Whether the window may be taken where the buffer is created, in the block of the assemble."""
-    target, _, offsets = fusion.operands
+    target, source, offsets = fusion.operands
     assert isinstance(fusion.create.value, ir.Call)
     buffer, whole = families.of(fusion.create.var), families.of(target)
     start, end = block.place_of[id(fusion.create)], block.place_of.get(id(fusion.assemble), -1)
@@ -132,6 +133,7 @@ def _is_legal(fusion: _Fusion, block: _Block, families: Families) -> bool:
     return (
         start < end
         and buffer != whole
+        and families.is_version(source, fusion.create.var)
         and "init_value" not in fusion.create.value.kwargs
         and not any(block.defines(var, start, end) for var in needed)
         and not block.touches(whole, start + 1, end)
