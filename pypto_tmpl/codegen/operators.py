@@ -8,6 +8,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.calls import OperatorCalls
 from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.expressions import Expressions
+from pypto_tmpl.codegen.lane_memory import LaneMemory
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.trace_emitter import Tracing
 from pypto_tmpl.codegen.values import Values
 
@@ -47,6 +49,8 @@ class Operators:
     def text(self, node: ir.Call) -> str:
         """Text of a call of an operator."""
         text = self._calls.emit(self._released(node))
+        if self.store_once is not None and not self.is_muted and self._is_shared_load(node):
+            return self._tracing.value(node, str(self._macros.store_once(text)))
         if not self.is_muted and (self.store_once is None or not self.store_once(node)):
             return self._tracing.value(node, text)
         target = self._values.global_target(node)
@@ -64,6 +68,16 @@ class Operators:
             return node
         kwargs = {**dict(node.kwargs.items()), "id": pipe}
         return ir.Call(node.op, node.args, kwargs, node.type, node.span)
+
+    def _is_shared_load(self, call: ir.Call) -> bool:
+        """True for a load to the cube side of what lanes store: all of them before it, none behind it."""
+        is_cube_tile = isinstance(call.type, ir.TileType) and call.type.memory_space in _CUBE_SPACES
+        tensors = [arg for arg in call.args if isinstance(arg.type, ir.TensorType)] if is_cube_tile else []
+        return any(map(self._lane_memory.is_stored_into, tensors))
+
+    @lazy
+    def _lane_memory(self) -> LaneMemory:
+        return LaneMemory(self._context.function, self._context.table)
 
     def cube_side_store(self, call: ir.Call) -> bool:
         """True for a write to global memory from the cube side."""

@@ -7,7 +7,7 @@ from passes.kernels import HEAD
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir, passes
-from pypto_tmpl.debug import torch_codegen
+from pypto_tmpl.debug import set_options, torch_codegen
 from pypto_tmpl.rewrite import build, flat
 
 UP_DOWN, LEFT_RIGHT = '"split": pl.SplitMode.UP_DOWN', '"split": pl.SplitMode.LEFT_RIGHT'
@@ -28,6 +28,13 @@ TO_VECTOR = (
     *PRODUCT,
     f"v = pl.tile.move(c, {VEC})",
 )
+STRICT = {
+    "bounded_pipes": True,
+    "race_check": True,
+    "schedule_seed": 0,
+    "pipe_wait_timeout_sec": 20,
+    "mixed_kernel_timeout_sec": 60,
+}
 LANE = "lane = pl.tile.get_subblock_idx()"
 FIRST_LINE = 10
 """Where the body of ``mixed`` begins, without ``more``."""
@@ -63,6 +70,22 @@ def inputs(number: int = 3) -> dict[str, torch.Tensor]:
     shapes = {"a": (ROWS, INNER), "b": (INNER, COLUMNS), "r": (ROWS, COLUMNS)}
     tensors = {name: torch.randn(*shape, generator=numbers) / 4 for name, shape in shapes.items()}
     return tensors | {"n": torch.tensor(number), "out": torch.full((ROWS, COLUMNS), 9.0)}
+
+
+def all_results(
+    node: ir.Program, number: int = 3, names: tuple[str, ...] = ("out",)
+) -> list[list[torch.Tensor]]:
+    """What a kernel leaves in tensors: as it is, and in five orders with pipes as deep as declared."""
+    found = []
+    for seed in (None, *range(5)):
+        namespace: dict = {}
+        exec(torch_codegen(node, options={} if seed is None else STRICT), namespace)
+        if seed is not None:
+            set_options(namespace, schedule_seed=seed)
+        given = inputs(number)
+        namespace["kernel"](*given.values())
+        found.append([given[name] for name in names])
+    return found
 
 
 def result(node: ir.Program, number: int = 3) -> torch.Tensor:

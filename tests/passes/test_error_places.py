@@ -192,10 +192,9 @@ CASES = {
         message="the cube core needs 'k', which only the vector core computes", variable="k", at="i =",
     ),
     "stored by the other core": expand(
-        LOAD_R, "o = pl.tile.store(t, [0, 0], b)", PRODUCT[0],
-        "tb = pl.tile.load(o, [0, 0], [32, 64], [32, 64], target_memory=pl.Mem.Mat)", *PRODUCT[2:],
-        "done = pl.tile.store(c, [0, 0], out)", RETURN,
-        message="the cube core loads 'b', which the other core stores", variable="b", at="tb =",
+        *TO_VECTOR, LOAD_R, "o = pl.tile.store(t, [0, 0], b)", "k = pl.tensor.read(o, [0, 3])",
+        "pl.tensor.write(a, [0, 3], k)", EXP, STORE, RETURN,
+        message="the cube core loads 'b', which the other core stores", variable="b", at="k =",
     ),
     "slots": expand(
         *TO_VECTOR, *(f"v{k} = pl.tile.move(c, {VEC})" for k in (1, 2)), "s = pl.tile.add(v1, v2)",

@@ -266,26 +266,11 @@ REFUSED = {
          "    w = pl.yield_(v)", "else:", "    w = pl.yield_(t)", "y = pl.tile.exp(w)", STORE, RETURN),
         "the cube core needs 'k', which only the vector core computes",
     ),
-    "memory that the vector core stores": (
-        (LOAD_R, "o = pl.tile.store(t, [0, 0], b)",
-         "tb = pl.tile.load(o, [0, 0], [32, 64], [32, 64], target_memory=pl.Mem.Mat)",
-         "ta = pl.tile.load(a, [0, 0], [32, 32], [32, 32], target_memory=pl.Mem.Mat)",
-         "left = pl.tile.move(ta, target_memory=pl.Mem.Left)",
-         "right = pl.tile.move(tb, target_memory=pl.Mem.Right)", "c = pl.tile.matmul(left, right)",
-         "done = pl.tile.store(c, [0, 0], out)", RETURN),
-        "the cube core loads 'b', which the other core stores, and nothing makes it wait",
-    ),
     "more tiles at once than the pipe has slots": (
         (*TO_VECTOR, "v1 = pl.tile.move(c, target_memory=pl.Mem.Vec)",
          "v2 = pl.tile.move(c, target_memory=pl.Mem.Vec)", "s = pl.tile.add(v1, v2)",
          "y = pl.tile.add(s, v)", STORE, RETURN),
         "a core takes another tile while it reads 2, as many as the pipe has slots",
-    ),
-    "memory that the cube core stores twice": (
-        (*PRODUCT, "o = pl.tile.store(c, [0, 0], r)", "o1 = pl.tile.store(c, [0, 0], o)",
-         "t = pl.tile.load(o1, [0, 0], [32, 64], [32, 64], target_memory=pl.Mem.Vec)",
-         "y = pl.tile.exp(t)", STORE, RETURN),
-        "the vector core loads 'r', which the other core stores, and nothing makes it wait",
     ),
 }  # fmt: skip
 

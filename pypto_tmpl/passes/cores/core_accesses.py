@@ -12,11 +12,16 @@ from pypto_tmpl.ir.arithmetic import constant_difference, simplify
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ir.verifier.walking import definitions
+from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
+from pypto_tmpl.passes.cores.kernel import Loop
 from pypto_tmpl.passes.pipelining.loops import moved_by
 from pypto_tmpl.passes.pipelining.memory import Place
+from pypto_tmpl.passes.scalars.ranges import Range
 from pypto_tmpl.passes.tensor.windows import bounds, loop_ranges
 from pypto_tmpl.rewrite import substitute
+
+_LANES = Range(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +39,18 @@ class Access:
         """Whether the order of the two shows where they meet."""
         return (self.writes or other.writes) and not (self.adds and other.adds)
 
-    def is_apart_from(self, other: Access) -> bool:
-        """Whether the two have no cell in common in the same rounds of the loops around both."""
-        return self.place is not None and other.place is not None and self.place.is_apart_from(other.place)
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two accesses whose order shows, and nothing makes the core of the second one wait for the first.
+
+    The second one is in the same rounds of all loops, or in a later round of ``loop``.
+    """
+
+    first: Access
+    second: Access
+    consumer: CoreSide
+    loop: Loop | None
 
 
 def meeting(accesses: Sequence[Access]) -> Iterator[tuple[Access, Access]]:
@@ -85,8 +99,32 @@ class Rounds:
     """Where windows move to in later rounds of loops."""
 
     def __init__(self, stmts: Iterable[ir.Stmt]) -> None:
-        self._ranges = loop_ranges(stmts)
+        found = list(stmts)
+        self._ranges = loop_ranges(found)
+        for stmt in found:
+            if isinstance(stmt, ir.AssignStmt) and facts.of_value(stmt.value).has("lane_index"):
+                self._ranges[id(stmt.var)] = _LANES
         self._inside: dict[int, set[int]] = {}
+
+    def are_apart_at_once(self, first: Access, second: Access) -> bool:
+        """Whether the two have no cell in common in the same rounds of the loops around both."""
+        one, other = first.place, second.place
+        if (
+            one is None
+            or other is None
+            or one.tensor is not other.tensor
+            or len(one.shape) != len(other.shape)
+        ):
+            return False
+        for start, size, later, later_size in zip(
+            one.offsets, one.shape, other.offsets, other.shape, strict=True
+        ):
+            gap = bounds(simplify(ir.sub(later, start, later.span)), self._ranges)
+            if (gap.low is not None and gap.low >= size) or (
+                gap.high is not None and -gap.high >= later_size
+            ):
+                return True
+        return False
 
     def are_apart(self, first: Access, later: Access, loop: ir.Stmt) -> bool:
         """Whether ``later`` has no cell in common with ``first`` of any earlier round of ``loop``."""

@@ -37,11 +37,12 @@ class CoreOrder:
         for found in self._crossing.values():
             found.sort()
 
-    def add_token(self, store: ir.Stmt, reader: ir.Stmt) -> None:
-        """A token to the vector core is pushed behind one statement and popped before another."""
-        number = self._kernel.number
-        self._add(store, CoreSide.VECTOR, number[id(store)] + _BEHIND, number[id(reader)] - _BEHIND)
-        self._crossing[id(self._kernel.parent[id(store)]), CoreSide.VECTOR].sort()
+    def add_token(self, consumer: CoreSide, behind: ir.Stmt, before: ir.Stmt | None) -> None:
+        """A token is pushed behind one statement, and popped before another one or at the end of the body."""
+        body = self._kernel.parent[id(behind)]
+        popped = self._kernel.end(body) if before is None else self._kernel.number[id(before)] - 2 * _BEHIND
+        self._add(behind, consumer, self._kernel.end(behind) + _BEHIND, popped + _BEHIND)
+        self._crossing[id(body), consumer].sort()
 
     def is_ordered(self, first: ir.Stmt, second: ir.Stmt, consumer: CoreSide) -> bool:
         """Whether ``consumer`` waits before ``second``, in the same rounds, for ``first``."""

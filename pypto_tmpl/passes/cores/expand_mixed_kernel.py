@@ -108,17 +108,15 @@ def _expanded(kernel: Kernel, backend: BackendFacts, aliases: list[Alias]) -> tu
     shares = {side: Share(kernel, params, transfers, reaches, side) for side in OTHER}
     kept = {side: share.kept for side, share in shares.items()}
     tokens = hand_overs(kernel, kept, list(transfers.values()), params, aliases)
-    consumers = {transfer.consumer for transfer in transfers.values()}
-    directions = (TO_VECTOR if CoreSide.VECTOR in consumers or tokens.slot_bytes else 0) | (
+    consumers = {*(transfer.consumer for transfer in transfers.values()), *tokens.slot_bytes}
+    directions = (TO_VECTOR if CoreSide.VECTOR in consumers else 0) | (
         TO_CUBE if CoreSide.CUBE in consumers else 0
     )
-    slot = max(
-        [*(transfer.slot_bytes(function) for transfer in transfers.values()), *tokens.slot_bytes], default=0
-    )
+    sizes = [transfer.slot_bytes(function) for transfer in transfers.values()]
+    slot = max([*sizes, *(size for found in tokens.slot_bytes.values() for size in found)], default=0)
     sides = []
     for side in OTHER:
-        before, after = ({}, tokens.pushed) if side is CoreSide.CUBE else (tokens.popped, {})
-        body = SideBody(shares[side], transfers, before, after).rewrite(function.body)
+        body = SideBody(shares[side], transfers, tokens.ahead[side], tokens.behind[side])
         is_vector = side is CoreSide.VECTOR
         found = build(
             function,
@@ -126,7 +124,7 @@ def _expanded(kernel: Kernel, backend: BackendFacts, aliases: list[Alias]) -> tu
             func_type=_TYPES[side],
             return_types=function.return_types if is_vector else (),
             attrs=_attrs(function, backend) if is_vector else function.attrs,
-            body=body,
+            body=body.rewrite(function.body),
         )
         found = with_frees(found, side)
         if directions and not is_set_up(kernel.statements):

@@ -53,6 +53,10 @@ class Kernel:
             yield outer
             outer = self.parent.get(id(outer))
 
+    def end(self, stmt: ir.Stmt) -> int:
+        """The number of the last statement that is inside of one, or is it."""
+        return self.number[id(stmt)] + sum(1 for _ in statements(stmt)) - 1
+
     def sibling_behind(self, stmt: ir.Stmt, other: ir.Stmt) -> ir.Stmt | None:
         """The statement behind one, in the same body, that is or holds another."""
         body = self.parent.get(id(stmt))

@@ -3,45 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir import MemorySpace
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.cores.core_accesses import Access, Rounds, meeting
+from pypto_tmpl.passes.cores.core_accesses import Access, Meeting, Rounds, meeting
 from pypto_tmpl.passes.cores.core_order import CoreOrder
 from pypto_tmpl.passes.cores.kernel import OTHER, Kernel, TensorParams, evaluated_call
-from pypto_tmpl.passes.cores.transfers import Transfer, free, pop, push, tile_bytes
+from pypto_tmpl.passes.cores.tokens import Fences, HandOvers, Token, placed
+from pypto_tmpl.passes.cores.transfers import Transfer
 from pypto_tmpl.passes.outline.dataflow import Callees
 from pypto_tmpl.passes.pipelining.memory import Alias, Memory, Place
-
-
-@dataclass(slots=True)
-class HandOvers:
-    """Tokens that the cube core of a kernel sends when it has stored what the vector core loads."""
-
-    function: ir.Function
-    pushed: dict[int, list[ir.Stmt]] = field(default_factory=lambda: defaultdict(list))  # after a statement
-    popped: dict[int, list[ir.Stmt]] = field(default_factory=lambda: defaultdict(list))  # before a statement
-    slot_bytes: list[int] = field(default_factory=list)
-
-    def add(self, store: ir.Stmt, reader: ir.Stmt, tile: ir.Var, tensor: ir.Var) -> None:
-        """A token behind a store of ``tile``, for what follows before ``reader``."""
-        assert isinstance(tile.type, ir.TileType)
-        token = ir.Var(
-            f"{tensor.name_hint}_gm_sync",
-            ir.TileType(tile.type.shape, tile.type.dtype, None, None, MemorySpace.Vec),
-            store.span,
-        )
-        self.pushed[id(store)].append(push(tile, CoreSide.VECTOR, 0, store.span))
-        self.popped[id(reader)] += [
-            pop(token, CoreSide.VECTOR, 0, store.span),
-            free(token, CoreSide.VECTOR, store.span),
-        ]
-        self.slot_bytes.append(tile_bytes(tile, store, self.function))
 
 
 def hand_overs(
@@ -59,11 +33,27 @@ def hand_overs(
     neither a token nor a tile that crosses in between makes the later one wait.
     """
     tensors = _accesses(kernel, kept, params, Memory(kernel.function, Callees(), aliases))
-    order = CoreOrder(kernel, transfers)
-    found = _tokens(kernel, tensors, transfers, order)
-    rounds = Rounds(kernel.statements)
+    order, rounds = CoreOrder(kernel, transfers), Rounds(kernel.statements)
+    tokens = [token for accesses in tensors if (token := _token(kernel, accesses, order)) is not None]
+    found = placed(kernel, tokens, transfers)
+    for token, place in found.places:
+        order.add_token(token.consumer, token.behind, place)
+    fences = Fences(kernel, kept, transfers)
     for accesses in tensors:
-        _Check(kernel, order, rounds, accesses).run()
+        for pair in _unordered(order, rounds, accesses):
+            token = fences.between(pair, accesses)
+            if token is None:
+                raise _error(kernel, pair)
+            tokens.append(token)
+            order.add_token(token.consumer, token.behind, token.before)
+    if len(tokens) == len(found.places):
+        return found
+    found, order = placed(kernel, tokens, transfers), CoreOrder(kernel, transfers)
+    for token, place in found.places:
+        order.add_token(token.consumer, token.behind, place)
+    for accesses in tensors:
+        for pair in _unordered(order, rounds, accesses):
+            raise _error(kernel, pair)
     return found
 
 
@@ -116,44 +106,8 @@ def _touches_cells(call: ir.Call) -> bool:
     return not known.has("counts") and not known.shows(in_kernel=True)
 
 
-def _tokens(
-    kernel: Kernel, tensors: Iterable[Sequence[Access]], transfers: Iterable[Transfer], order: CoreOrder
-) -> HandOvers:
-    """A token for each tensor that the cube core stores once, and the vector core loads behind that.
-
-    What is pushed first is popped first. So a token is popped before the next statement in which anything
-    else crosses, though it be read later.
-    """
-    number = kernel.number
-    crossing: set[int] = set()  # statements in which something crosses
-
-    def note(stmt: ir.Stmt) -> None:
-        crossing.update((id(stmt), *map(id, kernel.around(stmt))))
-
-    for transfer in transfers:
-        note(transfer.stmt)
-    wanted = [token for accesses in tensors if (token := _token(kernel, accesses, order)) is not None]
-    placed = []
-    for access, tile, reader in sorted(wanted, key=lambda token: -number[id(token[0].stmt)]):
-        body = kernel.parent[id(access.stmt)]
-        assert isinstance(body, ir.SeqStmts)
-        behind = (
-            stmt for stmt in body.stmts if number[id(access.stmt)] < number[id(stmt)] <= number[id(reader)]
-        )
-        place = next(stmt for stmt in behind if id(stmt) in crossing or stmt is reader)
-        note(place)
-        placed.append((access, tile, place))
-    found = HandOvers(kernel.function)
-    for access, tile, place in reversed(placed):
-        found.add(access.stmt, place, tile, access.tensor)
-        order.add_token(access.stmt, place)
-    return found
-
-
-def _token(
-    kernel: Kernel, accesses: Sequence[Access], order: CoreOrder
-) -> tuple[Access, ir.Var, ir.Stmt] | None:
-    """The store behind which a token is pushed, what it stores, and before which statement it is needed."""
+def _token(kernel: Kernel, accesses: Sequence[Access], order: CoreOrder) -> Token | None:
+    """A token for a tensor that the cube core stores once, and the vector core loads behind that."""
     stores = [access for access in accesses if access.writes and CoreSide.CUBE in access.sides]
     if len(stores) != 1:
         return None
@@ -166,63 +120,59 @@ def _token(
             continue
         place = kernel.sibling_behind(store.stmt, reader.stmt)
         if place is not None and not order.is_ordered(store.stmt, reader.stmt, CoreSide.VECTOR):
-            return store, call.args[0], place
+            return Token(CoreSide.VECTOR, call.args[0], store.tensor, store.stmt, place, is_alone=False)
     return None
 
 
-class _Check:
-    """That each core waits for the other one where the order of two accesses of one tensor shows."""
+def _unordered(order: CoreOrder, rounds: Rounds, accesses: Sequence[Access]) -> Iterator[Meeting]:
+    """The accesses of a tensor that nothing orders; what is found may be ordered before more is asked for."""
+    is_read = any(not access.writes for access in accesses)
+    for access in accesses:
+        if access.writes and len(access.sides) > 1:
+            yield from _unordered_in_rounds(order, rounds, access, access, is_read)
+    for first, second in meeting(accesses):
+        if not first.conflicts_with(second):
+            continue
+        if not rounds.are_apart_at_once(first, second) and not order.are_alternatives(
+            first.stmt, second.stmt
+        ):
+            for consumer in _waiting(first, second, is_read):
+                if not order.is_ordered(first.stmt, second.stmt, consumer):
+                    yield Meeting(first, second, consumer, None)
+        yield from _unordered_in_rounds(order, rounds, first, second, is_read)
+        yield from _unordered_in_rounds(order, rounds, second, first, is_read)
 
-    def __init__(self, kernel: Kernel, order: CoreOrder, rounds: Rounds, accesses: Sequence[Access]) -> None:
-        self._kernel, self._order, self._rounds, self._accesses = kernel, order, rounds, accesses
-        self._is_read = any(not access.writes for access in accesses)
 
-    def run(self) -> None:
-        """Raise PassError where it does not."""
-        for access in self._accesses:
-            if access.writes and len(access.sides) > 1:
-                self._check_rounds(access, access)
-        for first, second in meeting(self._accesses):
-            if not first.conflicts_with(second):
-                continue
-            if not first.is_apart_from(second):
-                self._check(first, second)
-            self._check_rounds(first, second)
-            self._check_rounds(second, first)
+def _unordered_in_rounds(
+    order: CoreOrder, rounds: Rounds, first: Access, second: Access, is_read: bool
+) -> Iterator[Meeting]:
+    """The same with the second one in a later round, of each of the loops around both."""
+    loops = order.common_loops(first.stmt, second.stmt)
+    consumers = _waiting(first, second, is_read) if loops else []
+    for loop in loops if consumers else ():
+        if rounds.are_apart(first, second, loop):
+            continue
+        for consumer in consumers:
+            if not order.is_ordered_in_rounds(first.stmt, second.stmt, consumer, loop):
+                yield Meeting(first, second, consumer, loop)
 
-    def _check(self, first: Access, second: Access) -> None:
-        if self._order.are_alternatives(first.stmt, second.stmt):
-            return
-        for consumer in self._waiting(first, second):
-            if not self._order.is_ordered(first.stmt, second.stmt, consumer):
-                raise self._error(first, second, consumer)
 
-    def _check_rounds(self, first: Access, second: Access) -> None:
-        """Let the second one be that of a later round, of each of the loops around both."""
-        loops = self._order.common_loops(first.stmt, second.stmt)
-        consumers = self._waiting(first, second) if loops else []
-        for loop in loops if consumers else ():
-            if self._rounds.are_apart(first, second, loop):
-                continue
-            for consumer in consumers:
-                if not self._order.is_ordered_in_rounds(first.stmt, second.stmt, consumer, loop):
-                    raise self._error(first, second, consumer)
+def _waiting(first: Access, second: Access, is_read: bool) -> list[CoreSide]:
+    """The cores that have to wait before the second access for the first one of the other core.
 
-    def _waiting(self, first: Access, second: Access) -> list[CoreSide]:
-        """The cores that have to wait before the second access for the first one of the other core.
+    What both cores write they write alike: each reads its own.
+    """
+    is_own = not second.writes or (len(second.sides) > 1 and not is_read)
+    if first.writes and len(first.sides) > 1 and is_own:
+        return []
+    return [side for side in OTHER if side in second.sides and OTHER[side] in first.sides]
 
-        What both cores write they write alike: each reads its own.
-        """
-        is_own = not second.writes or (len(second.sides) > 1 and not self._is_read)
-        if first.writes and len(first.sides) > 1 and is_own:
-            return []
-        return [side for side in OTHER if side in second.sides and OTHER[side] in first.sides]
 
-    def _error(self, first: Access, second: Access, consumer: CoreSide) -> PassError:
-        does = "stores into" if second.writes else "loads"
-        what = (
-            f"the {consumer.value} core {does} {second.tensor.name_hint!r}, which the other core"
-            f" {'stores' if first.writes else 'loads'},"
-            " and nothing makes it wait: no tile crosses in between"
-        )
-        return PassError(what, self._kernel.function, second.stmt, second.tensor)
+def _error(kernel: Kernel, found: Meeting) -> PassError:
+    does = "stores into" if found.second.writes else "loads"
+    what = (
+        f"the {found.consumer.value} core {does} {found.second.tensor.name_hint!r}, which the other core"
+        f" {'stores' if found.first.writes else 'loads'},"
+        " and nothing makes it wait: no tile crosses in between"
+    )
+    return PassError(what, kernel.function, found.second.stmt, found.second.tensor)
