@@ -15,17 +15,18 @@ OPTIONS = [
 ]
 
 
-def executed(path: Path, *options: str) -> Result:
-    return CliRunner().invoke(main, ["exec", str(path), "-p", "a2a3sim", *options])
+def executed(path: Path, *options: str, platform: str = "a2a3sim") -> Result:
+    return CliRunner().invoke(main, ["exec", str(path), "-p", platform, *options])
 
 
 def test_there_are_files() -> None:
     assert len(FILES) >= 10
 
 
+@pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_file_runs(path: Path) -> None:
-    result = executed(path)
+def test_a_file_runs(path: Path, platform: str) -> None:
+    result = executed(path, platform=platform)
     assert result.exit_code == 0, result.output
     assert "[RUN] PASS" in result.output
 

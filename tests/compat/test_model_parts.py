@@ -11,12 +11,25 @@ from pypto_tmpl.cli import main
 
 KERNELS = Path(__file__).parent / "kernels"
 OUTPUTS = {
-    "rope_cache": ["k_cache", "v_cache", "slots", "q_rot"],
+    "conv_state": ["state", "y"],
+    "expert_pool": ["probs", "y"],
     "flash_decode": ["out"],
+    "fused_mlp": ["y"],
+    "grouped_norm": ["y"],
+    "int8_linear": ["q", "x_scale", "y"],
+    "layer_program": ["y"],
     "nested": ["out", "picked"],
     "prefill": ["out", "summed", "merged", "best", "mask"],
+    "rope_cache": ["k_cache", "v_cache", "slots", "q_rot"],
+    "split_k": ["y"],
     "stages": ["y", "s", "back", "hist", "counts"],
+    "tile_matmul": ["c", "y"],
+    "token_router": ["counts", "routed", "sums"],
+    "top_tokens": ["values", "tokens", "probs"],
+    "transposed_rows": ["swapped", "turned", "picked", "bounds"],
+    "window_attention": ["out"],
 }
+PLATFORMS = ["a2a3sim", "a5sim"]
 
 
 @pytest.fixture(autouse=True)
@@ -32,18 +45,24 @@ def fresh_modules(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-def execute(part, *flags):
-    done = CliRunner().invoke(main, ["exec", str(KERNELS / f"{part}.py"), "-p", "a2a3sim", *flags])
+def execute(part, *flags, platform="a2a3sim"):
+    done = CliRunner().invoke(main, ["exec", str(KERNELS / f"{part}.py"), "-p", platform, *flags])
     assert done.exit_code == 0, done.output
     return done.output
 
 
+@pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize(
     ("part", "flags"),
-    [*((part, []) for part in OUTPUTS), ("rope_cache", ["--batch", "3"]), ("stages", ["--mode", "2"])],
+    [
+        *((part, []) for part in OUTPUTS),
+        ("grouped_norm", ["--no-gain"]),
+        ("rope_cache", ["--batch", "3"]),
+        ("stages", ["--mode", "2"]),
+    ],
 )
-def test_the_outputs_are_those_of_torch(part, flags):
-    output = execute(part, *flags)
+def test_the_outputs_are_those_of_torch(part, flags, platform):
+    output = execute(part, *flags, platform=platform)
     assert re.findall(r"^\[RUN\]   '(\w+)' PASS ", output, re.MULTILINE) == OUTPUTS[part]
 
 

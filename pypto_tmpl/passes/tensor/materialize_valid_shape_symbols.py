@@ -56,7 +56,7 @@ def _symbols(function: ir.Function) -> _Symbols:
     found: _Symbols = {}
     compound: list[tuple[ir.Var, ir.Var]] = []
     for place, param in enumerate(function.params):
-        for axis, extent in enumerate(_valid_shape(param.type)):
+        for axis, extent in enumerate(_stated_part(param.type)):
             if isinstance(extent, ir.Var):
                 if id(extent) not in known:
                     found.setdefault(extent, []).append(_Slot(place, axis))
@@ -76,12 +76,17 @@ def _variables(extent: ir.Expr) -> Iterator[ir.Var]:
     return (node for node in ir.walk(extent) if isinstance(node, ir.Var))
 
 
+def _stated_part(type_: ir.Type) -> tuple[ir.Expr, ...]:
+    """The valid extents that the type of a tensor names; none where all of it is valid."""
+    view = type_.tensor_view if isinstance(type_, ir.TensorType) else None
+    return () if view is None else view.valid_shape
+
+
 def _valid_shape(type_: ir.Type) -> tuple[ir.Expr, ...]:
     """The valid extents of a tensor: all of it where the type names no part."""
     if not isinstance(type_, ir.TensorType):
         return ()
-    view = type_.tensor_view
-    return view.valid_shape if view is not None and view.valid_shape else type_.shape
+    return _stated_part(type_) or type_.shape
 
 
 def _with_symbols(function: ir.Function, symbols: list[ir.Var]) -> ir.Function:

@@ -4,6 +4,7 @@ import pypto.language as pl
 from blocks_a import TILE, add_norm
 
 SCALE = 2.0
+ROWS = 8
 
 
 @pl.jit.inline(auto_scope=False)
@@ -11,15 +12,17 @@ def block(
     x: pl.Tensor, r: pl.Tensor, out: pl.Tensor, after: pl.Scalar[pl.TASK_ID], flip: pl.Scalar[pl.INT32]
 ):
     tids = pl.array.create(4, pl.TASK_ID)
+    rows = pl.tensor.dim(x, 0)
     with pl.scope():
         for i in pl.unroll(4):
             with pl.at(level=pl.Level.CORE_GROUP, name_hint="block", deps=[after]) as tid:
-                acc = pl.mul(x[:, i * TILE : (i + 1) * TILE], SCALE)
-                tmp = add_norm(acc, r[:, i * TILE : (i + 1) * TILE])
-                if flip == 1:
-                    out[:, i * TILE : (i + 1) * TILE] = pl.neg(tmp)
-                else:
-                    out[:, i * TILE : (i + 1) * TILE] = tmp
+                for r0 in pl.range(0, rows, ROWS):
+                    acc = pl.mul(pl.slice(x, [ROWS, TILE], [r0, i * TILE]), SCALE)
+                    tmp = add_norm(acc, pl.slice(r, [ROWS, TILE], [r0, i * TILE]))
+                    if flip == 1:
+                        out = pl.assemble(out, pl.neg(tmp), [r0, i * TILE])
+                    else:
+                        out = pl.assemble(out, tmp, [r0, i * TILE])
             tids[i] = tid
     done = pl.system.task_dummy(deps=[tids[i] for i in range(4)])
     return out, done

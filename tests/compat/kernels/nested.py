@@ -84,4 +84,4 @@ def golden_nested(t):
 if __name__ == "__main__":
     from launch import main
 
-    main(nested, build_specs(6), golden_nested)
+    main(nested, build_specs(16), golden_nested)
