@@ -18,6 +18,4 @@ LAST = STAGES[-1]
 
 def dump_files(*stages):
     """The files of some stages in a build directory, of all where none are named."""
-    return [
-        f"passes_dump/{stage}{suffix}" for stage in stages or STAGES for suffix in (".msgpack", ".py")
-    ]
+    return [f"passes_dump/{stage}{suffix}" for stage in stages or STAGES for suffix in (".msgpack", ".py")]

@@ -30,7 +30,7 @@ from pypto_tmpl.generated import check_place, has_no_mark, write_generated
 from pypto_tmpl.ir.stage_names import AS_WRITTEN
 from pypto_tmpl.passes.context import Instrument
 from pypto_tmpl.passes.instruments import HINTS, MEMORY, ReportInstrument
-from pypto_tmpl.runtime.entry import find_entry, result_count
+from pypto_tmpl.runtime.entry import find_entry, result_count, stage_entry
 from pypto_tmpl.runtime.manifest import Manifest, file_records
 from pypto_tmpl.runtime.stages import BINARY, DUMPS
 from pypto_tmpl.runtime.torch_script import torch_script
@@ -120,7 +120,8 @@ def _build(
     with profiler.stage("passes"):
         made = lowered(given, passes, dumps, watching)
     files.paths += [name for name in _REPORTS if (directory / name).is_file()]
-    program, entry = made.program, find_entry(made.program)
+    as_given = find_entry(given)
+    program, entry = made.program, stage_entry(made.program, as_given)
     with profiler.stage("codegen"):
         with profiler.stage("torch"):
             script = torch_script(program, entry)
@@ -142,7 +143,7 @@ def _build(
         script_large=script.large,
         source=files.dumped,
         stage=made.stage,
-        results=result_count(given, find_entry(given)),
+        results=result_count(given, as_given),
         generator=generator_fingerprint(),
         files={},
         streams=missing,

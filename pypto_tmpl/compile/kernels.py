@@ -19,7 +19,7 @@ from pypto_tmpl.language.jit.cache import Specialisation
 from pypto_tmpl.language.jit.function import JITFunction
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
-from pypto_tmpl.runtime.entry import find_entry, result_count
+from pypto_tmpl.runtime.entry import find_entry, result_count, stage_entry
 from pypto_tmpl.runtime.execute import run_in_place, warn_of_change
 from pypto_tmpl.runtime.platforms import find_platform, require_simulated
 
@@ -61,11 +61,12 @@ def _runnable(function: JITFunction, specialisation: Specialisation, passes: Pas
     found: Runnable | None = specialisation.made.get(passes)
     if found is None:
         program = lower(specialisation.program, passes)
-        entry = find_entry(program)
+        as_given = find_entry(specialisation.program)
+        entry = stage_entry(program, as_given)
         made = make_script(program)
         namespace = load_script(made.script, f"<pypto_tmpl jit {function.__name__}>")
         silence_shapes(namespace)
-        has_return = result_count(program, entry) > 0
+        has_return = result_count(specialisation.program, as_given) > 0
         entry = replace(entry, script_name=made.script.names[entry.name])
         found = specialisation.made[passes] = Runnable(
             LoadedScript(namespace, entry, made.large()), has_return, program

@@ -18,11 +18,11 @@ from pypto_tmpl.debug.validate.results import ValidationResult
 from pypto_tmpl.debug.validate.validation import Options
 from pypto_tmpl.golden.comparators import Comparator, Verdict
 from pypto_tmpl.golden.knobs import Knobs
-from pypto_tmpl.golden.values import RunValues
 from pypto_tmpl.ir.stage_names import FRONTEND, pass_of
 from pypto_tmpl.runtime.manifest import file_record
 from pypto_tmpl.runtime.stages import DUMPS
 
+Tensors = Mapping[str, torch.Tensor]
 PAGE = f"{REPORT}/broken_pass.html"
 
 
@@ -52,21 +52,23 @@ class BrokenPass:
             yield f"report: {self.page}"
 
 
-def find_broken_pass(build: Build, values: RunValues, knobs: Knobs) -> BrokenPass | None:
-    """The pass that broke the program of a build; ``values`` are those of the run that was wrong.
+def find_broken_pass(
+    build: Build, inputs: Tensors, golden: Tensors | None, knobs: Knobs
+) -> BrokenPass | None:
+    """The pass that broke the program of a build; ``inputs`` are what the wrong run began with, by spec.
 
     None where that cannot be told: there are no dumps, the script is another one than the build made, it was
     made for the program as it is written, or all stages are right. Raises what running stages raises.
     """
     manifest, dumps = build.manifest, build.directory / DUMPS
-    if manifest.source is None or manifest.stage == FRONTEND or values.expected is None:
+    if manifest.source is None or manifest.stage == FRONTEND or golden is None:
         return None
     if file_record(build.directory / manifest.script) != manifest.files.get(manifest.script):
         return None
-    names = dict(zip((spec.name for spec in values.specs), manifest.entry.parameters, strict=True))
-    params = {spec: param.name for spec, param in names.items()}
-    tensors = {params[name]: value for name, value in values.before().items()}
-    expected = {params[name]: value for name, value in values.expected.items()}
+    pairs = zip(knobs.specs, manifest.entry.parameters, strict=True)
+    params = {spec.name: param.name for spec, param in pairs}
+    tensors = {params[name]: value for name, value in inputs.items()}
+    expected = {params[name]: value for name, value in golden.items()}
     options = Options(
         rtol=knobs.rtol,
         atol=knobs.atol,
@@ -74,7 +76,7 @@ def find_broken_pass(build: Build, values: RunValues, knobs: Knobs) -> BrokenPas
         comparators={
             params[name]: _by_spec_names(comparator, params)
             for name, comparator in (knobs.compare_fn or {}).items()
-            if name in values.expected
+            if name in golden
         },
         equal_nan=knobs.equal_nan,
         jobs=1,

@@ -62,6 +62,11 @@ class DataWriter:
             "result": "not validated",
         }
 
+    @property
+    def folder(self) -> Path:
+        """Where the data is."""
+        return self._folder
+
     def inputs(self, values: Mapping[str, torch.Tensor]) -> None:
         """Save what the kernel starts from: scalars, inputs, and outputs with an initial value.
 

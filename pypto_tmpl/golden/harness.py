@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+
+import torch
 
 from pypto_tmpl.compile.build import DATA, REPORT, Build, compile_program
 from pypto_tmpl.compile.directory import make_build_directory
@@ -230,7 +233,6 @@ class Harness:
     def _run(self, build: Build, values: RunValues, options: RuntimeOptions) -> None:
         with self._console.stage("runtime"):
             values.assert_apart()
-            values.keep_initial()
             try:
                 written = self._executed(build, values, options)
             except Exception as error:
@@ -262,15 +264,23 @@ class Harness:
             )
 
     def _broken_pass(self, build: Build, values: RunValues) -> BrokenPass | None:
-        """The pass that broke a wrong run; None where the run has changed its inputs, or it is not known."""
-        if self._changed:
-            return None
+        """The pass that broke a wrong run; None where it, or what the run began with, is not known."""
         try:
-            return find_broken_pass(build, values, self._knobs)
+            before = self._before(values)
+            return None if before is None else find_broken_pass(build, before, values.expected, self._knobs)
         except Exception as error:  # the run has failed already, and that is what counts
             what = str(error).partition("\n")[0]
             self._console.detail(f"which pass broke it cannot be told: {type(error).__name__}: {what}")
             return None
+
+    def _before(self, values: RunValues) -> Mapping[str, torch.Tensor] | None:
+        """The values that a run began with: as they were saved, or as it has left them."""
+        folder = self._knobs.golden_data or (None if self._data is None else self._data.folder)
+        if folder is not None:
+            return from_data(
+                self._knobs.specs, DataReader(folder).load(self._knobs.specs, None).inputs
+            ).values
+        return None if self._changed else values.before()
 
     def _changed_inputs(self, build: Build, values: RunValues) -> list[str]:
         """What is said of inputs that the run has changed; specs go by position, and outputs may change."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,21 +21,16 @@ class RunValues:
     specs: Sequence[Spec]
     values: dict[str, torch.Tensor]
     expected: dict[str, torch.Tensor] | None = None
-    _initial: dict[str, torch.Tensor] = field(default_factory=dict)
 
-    def keep_initial(self) -> None:
-        """Keep copies of what a run is going to write over, pure outputs apart."""
-        for spec in self.specs:
-            if isinstance(spec, TensorSpec) and spec.is_output and spec.init_value is not None:
-                self._initial[spec.name] = self.values[spec.name].clone()
+    def before(self) -> dict[str, torch.Tensor] | None:
+        """The values as they were before a run that has only written its outputs.
 
-    def before(self) -> dict[str, torch.Tensor]:
-        """The values as they were before the run, if that has only written its outputs."""
+        None where an output began with something else than zeros, which is not kept.
+        """
         outputs = self.outputs()
-        return {
-            name: self._initial.get(name, torch.zeros_like(value)) if name in outputs else value
-            for name, value in self.values.items()
-        }
+        if any(isinstance(s, TensorSpec) and s.is_output and s.init_value is not None for s in self.specs):
+            return None
+        return {n: torch.zeros_like(value) if n in outputs else value for n, value in self.values.items()}
 
     def arguments(self) -> list[object]:
         """The arguments of the entry: tensors, and scalars as ctypes values."""

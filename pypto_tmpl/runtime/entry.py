@@ -29,6 +29,21 @@ def find_entry(program: ir.Program) -> Entry:
     return Entry(function.name, function.name, tuple(replace(p, exact="") for p in parameters))
 
 
+def stage_entry(program: ir.Program, given: Entry) -> Entry:
+    """The entry of a stage of a program, which is called as the entry of the program that was ``given``.
+
+    Passes rename parameters, and say of more of them that they are written. Raises EntryError where they have
+    made others.
+    """
+    found = find_entry(program)
+    if len(found.parameters) != len(given.parameters):
+        what = (
+            f"the entry {found.name!r} has {len(found.parameters)} parameters, and {len(given.parameters)} as"
+        )
+        raise EntryError(f"{what} it is written")
+    return replace(found, parameters=given.parameters)
+
+
 def result_count(program: ir.Program, entry: Entry) -> int:
     """How many values the entry returns; if any, a call may leave out the pure outputs."""
     function = program.get_function(entry.name)

@@ -8,7 +8,7 @@ from pathlib import Path
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ir.stage_names import StageNameError, find_stage
-from pypto_tmpl.runtime.entry import find_entry
+from pypto_tmpl.runtime.entry import stage_entry
 from pypto_tmpl.runtime.manifest import Manifest, read_manifest
 from pypto_tmpl.runtime.torch_script import FOLDER, torch_script
 
@@ -37,7 +37,7 @@ def at_stage(build: Path, manifest: Manifest, stage: str | None) -> Manifest:
     source = f"{DUMPS}/{stem}{BINARY}"
     program = ir.deserialize_from_file(str(build / source))
     assert isinstance(program, ir.Program)
-    script = torch_script(program, find_entry(program), f"{FOLDER}/{stem}")
+    script = torch_script(program, stage_entry(program, manifest.entry), f"{FOLDER}/{stem}")
     if not (build / script.path).is_file():
         known = read_manifest(build)
         for path in script.write(build):

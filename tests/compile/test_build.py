@@ -34,7 +34,8 @@ def test_the_layout(tmp_path):
     ]
     folders = (p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_dir())
     assert sorted(folders) == [
-        "data", "kernels", "kernels/aic", "kernels/aiv", "orchestration", "passes_dump", "ptoas", "report", "torch",
+        "data", "kernels", "kernels/aic", "kernels/aiv", "orchestration", "passes_dump", "ptoas", "report",
+        "torch",
     ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from default_stages import LAST
 
 from pypto_tmpl.golden import run
 

@@ -70,9 +70,9 @@ def test_directories_that_are_no_builds(tmp_path):
     with pytest.raises(ValueError, match=r"manifest\.json cannot be read"):
         execute_compiled(tmp_path, [])
     (tmp_path / "manifest.json").write_text(json.dumps({"schema": 99}))
-    with pytest.raises(ValueError, match="has schema 99, expected 1: compile the program again"):
+    with pytest.raises(ValueError, match="has schema 99, expected 2: compile the program again"):
         execute_compiled(tmp_path, [])
-    (tmp_path / "manifest.json").write_text(json.dumps({"schema": 1}))
+    (tmp_path / "manifest.json").write_text(json.dumps({"schema": 2}))
     with pytest.raises(ValueError, match="is damaged: KeyError"):
         execute_compiled(tmp_path, [])
 
@@ -92,7 +92,7 @@ def test_scripts_that_cannot_be_run(build):
 
 
 def test_tracebacks_show_the_generated_line(build):
-    directory = build(kernels.dynamic_sum())
+    directory = build(kernels.dynamic_sum(), stage="frontend")
     script = directory / "torch/main.py"
     with pytest.raises(RuntimeError, match="must match the size") as caught:
         execute_compiled(directory, [torch.ones(3), torch.ones(2), torch.zeros(3)])

@@ -25,7 +25,7 @@ def recorded(tmp_path):
     def run(program, args, **flags):
         build = tmp_path / "build"
         build.mkdir(exist_ok=True)
-        directory = compile_program(program, build, compile_options({})).directory
+        directory = compile_program(program, build, compile_options({"stage": "frontend"})).directory
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             warnings.simplefilter("ignore", DeprecationWarning)

@@ -29,7 +29,7 @@ def record(tmp_path):
     def run(program, args, **flags):
         build = tmp_path / "build"
         build.mkdir(exist_ok=True)
-        directory = compile_program(program, build, compile_options({})).directory
+        directory = compile_program(program, build, compile_options({"stage": "frontend"})).directory
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             execute_compiled(directory, args, **flags)
@@ -416,7 +416,7 @@ def test_a_run_that_fails_leaves_what_it_recorded(record, tmp_path):
 
 
 def test_an_edited_script_says_what_is_not_recorded(tmp_path):
-    directory = compile_program(kernels.submits(), tmp_path, compile_options({})).directory
+    directory = compile_program(kernels.submits(), tmp_path, compile_options({"stage": "frontend"})).directory
     script = directory / "torch/main.py"
     script.write_text(script.read_text().replace("    return y\n", "    return y + 0\n", 1))
     args = [torch.ones(4), ctypes.c_float(1), torch.zeros(4)]
