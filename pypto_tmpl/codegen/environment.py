@@ -15,6 +15,7 @@ from jinja2.runtime import Context, Macro
 from pypto_tmpl.codegen.bytecode import bytecode_cache
 from pypto_tmpl.codegen.filters import FILTERS
 from pypto_tmpl.codegen.operands import Attributes, Constants, Operands, UnknownNameError
+from pypto_tmpl.codegen.plain_macros import plain_functions
 from pypto_tmpl.errors import Location, PyptoTmplError, allowed_note, closest
 from pypto_tmpl.ops.model import OpEntry
 from pypto_tmpl.ops.table import OpTable
@@ -107,6 +108,7 @@ class TemplateMacros:
         self._name = name
         try:
             self._module = environment.get_template(name).module
+            self._plain = plain_functions(environment, name)
         except Exception as error:
             _fail(error, f"template {name!r}")
 
@@ -119,26 +121,35 @@ class TemplateMacros:
             raise TemplateError(f"{self._name} has no {subject}", slug="missing-macro", notes=(note,))
 
         function, count = _function_of(macro), len(macro.arguments)
-        constant: list[str] = []  # the text of a macro without parameters, once it is known
+        plain = self._plain.get(macro_name)
 
         def call(*args: Any) -> str:
-            if constant and not args:
-                return constant[0]
             try:
                 if len(args) != count:
                     raise TypeError(f"it takes ({', '.join(macro.arguments)}), {len(args)} given")
                 try:
-                    text = function(*args)
-                    constant[:] = () if args else (text,)
-                    return text
+                    return function(*args)
                 except Exception:
                     self._environment.handle_exception()
             except Exception as error:
                 place = "" if _template_location(error) else self._name
                 _fail(error, subject, place=place, candidates=macro.arguments)
 
-        setattr(self, macro_name, call)
-        return call
+        found = call if plain is None else _quick(plain, call)
+        setattr(self, macro_name, found)
+        return found
+
+
+def _quick(plain: Callable[..., str], macro: Callable[..., str]) -> Callable[..., str]:
+    """A plain macro, and where that raises the macro itself, which raises at the template's line."""
+
+    def call(*args: Any) -> str:
+        try:
+            return plain(*args)
+        except Exception:
+            return macro(*args)
+
+    return call
 
 
 class OpMacros:

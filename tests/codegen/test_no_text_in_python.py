@@ -21,6 +21,10 @@ FILES = sorted(FOLDER.glob("*.py"))
 ALLOWED = {
     ("filters.py", "py_literal"): "the filter that writes literals for templates",
     ("filters.py", "torch_dtype"): "the filter that writes dtypes for templates",
+    ("filters.py", "indent"): "the filter that indents blocks for templates",
+    ("plain_macros.py", "_macro_name"): "the name of a function that no script has",
+    ("plain_macros.py", "_filter_name"): "the name of a function that no script has",
+    ("plain_macros.py", "_parameter_name"): "the name of a parameter that no script has",
     ("names.py", "identifier"): "names are data: which characters of a hint an identifier can keep",
     ("names.py", "NameTable.unique"): "names are data: the suffix that tells two apart",
     ("script.py", "_one_line"): "the title is data: without what would end the docstring",
