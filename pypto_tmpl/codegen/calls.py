@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.call_texts import Key, Question
 from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.known_ops import KnownOp, KnownOps
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
 from pypto_tmpl.codegen.packed import is_packed
 from pypto_tmpl.codegen.poison import Suspect, suspects
@@ -17,14 +18,17 @@ from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
 from pypto_tmpl.errors import closest
-from pypto_tmpl.ir.attrs import AttrKind
+from pypto_tmpl.ir.attrs import ENUM_KINDS, AttrKind
 from pypto_tmpl.ir.verifier.outputs import ATOMIC_ADD_DTYPES
 from pypto_tmpl.ops import KwargSpec, OpEntry
-from pypto_tmpl.ops import facts as op_facts
 from pypto_tmpl.ops.blocks import may_have_block
 
 _TYPED = (ir.ShapedType, ir.ScalarType)  # what has a dtype
-_LITERALS = (ir.ConstInt, ir.ConstFloat, ir.ConstBool)
+_LITERALS = frozenset({ir.ConstInt, ir.ConstFloat, ir.ConstBool})
+_PLAIN = frozenset(
+    {bool, int, float, str, ir.DataType, *ENUM_KINDS}
+)  # keywords whose values tell all of them
+MAY_WRITE: Question = ("may_write", -1)
 
 # Scales of these layouts lie in memory in blocks; some ops know how, or look at extents only.
 _PACKED = (ir.TensorLayout.MX_A_ZZ, ir.TensorLayout.MX_B_NN)
@@ -51,15 +55,51 @@ class OperatorCalls:
     def emit(self, call: ir.Call) -> str:
         """The expression for ``call``; obstacles are reported and give a placeholder."""
         known = self._ops.find(call.op.name)
-        operands = [self._operand(arg) for arg in call.args]  # their obstacles count in any case
+        parts = [self._part(arg) for arg in call.args]  # their obstacles count in any case
         if known is None or not known.is_executable:
             return self._without_macro(call, None if known is None else known.entry)
-        if not (self._dtypes_are_supported(call, known) and self._may_write(call, known)):
+        key = self._key(call, parts) if self._may_be_known else None
+        texts, facts = self._ops.texts, CallFacts(self, known, call)
+        found = None if key is None else texts.find(key, facts.answer)
+        if found is not None:
+            return found
+        reported = len(self._context.script.unsupported)
+        text = self._made(facts, parts)
+        if key is not None and len(self._context.script.unsupported) == reported:
+            texts.keep(key, facts.answers, text)
+        return text
+
+    @lazy
+    def _may_be_known(self) -> bool:
+        """Whether the macros of the function's calls are told no more than keys and answers hold."""
+        return not self._context.script.options.poison and not self._values.edges.has_any
+
+    def _key(self, call: ir.Call, parts: list[str | list[str]]) -> Key | None:
+        """What the macro of a call is told in any case; None where some of that tells calls not apart."""
+        types = self._context.script.types
+        key: list[Hashable] = [call.op.name, self._context.in_kernel, types.key(call.type)]
+        for arg, part in zip(call.args, parts, strict=True):
+            if isinstance(part, str):
+                key.extend((part, types.key(arg.type), type(arg) in _LITERALS))
+            else:
+                key.append(tuple(part))
+        for name, value in call.kwargs.items():
+            if type(value) not in _PLAIN:
+                return None
+            key += [name, type(value).__name__]
+            key.append(str(value) if type(value) is float else value)  # 0.0 == -0.0
+        return tuple(key)
+
+    def _made(self, facts: CallFacts, parts: list[str | list[str]]) -> str:
+        """What the macro of an op makes of a call."""
+        known, call = facts.known, facts.call
+        if not (self._dtypes_are_supported(call, known) and (known.writes_freely or facts.answer(MAY_WRITE))):
             return str(self._macros.nothing())
         if not (known.unpacks or self._is_by_row_and_column(call)):
             return str(self._macros.nothing())
+        operands = [facts.operand(at, part) for at, part in enumerate(parts)]
         if not known.writes_late:
-            self._read_before(call, known, operands)
+            self._read_before(facts, operands)
         if known.heeds_start:
             for arg, operand in zip(call.args, operands, strict=True):
                 operand.edge = self._edge(arg, call)
@@ -69,7 +109,7 @@ class OperatorCalls:
             attributes = bind_attributes(
                 entry,
                 self._keywords(call, known) if call.kwargs else {},
-                asked=partial(self._fact, known, call),
+                asked=facts.asked,
                 in_kernel=self._context.in_kernel,
             )
         except CallError as error:
@@ -80,11 +120,24 @@ class OperatorCalls:
             self._suspect(known, call, operands, attributes.result)
         return text
 
-    def _fact(self, known: KnownOp, call: ir.Call, name: str) -> Any:
-        """What the macro of an op asks of a call beyond operands and keywords."""
+    def fact(self, known: KnownOp, call: ir.Call, question: Question) -> Hashable:
+        """What a call is asked for beyond operands and keywords."""
+        name, at = question
         match name:
-            case "result":
-                return self._facts("", call, is_result=True)
+            case "shape":
+                type_ = (call.args[at] if at >= 0 else call).type
+                return tuple(
+                    map(self._expressions.expr, type_.shape if isinstance(type_, ir.ShapedType) else ())
+                )
+            case "region":
+                if at < 0 and known.is_pop:
+                    return None  # it is not known before the run
+                region = self._valid.region(call.args[at] if at >= 0 else call)
+                return None if region is None else (region[0], *region[1])
+            case "may_write":
+                return self._may_write(call, known)
+            case "shares":
+                return self._values.may_share(call.args[at], call.args[known.target])
             case "device":
                 return self._variables.device
             case "source_is_written":
@@ -147,10 +200,10 @@ class OperatorCalls:
         self._context.report(f"operator {call.op.name!r} adds atomically to {name}", call.span)
         return False
 
-    def _read_before(self, call: ir.Call, known: KnownOp, operands: list[Operand]) -> None:
+    def _read_before(self, facts: CallFacts, operands: list[Operand]) -> None:
         """Have operands copied that may show cells which the call writes: they are read before."""
-        entry = known.entry
-        position = entry.operand_names.index(entry.writes[0])
+        known, call = facts.known, facts.call
+        entry, position = known.entry, known.target
         if position >= len(operands):
             return
         target, named = call.args[position], dict(zip(entry.operand_names, operands, strict=False))
@@ -159,7 +212,7 @@ class OperatorCalls:
         for at, (name, arg) in enumerate(zip(entry.operand_names, call.args, strict=False)):
             if name in entry.writes or known.scratch[at] or not isinstance(arg.type, ir.ShapedType):
                 continue
-            if self._values.may_share(arg, target):
+            if facts.answer(("shares", at)):
                 text = self._macros.apart(operands[at], operands[position], offsets)
                 operands[at] = operands[at].copied(str(text))
             if known.lays and ("shapes" in named or not self._values.edges.is_loaded(arg)):
@@ -184,26 +237,15 @@ class OperatorCalls:
                 raise CallError(f"operator {call.op.name!r} has no keyword {key!r}{hint}")
         return {key: _plain(call, key, specs[key]) for key in call.kwargs}
 
-    def _operand(self, arg: ir.Expr) -> Operand:
-        if isinstance(arg, ir.MakeTuple):
-            items = [self._expressions.expr(element) for element in arg.elements]
-            return Operand(self._macros.list_of(items), items=items)
-        return self._facts(self._expressions.operand(arg), arg)
+    def _part(self, arg: ir.Expr) -> str | list[str]:
+        """The text of an operand, of a tuple those of its elements."""
+        if type(arg) is ir.MakeTuple:
+            return [self._expressions.expr(element) for element in arg.elements]
+        return self._expressions.operand(arg)
 
-    def _facts(self, text: str, node: ir.Expr, *, is_result: bool = False) -> Operand:
-        type_ = node.type
-        if isinstance(type_, ir.ScalarType):
-            is_literal = isinstance(node, _LITERALS)
-            return Operand(text, dtype_name=type_.dtype.name, is_literal=is_literal)
-        if not isinstance(type_, ir.ShapedType):
-            return Operand(text)
-        is_popped = is_result and op_facts.of_value(node).pipe_end == "pop"
-        return Operand.shaped(
-            text,
-            type_,
-            lambda: [self._expressions.expr(dim) for dim in type_.shape],
-            lambda: None if is_popped else self._valid.region(node),  # no region before the run
-        )
+    def tuple_operand(self, items: list[str]) -> Operand:
+        """An operand that is a tuple, as macros see it."""
+        return Operand(self._macros.list_of(items), items=items)
 
     def _edge(self, arg: ir.Expr, call: ir.Call) -> Operand | None:
         """The cells before which nothing of an operand's tensor lies, for macros, if there are any."""
@@ -214,8 +256,7 @@ class OperatorCalls:
             return None
         if starts is None:
             return None
-        items = [self._expressions.expr(start) for start in starts]
-        return Operand(self._macros.list_of(items), items=items)
+        return self.tuple_operand([self._expressions.expr(start) for start in starts])
 
     def _may_be_negative(self, entry: OpEntry, call: ir.Call) -> bool:
         """Whether an index of the element that a call names is not known to count from the start."""
@@ -237,6 +278,44 @@ class OperatorCalls:
                 self._values.is_fresh,
                 self._values.is_partial,
             )
+
+
+class CallFacts:
+    """One call as its macro sees it: what that asks for is worked out then, and noted."""
+
+    __slots__ = ("_calls", "answers", "call", "known")
+
+    def __init__(self, calls: OperatorCalls, known: KnownOp, call: ir.Call) -> None:
+        self._calls, self.known, self.call = calls, known, call
+        self.answers: dict[Question, Hashable] = {}
+
+    def answer(self, question: Question) -> Any:
+        """What is the case, which is asked of the function once."""
+        if question not in self.answers:
+            self.answers[question] = self._calls.fact(self.known, self.call, question)
+        return self.answers[question]
+
+    def asked(self, name: str) -> Any:
+        """What the macro asks of the call as a whole."""
+        return self._shaped(-1, "", self.call) if name == "result" else self.answer((name, -1))
+
+    def operand(self, at: int, part: str | list[str]) -> Operand:
+        """An operand, given its text or those of its elements."""
+        if isinstance(part, str):
+            return self._shaped(at, part, self.call.args[at])
+        return self._calls.tuple_operand(part)
+
+    def _shaped(self, at: int, text: str, node: ir.Expr) -> Operand:
+        type_ = node.type
+        if isinstance(type_, ir.ScalarType):
+            return Operand(text, dtype_name=type_.dtype.name, is_literal=type(node) in _LITERALS)
+        if not isinstance(type_, ir.ShapedType):
+            return Operand(text)
+        return Operand.shaped(text, type_, lambda: list(self.answer(("shape", at))), lambda: self._region(at))
+
+    def _region(self, at: int) -> tuple[str, list[str]] | None:
+        found = self.answer(("region", at))
+        return None if found is None else (found[0], list(found[1:]))
 
 
 def _has_its_block(call: ir.Call) -> bool:

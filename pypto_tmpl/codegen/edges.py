@@ -7,7 +7,7 @@ variable whose start depends on the path, or on variables that change, has names
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from pypto_tmpl import ir
@@ -36,17 +36,22 @@ class Edges:
         self._table, self._bounds = table, bounds
         self._known: dict[int, Starts | None] = {}
         self._held: dict[int, Starts] = {}
-        self._has_any = any(call.kwargs.get("clamp") and self._of_load(call) for call in facts.calls)
-        self._values = facts.values if self._has_any else {}
-        self._params = {id(param) for param in function.params}
-        self._changing = {key for key, values in self._values.items() if self._is_bound_twice(key, values)}
-        if self._has_any:
+        self._values: Mapping[int, list[ir.Expr]] = {}
+        self._params: set[int] = set()
+        self._changing: set[int] = set()
+        loads = table.with_trait("loads")
+        self.has_any = not loads.isdisjoint(facts.op_names) and any(
+            call.kwargs and call.kwargs.get("clamp") and self._of_load(call) for call in facts.calls
+        )
+        if self.has_any:
+            self._values, self._params = facts.values, {id(param) for param in function.params}
+            self._changing = {key for key, found in self._values.items() if self._is_bound_twice(key, found)}
             self._hold_what_differs(list({id(target): target for target, _ in facts.flows}.values()))
         self.holds_any = bool(self._held)  # whether a variable has names for where its cells begin
 
     def starts(self, value: ir.Expr) -> Starts | None:
         """Where the cells begin that a tensor had, for each axis; None where nothing precedes them."""
-        if not self._has_any:
+        if not self.has_any:
             return None
         if isinstance(value, ir.Call):
             return self._of_call(value)
@@ -78,7 +83,7 @@ class Edges:
 
     def leaving(self, facts: BodyFacts) -> Iterator[ir.Expr]:
         """The values with a start that functions or other cores are given, which would not know of it."""
-        if not self._has_any:
+        if not self.has_any:
             return
         given = [stmt.value for stmt in facts.returns]
         for launch in facts.launches:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.call_texts import CallTexts
 from pypto_tmpl.codegen.environment import OpMacros
 from pypto_tmpl.ir.carriers import TORCH_NAMES
 from pypto_tmpl.ops import KwargSpec, OpEntry, OpTable
@@ -24,6 +25,9 @@ class KnownOp:
     lays: bool
     unpacks: bool
     writes_late: bool  # it reads all of its operands before it writes, or writes none
+    writes_freely: bool  # nothing of a call tells that it may not write what it does
+    is_pop: bool
+    target: int  # the first operand that it writes, -1 if there is none
 
     @classmethod
     def of(cls, entry: OpEntry) -> KnownOp:
@@ -38,6 +42,9 @@ class KnownOp:
             lays="lays" in traits,
             unpacks="unpacks" in traits,
             writes_late=not entry.writes or "reads_first" in traits,
+            writes_freely="lays" not in traits and "atomic" not in entry.kwarg_names,
+            is_pop=entry.pipe is not None and entry.pipe.end == "pop",
+            target=entry.operand_names.index(entry.writes[0]) if entry.writes else -1,
         )
 
     def takes(self, type_: ir.Type) -> bool:
@@ -53,6 +60,7 @@ class KnownOps:
     def __init__(self, table: OpTable, macros: OpMacros) -> None:
         self.table = table
         self.macros = macros
+        self.texts = CallTexts()
         self._known: dict[str, KnownOp] = {}
 
     def find(self, name: str) -> KnownOp | None:
