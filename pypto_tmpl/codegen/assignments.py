@@ -8,6 +8,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.calls import OperatorCalls
 from pypto_tmpl.codegen.context import Context, Lines
 from pypto_tmpl.codegen.expressions import Expressions
+from pypto_tmpl.codegen.facts import BOXES
 from pypto_tmpl.codegen.operands import CallError
 from pypto_tmpl.codegen.packed import carrier_name, is_packed
 from pypto_tmpl.codegen.precedence import without_brackets_of_tuple
@@ -32,6 +33,7 @@ class Assignments:
         self._context, self._macros, self._forms = context, context.macros, context.forms
         self._variables, self._values, self._expressions = variables, values, expressions
         self._valid, self._calls = valid, calls
+        self._has_poison = context.script.options.poison
 
     def assign(self, var: ir.Var, value: ir.Expr) -> Lines:
         self._context.current_variable = var
@@ -42,15 +44,12 @@ class Assignments:
             if isinstance(value, ir.Var)
             else self._expressions.alone(value)
         )
-        holds_region = self._values.runtime_regions.holds(var)
+        regions = self._values.runtime_regions
+        holds_region = regions.holds_any and regions.holds(var)
         if self._needs_no_name(var, value, text):
             self._context.current_variable = None
             return []
-        region = (
-            None
-            if not holds_region or self._values.runtime_regions.is_new(value)
-            else self._valid.region_text(value)
-        )
+        region = None if not holds_region or regions.is_new(value) else self._valid.region_text(value)
         name = self._variables.bind(var)
         if region is None:
             lines = [] if name == text else [self._forms.assign(name, text)]
@@ -66,7 +65,9 @@ class Assignments:
         if self._values.edges.holds_any:
             lines += self.assign_all(self._starts(var, value))
         self._context.current_variable = None
-        return [*lines, *self._check_poison(var), *self._check(var, value)]
+        if self._has_poison:
+            lines += self._check_poison(var)
+        return [*lines, *self._check(var, value)] if self._context.script.check_shapes else lines
 
     def _starts(self, var: ir.Var, value: ir.Expr | None) -> list[tuple[str, str]]:
         """The names of where the cells of ``var`` begin, if it has some, and their texts."""
@@ -90,7 +91,7 @@ class Assignments:
         if id(var) in quiet.unread:
             self._variables.bind(var)  # a workspace has a name where ops take it, which none of them writes
             return True
-        if quiet.may_share_name(var, value):
+        if quiet.moves and quiet.may_share_name(var, value):
             source = value.args[0] if isinstance(value, ir.Call) else None
             if isinstance(source, ir.Var) and text == self._variables.name_of(source):
                 self._variables.share_name(var, source)
@@ -116,8 +117,6 @@ class Assignments:
 
     def _check_poison(self, var: ir.Var) -> Lines:
         """A check of the value just bound, if poison may have reached valid cells of it."""
-        if not self._context.script.options.poison:
-            return []
         name, type_ = self._variables.name_of(var), var.type
         found = dict.fromkeys(suspect for suspect in self._calls.suspects if suspect.text != name)
         if not found or not isinstance(type_, ir.ShapedType) or not type_.dtype.is_float():
@@ -133,7 +132,7 @@ class Assignments:
 
     def _check(self, var: ir.Var, value: ir.Expr) -> Lines:
         type_ = var.type
-        if not self._context.script.check_shapes or not isinstance(type_, ir.TensorType | ir.TileType):
+        if not self._context.script.check_shapes or not isinstance(type_, BOXES):
             return []
         if type_.dtype.name not in self._context.script.carriers:
             return []

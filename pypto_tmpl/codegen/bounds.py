@@ -66,7 +66,11 @@ class IntegerBounds:
         for offset, size, extent in zip(offsets, shape, extents, strict=True):
             if not (isinstance(size, ir.ConstInt) and isinstance(extent, ir.ConstInt)):
                 return False
-            least, greatest = self.of(offset)
+            if isinstance(offset, ir.ConstInt):
+                least: float = offset.value
+                greatest: float = least
+            else:
+                least, greatest = self.of(offset)
             if least < 0 or size.value < 0 or greatest + size.value > extent.value:
                 return False
         return True

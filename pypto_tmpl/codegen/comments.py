@@ -8,6 +8,7 @@ from pathlib import PurePath
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.context import Context, Lines
 from pypto_tmpl.codegen.expressions import Expressions
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
 
@@ -32,8 +33,11 @@ class Comments:
     def __init__(self, context: Context, variables: Variables, values: Values) -> None:
         self._context, self._forms = context, context.forms
         self._variables, self._values = variables, values
-        self._extents = Expressions(context, _KnownNames(variables))
         self._last_place = ("", 0)
+
+    @lazy
+    def _extents(self) -> Expressions:
+        return Expressions(self._context, _KnownNames(self._variables))
 
     def source_line(self, stmt: ir.Stmt) -> Lines:
         """The source line of a statement, unless the one before it has the same."""

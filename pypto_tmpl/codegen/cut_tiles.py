@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import Launch
+from pypto_tmpl.codegen.facts import LAUNCHES, Launch
 from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.ops import OpTable
@@ -40,7 +40,7 @@ class CutTiles:
             if id(value) in seen:
                 continue
             seen.add(id(value))
-            if isinstance(value, Launch):
+            if isinstance(value, LAUNCHES):
                 if self._is_source(name, value):
                     return True
                 pending += self._given_back(name, value)
@@ -71,12 +71,25 @@ class CutTiles:
         return self._table.facts(call.op.name).pipe_end == "pop" or self._loads_cut(function, call)
 
     def _loads_cut(self, function: str, call: Launch) -> bool:
-        entry = None if isinstance(call.op, ir.GlobalVar) else self._table.get(call.op.name)
-        if entry is None or not isinstance(call, ir.Call):
+        if (
+            call.op.name not in self._loading
+            or isinstance(call.op, ir.GlobalVar)
+            or not isinstance(call, ir.Call)
+        ):
             return False
-        if self._table.facts(entry.name).has("window"):
-            return not self._is_inside(function, call)
-        return not _LOADS.isdisjoint(entry.uses)
+        return not self._table.facts(call.op.name).has("window") or not self._is_inside(function, call)
+
+    @lazy
+    def _loading(self) -> frozenset[str]:
+        """The ops of the program that may load over an edge."""
+        names = {name for body in self._kernels.facts.values() for name in body.op_names}
+        return frozenset(name for name in names if self._loads(name))
+
+    def _loads(self, op: str) -> bool:
+        entry = self._table.get(op)
+        return entry is not None and (
+            self._table.facts(op).has("window") or not _LOADS.isdisjoint(entry.uses)
+        )
 
     def _given_back(self, function: str, call: Launch) -> Iterable[_Place]:
         """The values that a call may give back as they are."""

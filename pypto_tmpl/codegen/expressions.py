@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
@@ -36,9 +37,10 @@ class Expressions:
         self._context, self._variables = context, variables
         self.macros = context.macros
         self.report = context.report
-        self._nesting = self._chain = self._parts = 0
+        self._nesting = self._chain = 0
+        self.parts = 0  # of the statement being emitted, so far
         self._leaves: dict[type, Handler] = {
-            ir.ConstInt: _constant,
+            ir.ConstInt: _integer,
             ir.ConstFloat: _constant,
             ir.ConstBool: _constant,
             ir.Var: variables.name_of,
@@ -58,8 +60,8 @@ class Expressions:
         emit = self._leaves.get(type(node))
         if emit is not None:
             return emit(node)
-        self._parts += 1
-        if self._nesting >= MAX_NESTING or self._parts > MAX_PARTS:
+        self.parts += 1
+        if self._nesting >= MAX_NESTING or self.parts > MAX_PARTS:
             return self._refused(node)
         self._nesting += 1
         emit = self._dispatch.get(type(node))
@@ -77,16 +79,12 @@ class Expressions:
 
     def _refused(self, node: ir.Expr) -> str:
         """A placeholder for what is nested too deep or makes its statement too large; reported once."""
-        if self._parts <= MAX_PARTS:
+        if self.parts <= MAX_PARTS:
             self._context.report(f"an expression nested more than {MAX_NESTING} deep", node.span)
-            self._parts = MAX_PARTS + 1
-        elif self._parts == MAX_PARTS + 1:
+            self.parts = MAX_PARTS + 1
+        elif self.parts == MAX_PARTS + 1:
             self._context.report(f"a statement of more than {MAX_PARTS} operators and calls", node.span)
         return str(self.macros.nothing())
-
-    def begin_statement(self) -> None:
-        """Count the parts of a statement anew."""
-        self._parts = 0
 
     def chained(self, count: int) -> bool:
         """Enter ``count`` operators nested on the left; False (and reported) if Python refuses so many."""
@@ -144,6 +142,13 @@ def _leading_ones(given: ir.Type, wanted: ir.Type) -> int:
     return extra if leading and all(isinstance(d, ir.ConstInt) and d.value == 1 for d in leading) else 0
 
 
-def _constant(node: ir.ConstInt | ir.ConstFloat | ir.ConstBool) -> str:
+_text_of = lru_cache(maxsize=4096, typed=True)(py_literal)
+
+
+def _integer(node: ir.ConstInt) -> str:
+    return _text_of(node.value)
+
+
+def _constant(node: ir.ConstFloat | ir.ConstBool) -> str:
     """A literal as it is written; what its dtype makes of it where that has no number so large."""
     return py_literal(within(node.value, node.dtype) if isinstance(node, ir.ConstFloat) else node.value)

@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.ir.fields import node_fields_of
 
-_CODE_FIELDS: dict[type, tuple[tuple[str, bool], ...]] = {}
+
+class _Kind(NamedTuple):
+    """What there is to know of a class of nodes for a walk over code."""
+
+    parts: Callable[[Any], tuple[Any, ...]]  # the values of the fields that hold code, the last first
+    is_leaf: bool
+    is_name: bool
+    is_marked: bool
+
+    @classmethod
+    def of(cls, kind: type) -> _Kind:
+        specs = [spec for spec in node_fields_of(kind) if spec.is_node or spec.name == "attrs"]
+        fields = [spec.name for spec in reversed(specs)]
+        is_leaf = kind is ir.Var or (not fields and kind is not ir.InlineStmt)
+        is_name = kind in (ir.Var, ir.IterArg)
+        is_marked = issubclass(kind, ir.Stmt) and kind is not ir.SeqStmts
+        return cls(_getter(fields), is_leaf, is_name, is_marked)
+
+
+def _getter(fields: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(fields) > 1:
+        return attrgetter(*fields)  # gives a tuple, but of one field its value
+    return lambda node: tuple(getattr(node, field) for field in fields)
+
+
+_KINDS: dict[type, _Kind] = {}
 
 
 class Code(NamedTuple):
@@ -23,43 +49,60 @@ class Code(NamedTuple):
     names: list[int]
 
 
-def code_of(root: ir.IRNode) -> Code:
+def code_of(root: ir.IRNode, below: dict[int, tuple[slice, slice]] | None = None) -> Code:
     """The code below ``root`` (itself included).
 
     Types are not entered: what stands in them is no code of its own. Nor is listed as a node what has no
     parts, but for text of a user's, which may do anything. What several nodes share is found once.
+    ``below`` takes the parts of the code that stand below a statement, by its identity, of those statements
+    that share none with others.
     """
     nodes: list[ir.IRNode] = []
     names: list[int] = []
     seen: set[int] = set()
-    stack = [root]
+    begun: list[tuple[int, int, int, int]] = []  # statements: identity, nodes, names and repetitions before
+    repetitions = 0
+    stack: list[Any] = [root]
+    pop, push, name = stack.pop, stack.append, names.append
     while stack:
-        node = stack.pop()
+        node = pop()
         kind = type(node)
         key = id(node)
-        if kind is ir.Var:
-            names.append(key)
+        known = _KINDS.get(kind)
+        if known is None:
+            if node is None and below is not None:  # the end of a statement
+                key, first, first_name, before = begun.pop()
+                if repetitions == before:
+                    below[key] = slice(first, len(nodes)), slice(first_name, len(names))
+                continue
+            known = _KINDS[kind] = _Kind.of(kind)
+        if known.is_name:
+            name(key)
+        if known.is_leaf:
             continue
-        fields = _CODE_FIELDS.get(kind)
-        if fields is None:
-            fields = _CODE_FIELDS[kind] = _code_fields(kind)
-        if not fields and kind is not ir.InlineStmt:
-            continue
-        if kind is ir.IterArg:
-            names.append(key)
         if key in seen:
+            repetitions += 1
             continue
         seen.add(key)
+        if known.is_marked and below is not None:
+            begun.append((key, len(nodes), len(names), repetitions))
+            push(None)
         nodes.append(node)
-        for name, many in fields:
-            value = getattr(node, name)
-            if many:
-                stack += value[::-1]
-            elif name == "attrs":
+        for value in known.parts(node):
+            kind = type(value)
+            if kind is ir.Var:
+                name(id(value))
+            elif kind is tuple:
+                for part in value[::-1]:
+                    if type(part) is ir.Var:
+                        name(id(part))
+                    elif type(part) is not ir.ConstInt:
+                        push(part)
+            elif kind is ir.AttrMap:
                 if value:
                     stack += [*value.expressions()][::-1]
             elif value is not None:
-                stack.append(value)
+                push(value)
     return Code(nodes, names)
 
 
@@ -68,14 +111,10 @@ def code_nodes(root: ir.IRNode) -> list[ir.IRNode]:
     return code_of(root).nodes
 
 
-def _code_fields(cls: type) -> tuple[tuple[str, bool], ...]:
-    """Fields that hold code, the last first: (name, whether there are many); `attrs` may hold some."""
-    found = [(spec.name, spec.many) for spec in node_fields_of(cls) if spec.is_node or spec.name == "attrs"]
-    return tuple(reversed(found))
-
-
 Launch: TypeAlias = ir.Call | ir.Submit
 LAUNCHES = (ir.Call, ir.Submit)  # the same for checks that are made again and again
+BOXES = (ir.TensorType, ir.TileType)
+_LOOPS = (ir.ForStmt, ir.WhileStmt)
 Flow: TypeAlias = tuple[ir.Var, ir.Expr]
 
 
@@ -89,7 +128,8 @@ class BodyFacts:
 
     def __init__(self, body: ir.Stmt) -> None:
         self.body = body
-        self.code = code_of(body)
+        self._spans: dict[int, tuple[slice, slice]] = {}
+        self.code = code_of(body, self._spans)
         self._below: dict[int, Code] = {id(body): self.code}
         by_class: dict[type, list[Any]] = {}
         for node in self.code.nodes:
@@ -101,6 +141,7 @@ class BodyFacts:
         self.function_calls = [node for node in self.launches if isinstance(node.op, ir.GlobalVar)]
         self.assignments: list[ir.AssignStmt] = by_class.get(ir.AssignStmt, [])
         self.loops: list[ir.ForStmt] = by_class.get(ir.ForStmt, [])
+        self.other_loops: list[ir.WhileStmt] = by_class.get(ir.WhileStmt, [])
         self.sequences: list[ir.SeqStmts] = by_class.get(ir.SeqStmts, [])
         self.branches: list[ir.IfStmt] = by_class.get(ir.IfStmt, [])
         self.returns: list[ir.ReturnStmt] = by_class.get(ir.ReturnStmt, [])
@@ -115,13 +156,29 @@ class BodyFacts:
         """The code below a statement of the body, as ``code_of`` has it."""
         found = self._below.get(id(stmt))
         if found is None:
-            found = self._below[id(stmt)] = code_of(stmt)
+            spans = self._spans.get(id(stmt))
+            found = (
+                code_of(stmt) if spans is None else Code(self.code.nodes[spans[0]], self.code.names[spans[1]])
+            )
+            self._below[id(stmt)] = found
         return found
 
+    def names_below(self, stmt: ir.Stmt) -> list[int]:
+        """The names in the code below a statement."""
+        spans = self._spans.get(id(stmt))
+        return self.below(stmt).names if spans is None else self.code.names[spans[1]]
+
     @lazy
-    def assigned(self) -> list[ir.Var]:
-        """The variables that some statement assigns, each once, in program order."""
-        return list(_assigned_among(self.code.nodes))
+    def bound(self) -> list[ir.Var]:
+        """The variables that statements of the body bind, but for task ids; in no order."""
+        found = [stmt.var for stmt in self.assignments]
+        for loop in self.loops:
+            found += (*loop.iter_args, loop.loop_var, *loop.return_vars)
+        for other in self.other_loops:
+            found += (*other.iter_args, *other.return_vars)
+        for branch in self.branches:
+            found += branch.return_vars
+        return found
 
     @lazy
     def flows(self) -> list[Flow]:
@@ -153,12 +210,8 @@ def callers_by_name(bodies: Mapping[str, BodyFacts]) -> dict[str, list[tuple[str
 
 def assigned_variables(body: ir.Stmt) -> Iterator[ir.Var]:
     """Variables that some statement of ``body`` assigns, each once, in program order."""
-    return _assigned_among(code_nodes(body))
-
-
-def _assigned_among(nodes: Iterable[ir.IRNode]) -> Iterator[ir.Var]:
     seen: set[int] = set()
-    for node in nodes:
+    for node in code_nodes(body):
         targets: tuple[ir.Var, ...] = ()
         if isinstance(node, ir.AssignStmt):
             targets = (node.var,)
@@ -194,7 +247,7 @@ def value_flows(body: ir.Stmt) -> list[Flow]:
             stack += [(child, targets) for child in reversed(stmt.stmts)]
         elif isinstance(stmt, ir.YieldStmt):
             flows += [pair for group in targets for pair in zip(group, stmt.value, strict=False)]
-        elif isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+        elif isinstance(stmt, _LOOPS):
             flows += [(arg, arg.initValue) for arg in stmt.iter_args]
             flows += zip(stmt.return_vars, stmt.iter_args, strict=False)
             stack.append((stmt.body, (stmt.iter_args, stmt.return_vars)))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.assignments import Assignments
 from pypto_tmpl.codegen.calls import OperatorCalls
@@ -26,6 +29,16 @@ from pypto_tmpl.codegen.variables import Variables
 
 In, Out, InOut = ir.ParamDirection.In, ir.ParamDirection.Out, ir.ParamDirection.InOut
 _DIRECTIONS = {direction.name: direction for direction in (In, InOut, Out)}
+
+
+@lru_cache(maxsize=1024)
+def _summary(forms: Any, kind: str, directed: tuple[tuple[str, ir.ParamDirection], ...]) -> str:
+    """What the docstring of a function says, given its parameters with their directions."""
+    parameters = [
+        (name, [param for param, given in directed if given is direction])
+        for name, direction in _DIRECTIONS.items()
+    ]
+    return str(forms.function_summary(kind, parameters))
 
 
 class FunctionEmitter:
@@ -120,14 +133,9 @@ class FunctionEmitter:
 
     def _function(self, name: str, params: list[str], body: Lines) -> str:
         function = self._context.function
-        directed = list(
-            zip(map(self._variables.name_of, function.params), function.param_directions, strict=True)
-        )
-        parameters = [
-            (name, [param for param, given in directed if given is direction])
-            for name, direction in _DIRECTIONS.items()
-        ]
-        summary = self._forms.function_summary(function.func_type.name, parameters)
+        names, directions = map(self._variables.name_of, function.params), function.param_directions
+        directed = tuple(zip(names, directions, strict=True))
+        summary = _summary(self._forms, function.func_type.name, directed)
         text = self._forms.function(name, params, summary, body)
         return self._context.script.marks.function(text, name, self._context.function)
 

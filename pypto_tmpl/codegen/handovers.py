@@ -83,12 +83,20 @@ def handover_warnings(kernels: KernelMap, table: OpTable) -> Iterator[str]:
             told: set[tuple[int, int]] = set()
             for naming in namings(kernels, table, caller):
                 given = [_named(_given(kernels, one, calls, caller), naming) for one in (aic, aiv)]
+                if _uses(kernels, aic, given[0]).isdisjoint(_uses(kernels, aiv, given[1])):
+                    continue
                 sides = (_member(kernels, table, *one) for one in zip((aic, aiv), given, strict=True))
                 for first, second in _unordered(*sides):
                     accesses = (id(first.stmt), id(second.stmt))
                     if accesses not in told:
                         told.add(accesses)
                         yield _text(group, first, second, naming)
+
+
+def _uses(kernels: KernelMap, member: ir.Function, given: dict[int, ir.Var]) -> set[ir.Var]:
+    """The tensors, of those that its parameters are given, that a member names at all."""
+    mentions = kernels.facts[member.name].mentions
+    return {tensor for param, tensor in given.items() if param in mentions}
 
 
 def _named(given: dict[int, ir.Var], naming: Naming) -> dict[int, ir.Var]:

@@ -48,8 +48,19 @@ class Views:
     def _blocks(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
         """The block that each copy stands in, and where."""
         found: dict[int, tuple[Sequence[ir.Stmt], int]] = {}
-        copies = {id(c) for c in self._facts.calls if self._table.facts(c.op.name).copies_window}
-        places = list(self._places()) if copies else []
+        ops = {name for name in self._facts.op_names if self._table.facts(name).copies_window}
+        copies = {id(call) for call in self._facts.calls if call.op.name in ops} if ops else set()
+        for sequence in self._facts.sequences if copies else ():
+            for at, stmt in enumerate(sequence.stmts):
+                if type(stmt) is ir.AssignStmt and id(stmt.value) in copies:
+                    found.setdefault(id(stmt.value), (sequence.stmts, at))
+        if len(found) < len(copies):
+            self._find_others(copies, found)
+        return found
+
+    def _find_others(self, copies: set[int], found: dict[int, tuple[Sequence[ir.Stmt], int]]) -> None:
+        """Add the places of copies that no statement of a sequence assigns by themselves."""
+        places = list(self._places())
         for block, at, value in places:
             if id(value) in copies:
                 found.setdefault(id(value), (block, at))
@@ -57,7 +68,6 @@ class Views:
             for node in code_nodes(value):
                 if id(node) in copies:
                     found.setdefault(id(node), (block, at))
-        return found
 
     def _places(self) -> Iterator[tuple[Sequence[ir.Stmt], int, ir.Call]]:
         """Calls that are assigned, with block and place of the assignment, which may be a block by itself."""
@@ -100,7 +110,7 @@ class Views:
         if known is None:
             found: defaultdict[int, list[int]] = defaultdict(list)
             for at, stmt in enumerate(block):
-                for name in self._facts.below(stmt).names:
+                for name in self._facts.names_below(stmt):
                     found[name].append(at)
             known = self._named_in[id(block)] = found
         return known

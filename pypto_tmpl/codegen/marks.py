@@ -74,7 +74,9 @@ class Marks:
             return lines
         sign = self._sign(stmt)
         if len(lines) == 1:
-            return [_with_sign(lines[0], sign + _HEAD)]
+            text, end = lines[0], sign + _HEAD
+            is_plain = "\n" not in text and _SIGN not in text and not text.startswith("#")
+            return [text + end if is_plain else _with_sign(text, end)]
         at = next((i for i, text in enumerate(lines) if "\n" in text), 0)
         head = _with_sign(lines[at], sign + _HEAD)
         return [head if i == at else _with_sign(text, sign) for i, text in enumerate(lines)]

@@ -6,6 +6,7 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 # Written out: a newer Python has more of them, and the text must not depend on the Python that emits it.
 _BUILTINS = """
@@ -34,6 +35,7 @@ _NOT_IN_IDENTIFIER = re.compile(r"\W")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+@lru_cache(maxsize=4096)
 def identifier(hint: str) -> str:
     """A Python identifier close to ``hint``, normalised as the Python parser normalises names.
 

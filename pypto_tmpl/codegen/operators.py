@@ -46,9 +46,15 @@ class Operators:
             self.cube_side_store if kernels.runs_on_two_lanes(function) else None
         )
 
+    @lazy
+    def _frees(self) -> frozenset[str]:
+        """The ops of the function that free a tile of a pipe."""
+        table, names = self._context.table, self._context.facts.op_names
+        return frozenset(name for name in names if table.facts(name).pipe_end == "free")
+
     def text(self, node: ir.Call) -> str:
         """Text of a call of an operator."""
-        text = self._calls.emit(self._released(node))
+        text = self._calls.emit(self._released(node) if self._frees else node)
         if self.store_once is not None and not self.is_muted and self._is_shared_load(node):
             return self._tracing.value(node, str(self._macros.store_once(text)))
         if not self.is_muted and (self.store_once is None or not self.store_once(node)):
@@ -62,7 +68,7 @@ class Operators:
 
     def _released(self, node: ir.Call) -> ir.Call:
         """A tfree with the pipe of the tile that it frees, which StampTfreeSplit will write into it."""
-        is_free = self._context.table.facts(node.op.name).pipe_end == "free" and node.args
+        is_free = node.op.name in self._frees and node.args
         pipe = self._values.popped_from.get(id(node.args[0])) if is_free else None
         if pipe is None or "id" in node.kwargs:
             return node

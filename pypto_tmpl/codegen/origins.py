@@ -6,16 +6,19 @@ A kernel may be handed a window that ends where its tensor ends: the type of a p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.bounds import IntegerBounds
-from pypto_tmpl.codegen.facts import callers_by_name
+from pypto_tmpl.codegen.facts import LAUNCHES, Launch, callers_by_name
 from pypto_tmpl.codegen.kernels import KernelMap
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.ops import OpTable
 
+_TENSORS = (ir.ShapedType, ir.TupleType)  # what has cells, or may hold what has
 _ENTRIES = frozenset({ir.FunctionType.Opaque, ir.FunctionType.Orchestration})  # called with what they declare
 
 
@@ -45,12 +48,20 @@ class Origins:
     ) -> None:
         self._kernels, self._table = kernels, table
         self._places: dict[str, _Place] = {}
-        for name, function in kernels.functions.items():
-            params = {id(param): at for at, param in enumerate(function.params)}
-            self._places[name] = _Place(function, params, name in kernels.loading_functions)
-        self._callers = callers_by_name(kernels.facts)
         self._known: dict[tuple[str, int], Origin] = {}
         self._inside: dict[int, bool] = {}
+
+    @lazy
+    def _callers(self) -> dict[str, list[tuple[str, Launch]]]:
+        return callers_by_name(self._kernels.facts)
+
+    def _place(self, name: str) -> _Place:
+        found = self._places.get(name)
+        if found is None:
+            function = self._kernels.functions[name]
+            params = {id(param): at for at, param in enumerate(function.params)}
+            found = self._places[name] = _Place(function, params, name in self._kernels.loading_functions)
+        return found
 
     def of(self, function: str, value: ir.Expr) -> Origin:
         """What is known of a value of a function."""
@@ -77,16 +88,16 @@ class Origins:
         pending = [(function, value)]
         while pending and (is_whole or is_clean):
             name, node = pending.pop()
-            if (name, id(node)) in seen or not isinstance(node.type, ir.ShapedType | ir.TupleType):
+            if (name, id(node)) in seen or not isinstance(node.type, _TENSORS):
                 continue
             seen.add((name, id(node)))
-            found = self._sources(self._places[name], node)
+            found = self._sources(self._place(name), node)
             if isinstance(found, Origin):
                 is_whole, is_clean = is_whole and found.is_whole, is_clean and found.is_clean
                 continue
             pending += found
             if isinstance(node, ir.Call) and self._table.facts(node.op.name).has("window"):
-                own = self._of_window(self._places[name], node)
+                own = self._of_window(self._place(name), node)
                 is_whole, is_clean = is_whole and own.is_whole, is_clean and own.is_clean
         return Origin(is_whole, is_clean)
 
@@ -104,7 +115,7 @@ class Origins:
             return [(name, node.tuple)]
         if isinstance(node, ir.MakeTuple):
             return [(name, element) for element in node.elements]
-        if isinstance(node, ir.Call | ir.Submit):
+        if isinstance(node, LAUNCHES):
             return self._of_launch(name, node)
         return Origin(False, False)
 
@@ -142,24 +153,41 @@ class Origins:
 
 
 def _is_inside(table: OpTable, bounds: IntegerBounds, call: ir.Call) -> bool:
-    entry = table[call.op.name]
-    named = dict(zip(entry.operand_names, call.args, strict=False))
-    shape = named.get("shapes", named.get("shape"))
-    # A view shows the whole window.
-    valid = named.get("valid_shape") if table.facts(entry.name).copies_window else None
-    offsets = list(_elements(named.get("offsets", named.get("offset"))))
-    offsets += [named[name] for name in ("index_row", "index_col") if name in named]
-    whole = call.args[0].type if call.args else None
+    operands, args = _operands_of(table, call.op.name), call.args
+    shape = args[operands.shape] if 0 <= operands.shape < len(args) else None
+    whole = args[0].type if args else None
     if not isinstance(shape, ir.MakeTuple) or not isinstance(whole, ir.ShapedType):
         return False
-    if any(not _same(left, right) for left, right in zip(_elements(valid), shape.elements, strict=False)):
+    valid = _elements(args, operands.valid)
+    if any(not _same(left, right) for left, right in zip(valid, shape.elements, strict=False)):
         return False
+    offsets = [*_elements(args, operands.offsets), *(args[at] for at in operands.indices if at < len(args))]
     return bounds.are_inside(offsets, shape.elements, whole.shape)
 
 
-def _elements(value: ir.Expr | None) -> Iterator[ir.Expr]:
-    if isinstance(value, ir.MakeTuple):
-        yield from value.elements
+class _WindowOperands(NamedTuple):
+    """Where the operands of an op stand that say which window it reads; -1 for one that it does not have."""
+
+    shape: int
+    valid: int
+    offsets: int
+    indices: tuple[int, ...]
+
+
+@lru_cache(maxsize=256)
+def _operands_of(table: OpTable, op: str) -> _WindowOperands:
+    at = {name: position for position, name in enumerate(table[op].operand_names)}
+    return _WindowOperands(
+        at.get("shapes", at.get("shape", -1)),
+        at.get("valid_shape", -1) if table.facts(op).copies_window else -1,  # a view shows the whole window
+        at.get("offsets", at.get("offset", -1)),
+        tuple(at[name] for name in ("index_row", "index_col") if name in at),
+    )
+
+
+def _elements(args: Sequence[ir.Expr], at: int) -> Sequence[ir.Expr]:
+    value = args[at] if 0 <= at < len(args) else None
+    return value.elements if isinstance(value, ir.MakeTuple) else ()
 
 
 def _same(left: ir.Expr, right: ir.Expr) -> bool:

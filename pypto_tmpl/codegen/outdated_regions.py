@@ -32,11 +32,12 @@ class OutdatedRegions:
         self.read: set[int] = set()
         self.readers: list[ir.IRNode] = []
         self._users: dict[int, set[int]] = {}  # of a scalar: the variables whose regions name it
-        partial = [v for v in (*function.params, *facts.assigned) if static_region(v.type) is not None]
-        changing = {id(var) for var in facts.assigned} if partial else set()
-        for var in partial:
-            for scalar in names_of_region(var) & changing:
-                self._users.setdefault(scalar, set()).add(id(var))
+        partial = [v for v in (*function.params, *facts.bound) if static_region(v.type) is not None]
+        named = [(id(var), names_of_region(var)) for var in partial]
+        changing = set(map(id, facts.bound)) if any(names for _, names in named) else set()
+        for var, names in named:
+            for scalar in names & changing:
+                self._users.setdefault(scalar, set()).add(var)
         self._outdated: set[int] = set()
         self._at_heads: dict[int, set[int]] = {}  # outdated at the beginning of some round of a loop
         self._loops: list[set[int]] = []

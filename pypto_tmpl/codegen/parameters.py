@@ -5,6 +5,7 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.assignments import Assignments
 from pypto_tmpl.codegen.context import Context, Lines
+from pypto_tmpl.codegen.facts import BOXES
 from pypto_tmpl.codegen.packed import carrier_name
 from pypto_tmpl.codegen.variables import Variables
 
@@ -24,8 +25,7 @@ class ParameterChecks:
         checks = [
             self._check(var, is_entry)
             for var in self._context.function.params
-            if isinstance(var.type, ir.TensorType | ir.TileType)
-            and var.type.dtype.name in self._context.script.carriers
+            if isinstance(var.type, BOXES) and var.type.dtype.name in self._context.script.carriers
         ]
         shared = self._shared_extents() if is_entry else {}
         return [*checks, *(self._forms.check_extents(*found) for found in shared.items())]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 # Binding strength, weakest first; calls, names and literals bind tightest.
 (
@@ -73,6 +74,7 @@ class _Bracket:
         return self.weakest >= max(self.required, _required(after))
 
 
+@lru_cache(maxsize=4096)
 def without_needless_parentheses(text: str) -> str:
     """The text of an expression without the parentheses that change nothing of how Python reads it."""
     if _GROUP.search(text) is None:

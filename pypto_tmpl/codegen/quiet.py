@@ -78,8 +78,8 @@ class Quiet:
         return id(stmt) in self._bound_before if self.parts else False
 
     @lazy
-    def _blocks(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
-        """The blocks of moves, and where in them they stand."""
+    def moves(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
+        """The blocks of moves, by the identity of these, and where in them they stand."""
         moves = self._table.with_trait("moves")
         return {
             id(stmt.value): (sequence.stmts, at)
@@ -95,12 +95,12 @@ class Quiet:
 
         All that names it follows in the same block, so the move has run, and the operand is what it was.
         """
-        if id(value) not in self._blocks or not isinstance(value, ir.Call) or self._has_companions(var):
+        if id(value) not in self.moves or not isinstance(value, ir.Call) or self._has_companions(var):
             return False
         source, values = value.args[0], self._facts.values
         if type(source) is not ir.Var or len(values.get(id(source), ())) > 1 or len(values[id(var)]) > 1:
             return False
-        block, start = self._blocks[id(value)]
+        block, start = self.moves[id(value)]
         if isinstance(self._facts.body, ir.SeqStmts) and block is self._facts.body.stmts:
             return True  # no block of the function goes on outside of its outermost one
         here = sum(at > start for at in self._views.mentions_in(block).get(id(var), ()))

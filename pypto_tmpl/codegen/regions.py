@@ -8,6 +8,7 @@ derives from it. A variable whose region names what has changed when it is read 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, code_of
@@ -22,6 +23,13 @@ def is_partial_push(push: ir.Call) -> bool:
     """True when the pushed tile, or a lane's part of it, is not known to be fully valid."""
     uneven = push.kwargs.get("split", 0) in _ODD_CODES or push.kwargs.get("lane_stride") is not None
     return uneven or static_region(push.args[0].type) is not None
+
+
+@lru_cache(maxsize=8)
+def _pops(table: OpTable) -> frozenset[str]:
+    """The names, legacy ones too, of the ops that pop a tile from a pipe."""
+    pops = [entry for entry in table.values() if entry.pipe is not None and entry.pipe.end == "pop"]
+    return frozenset(name for entry in pops for name in (entry.name, *entry.aliases))
 
 
 class RuntimeRegions:
@@ -41,13 +49,14 @@ class RuntimeRegions:
         if outdated.read:
             self._keep_outdated(facts.flows)
         self.lost = list(self._lost(outdated.readers))
-        pops = {name for name in facts.op_names if table.facts(name).pipe_end == "pop"}
+        pops = _pops(table) & facts.op_names
         if pops and any(call.op.name in pops and self.is_runtime(call) for call in facts.calls):
             self._spread(facts.flows)
+        self.holds_any = bool(self._held or self._outdated)
 
     def holds(self, var: ir.Var) -> bool:
         """Whether ``var`` has a companion name with its region."""
-        return id(var) in self._held or id(var) in self._outdated
+        return self.holds_any and (id(var) in self._held or id(var) in self._outdated)
 
     def is_outdated(self, value: ir.Expr) -> bool:
         """Whether the region of ``value`` names what may have changed since."""

@@ -65,6 +65,9 @@ _MAY_ROUND = (ir.Add, ir.Sub, ir.Mul, ir.FloatDiv, ir.FloorDiv, ir.FloorMod, ir.
 _MODULAR = (ir.Add, ir.Sub, ir.Mul, ir.BitShiftLeft)
 _UNREDUCED = (ir.DataType.INT64, ir.DataType.INDEX)
 _LOGICAL = (ir.And, ir.Or)
+_QUOTIENTS = (ir.FloorDiv, ir.FloatDiv)
+_OPERATORS = (ir.BinaryExpr, ir.UnaryExpr)
+_NUMBERS = (ir.ConstInt, ir.ConstFloat)
 _NARROW_FLOATS = (ir.DataType.FP16, ir.DataType.BF16)
 
 
@@ -93,7 +96,7 @@ def strength(node: ir.Expr, *, is_reduced: bool = True) -> int:
         return ATOM
     if isinstance(node, ir.UnaryExpr):
         return _UNARY_STRENGTH.get(type(node), OR)
-    if isinstance(node, ir.ConstInt | ir.ConstFloat) and str(node.value).startswith("-"):
+    if isinstance(node, _NUMBERS) and str(node.value).startswith("-"):
         return SIGN
     return ATOM
 
@@ -159,7 +162,7 @@ def _wraps(node: ir.Expr) -> bool:
 
 def _may_divide_by_minus_one(node: ir.Expr) -> bool:
     """Whether a signed quotient may be that of the lowest number and -1, which alone leaves the range."""
-    if not isinstance(node, ir.FloorDiv | ir.FloatDiv) or not _dtype(node).is_signed_int():
+    if not isinstance(node, _QUOTIENTS) or not _dtype(node).is_signed_int():
         return False
     return not isinstance(node.right, ir.ConstInt) or node.right.value == -1
 
@@ -195,7 +198,7 @@ def unary(source: ExpressionSource, node: ir.UnaryExpr) -> str:
 
 def as_operand(source: ExpressionSource, node: ir.Expr, text: str) -> str:
     """``text`` as an operand that binds tightly: operators, but not signed literals, in parentheses."""
-    is_operator = isinstance(node, ir.BinaryExpr | ir.UnaryExpr) and strength(node) < ATOM
+    is_operator = isinstance(node, _OPERATORS) and strength(node) < ATOM
     return str(source.macros.parenthesized(text)) if is_operator else text
 
 

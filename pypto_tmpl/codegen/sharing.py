@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import BodyFacts
+from pypto_tmpl.codegen.facts import LAUNCHES, BodyFacts
 from pypto_tmpl.codegen.storage import WrittenTiles, shared_operands
 from pypto_tmpl.ops import OpTable
 
@@ -35,9 +35,7 @@ class SharedStorage:
                     self._join(id(target), root)
 
     def may_share(self, left: ir.Expr, right: ir.Expr) -> bool:
-        """Whether two values may have cells of one buffer."""
-        if isinstance(left.type, ir.TileType) != isinstance(right.type, ir.TileType):
-            return False  # loads copy
+        """Whether two values, both tiles or both tensors, may have cells of one buffer."""
         found = {self._find(root) for root in self._roots(left)}
         return any(self._find(root) in found for root in self._roots(right))
 
@@ -50,7 +48,7 @@ class SharedStorage:
         elif isinstance(value, ir.MakeTuple):
             for element in value.elements:
                 yield from self._roots(element)
-        elif isinstance(value, ir.Call | ir.Submit):
+        elif isinstance(value, LAUNCHES):
             for operand in self._shown(value):
                 yield from self._roots(operand)
 

@@ -46,6 +46,9 @@ class Statements:
         self._variables, self._values, self._expressions = variables, values, expressions
         self._calls, self._launches, self._assignments = calls, launches, assignments
         self._tracing, self._comments = tracing, comments
+        self._marks = context.script.marks
+        self._is_traced = context.script.trace is not None
+        self._has_source, self._has_types = context.script.source_comments, context.script.comments
         self._count = 0
         self._pair_target: ir.Var | None = None  # of the earlier call of a pair, which runs with the later
         self._handlers: dict[type, Handler] = {
@@ -65,13 +68,13 @@ class Statements:
         self._count += 1
         if self._count > MAX_STATEMENTS:
             return self._too_many(stmt)
-        self._expressions.begin_statement()
+        self._expressions.parts = 0
         if type(stmt) not in self._handlers:
             self._context.report(f"statement {type(stmt).__name__}", stmt.span)
             return []
         self._context.current_span = stmt.span
-        lines = self._tracing.statement(stmt, self._own_lines)
-        if lines and self._context.script.source_comments:
+        lines = self._tracing.statement(stmt, self._own_lines) if self._is_traced else self._own_lines(stmt)
+        if lines and self._has_source:
             lines = [*self._comments.source_line(stmt), *lines]
         if not stmt.leading_comments:
             return lines
@@ -85,18 +88,19 @@ class Statements:
     def _own_lines(self, stmt: ir.Stmt) -> Lines:
         """The texts of a statement without what records it; those that a user wrote have no marks."""
         lines = self._handlers[type(stmt)](stmt)
-        marks = self._context.script.marks
+        marks = self._marks
         if marks.takes_notes:
             launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
             if isinstance(launch, Launch):
                 marks.notes[stmt] = self._launches.launch_note(launch)
-        if lines and self._context.script.comments and isinstance(stmt, ir.AssignStmt):
+        if lines and self._has_types and isinstance(stmt, ir.AssignStmt):
             self._comments.note_types(stmt)
         return lines if isinstance(stmt, ir.InlineStmt) else marks.own(lines, stmt)
 
     def _sequence(self, stmt: ir.SeqStmts) -> Lines:
         lines: Lines = []
-        for child in flat(stmt):
+        is_flat = not any(type(child) is ir.SeqStmts for child in stmt.stmts)
+        for child in stmt.stmts if is_flat else flat(stmt):
             lines += self.emit_stmt(child)
             if self._count > MAX_STATEMENTS:
                 break

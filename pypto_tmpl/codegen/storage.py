@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.facts import BodyFacts
+from pypto_tmpl.codegen.facts import LAUNCHES, BodyFacts
 from pypto_tmpl.ops import OpEntry, OpTable
 from pypto_tmpl.ops.typing.words import resolve_result
 
@@ -92,7 +92,7 @@ class ChangingTiles:
         seeds: list[ir.Expr] = [var for var in function.params if isinstance(var.type, ir.TileType)]
         for target, value in facts.flows:
             self._connect(target, value)
-            if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
+            if isinstance(value, LAUNCHES) and isinstance(value.op, ir.GlobalVar):
                 seeds.append(target)
         for launch in facts.launches:
             if isinstance(launch.op, ir.GlobalVar):

@@ -36,8 +36,14 @@ class Values:
         self.lane_regions = LaneRegions(
             function.body, facts, self._table, kernels.runs_on_two_lanes(function)
         )
-        self._fresh = fresh_variables(facts, self._table)
-        self._written = WrittenTiles(facts, self._table)
+
+    @lazy
+    def _fresh(self) -> set[int]:
+        return fresh_variables(self._context.facts, self._table)
+
+    @lazy
+    def _written(self) -> WrittenTiles:
+        return WrittenTiles(self._context.facts, self._table)
 
     @lazy
     def _changing(self) -> ChangingTiles:
@@ -93,10 +99,18 @@ class Values:
 
     def is_noop(self, node: ir.Expr) -> TypeGuard[ir.Call]:
         """True for a call of an op that has no effect in a script."""
-        if not isinstance(node, ir.Call) or isinstance(node.op, ir.GlobalVar):
-            return False
-        entry = self._table.get(node.op.name)
-        return entry is not None and entry.is_noop
+        return (
+            bool(self._noops)
+            and isinstance(node, ir.Call)
+            and node.op.name in self._noops
+            and not isinstance(node.op, ir.GlobalVar)
+        )
+
+    @lazy
+    def _noops(self) -> frozenset[str]:
+        """The ops of the function that have no effect in a script."""
+        entries = ((name, self._table.get(name)) for name in self._context.facts.op_names)
+        return frozenset(name for name, entry in entries if entry is not None and entry.is_noop)
 
     def is_window(self, node: ir.Expr) -> bool:
         """True for an orchestration slice: a view that ends where its source ends."""
@@ -146,6 +160,8 @@ class Values:
 
     def may_share(self, left: ir.Expr, right: ir.Expr) -> bool:
         """Whether two values may show cells of one buffer."""
+        if isinstance(left.type, ir.TileType) != isinstance(right.type, ir.TileType):
+            return False  # loads copy
         return self._storage.may_share(left, right)
 
     def is_fresh(self, value: ir.Expr) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.context import Context
+from pypto_tmpl.codegen.facts import BOXES
 from pypto_tmpl.codegen.lane_regions import lane_variable
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.names import NameTable
@@ -23,15 +24,21 @@ class Variables:
         self._companions: dict[int, str] = {}
         self._nothing: set[int] = set()
         self._headers: dict[str, str] = {}
-        self._extents = _extents_of_params(function)
-        self._region_extents = {
+        self.unbound: list[ir.Var] = []  # read, though nothing binds them; reported once
+
+    @lazy
+    def _extents(self) -> dict[int, tuple[ir.Var, int]]:
+        return _extents_of_params(self._context.function)
+
+    @lazy
+    def _region_extents(self) -> dict[int, tuple[ir.Var, int]]:
+        return {
             id(extent): (param, axis)
-            for param in reversed(function.params)
+            for param in reversed(self._context.function.params)
             if id(param) in self.unbound_regions
             for axis, extent in reversed(list(enumerate(static_region(param.type) or ())))
             if isinstance(extent, ir.Var)
         }
-        self.unbound: list[ir.Var] = []  # read, though nothing binds them; reported once
 
     def extent_text(self, name: str, type_: ir.Type, axis: int) -> str:
         """The extent of a value at run time, in numbers."""
@@ -136,7 +143,7 @@ class Variables:
     def device(self) -> str | None:
         """Text of the device of the function's tensors, None when it takes none."""
         for var in self._context.function.params:
-            if isinstance(var.type, ir.TensorType | ir.TileType):
+            if isinstance(var.type, BOXES):
                 return str(self._macros.device_of(self.bind(var)))
         return None
 
