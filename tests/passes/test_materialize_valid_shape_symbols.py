@@ -83,6 +83,6 @@ def test_an_expression_alone_does_not_tell_a_symbol():
 
 
 def test_the_shape_of_a_tensor_that_is_valid_as_a_whole_needs_no_symbol():
-    """``rows`` of a pool of blocks: the extent is an expression, and nothing says that less of it is valid."""
+    """``rows`` of a pool of blocks: the extent is an expression, and nothing says that less is valid."""
     node = program("pl.Tensor[[LEN * 16, 64], pl.FP32]", T, "[16, n]", "[16, 64]")
     assert passes.make_pass(PASS)(node) is node

@@ -145,5 +145,6 @@ class Families:
 
 def _is_whole(value: ir.Expr) -> bool:
     """Whether a value is one of the tensors whose storage it may show: no op makes another one of them."""
-    is_op = isinstance(value, ir.Call | ir.Submit) and not isinstance(value.op, ir.GlobalVar)
-    return not is_op or value.op.name == _ASSEMBLE
+    if not isinstance(value, ir.Call | ir.Submit) or isinstance(value.op, ir.GlobalVar):
+        return True
+    return value.op.name == _ASSEMBLE
