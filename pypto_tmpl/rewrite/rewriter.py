@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Generator, Iterable
+from functools import cache
 from types import GeneratorType
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import as_body, direct, flat
-from pypto_tmpl.ir.fields import node_fields_of
+from pypto_tmpl.ir.fields import FieldSpec, node_fields_of
 from pypto_tmpl.rewrite.bindings import Bindings
 from pypto_tmpl.rewrite.build import build
 
@@ -32,6 +33,11 @@ _PLACES: dict[type, tuple[str, ...]] = {
     ir.ScopeStmt: ("attrs", "core_num", "slots", "body"),
 }
 _DEFINED = {"var", "loop_var", "iter_args", "return_vars", "params"}
+_CONSTANTS = frozenset({ir.ConstInt, ir.ConstFloat, ir.ConstBool})
+_VARIABLES = frozenset({ir.Var, ir.IterArg})
+_SHAPED = frozenset({ir.TensorType, ir.TileType})
+_VIEWS = frozenset({ir.TensorView, ir.TileView})
+_LATER = object()
 _REWRITTEN = (ir.IRNode, ir.Type, ir.TensorView, ir.TileView, ir.AttrMap)
 
 
@@ -53,6 +59,10 @@ class Rewriter:
         self._read: set[int] = set()
         self._emitted: list[list[ir.Stmt]] = [[]]
         self._emits = False
+        cls = type(self)
+        self._looks_in = (  # at each part of a constant, or of a type
+            cls.part is not Rewriter.part or cls.type is not Rewriter.type or cls._step is not Rewriter._step
+        )
 
     # What subclasses override
 
@@ -152,14 +162,45 @@ class Rewriter:
             value = None
             if isinstance(asked, GeneratorType):
                 stack.append(asked)
-            elif (known := self._done.get(id(asked))) is not None:
-                value = known[1]
+            elif (found := self._at_once(asked)) is not _LATER:
+                value = found
             elif isinstance(asked, ir.Var) and not isinstance(asked, ir.MemRef | ir.WindowBuffer):
                 self._read.add(id(asked))
                 value = self.use(asked)
             else:
                 stack.append(self._step(asked))
         return value
+
+    def _at_once(self, node: object) -> Any:
+        """What a node becomes, where that takes no task; ``_LATER`` where it does."""
+        if (known := self._done.get(id(node))) is not None:
+            return known[1]
+        cls = node.__class__
+        if cls in _VARIABLES:
+            self._read.add(id(node))
+            return self.use(cast(ir.Var, node))
+        if self._looks_in:
+            return _LATER
+        if cls in _CONSTANTS:
+            found = self.expression(cast(ir.Expr, node))
+        elif cls is ir.ScalarType or (cls in _SHAPED and self._is_fixed(node)):
+            found = node
+        else:
+            return node if cls is ir.AttrMap and not node else _LATER
+        self._done[id(node)] = (node, found)
+        return found
+
+    def _is_fixed(self, owner: object) -> bool:
+        """Whether a type, or view, is made of constants that stay as they are."""
+        for spec in node_fields_of(type(owner)):
+            value = getattr(owner, spec.name)
+            for part in value if spec.many else () if value is None else (value,):
+                if part.__class__ in _CONSTANTS:
+                    if self._at_once(part) is not part:
+                        return False
+                elif part.__class__ not in _VIEWS or not self._is_fixed(part):
+                    return False
+        return True
 
     def _step(self, node: object) -> Task:
         match node:
@@ -182,7 +223,7 @@ class Rewriter:
     # Expressions, types, views, attributes
 
     def _remembered(self, node: object, hook: Any) -> Task:
-        result = hook((yield self._parts(node)))
+        result = hook((yield from self._parts(node)))
         self._done[id(node)] = (node, result)
         return result
 
@@ -191,7 +232,7 @@ class Rewriter:
         self._read.add(id(var))
         if (stands_for := self.use(var)) is not var:
             return stands_for
-        new = yield self._parts(var)
+        new = yield from self._parts(var)
         key = (id(var), *(id(getattr(new, spec.name)) for spec in node_fields_of(type(var))))
         result = self._made.setdefault(key, (var, new))[1]
         self._done[id(var)] = (var, result)
@@ -203,18 +244,22 @@ class Rewriter:
             value = getattr(node, spec.name)
             if value is None:
                 continue
-            new = yield (self._each(node, value) if spec.many else self._part(node, value))
+            new = yield from (self._each(node, value) if spec.many else self._part(node, value))
             if new is not value:
                 changes[spec.name] = new
         return build(node, **changes) if changes else node
 
     def _part(self, owner: object, value: object) -> Task:
-        return self.part(owner, (yield value))
+        if (found := self._at_once(value)) is _LATER:
+            found = yield value
+        return self.part(owner, found)
 
     def _each(self, owner: object, values: tuple[object, ...]) -> Task:
         new = []
         for value in values:
-            new.append(self.part(owner, (yield value)))
+            if (found := self._at_once(value)) is _LATER:
+                found = yield value
+            new.append(self.part(owner, found))
         return values if all(map(operator.is_, values, new)) else tuple(new)
 
     def _attrs(self, attrs: ir.AttrMap) -> Task:
@@ -232,7 +277,9 @@ class Rewriter:
         elif isinstance(var, ir.IterArg):
             typed = build(var, type=(yield var.type), initValue=(yield var.initValue))
         else:
-            typed = build(var, type=(yield var.type))
+            if (type_ := self._at_once(var.type)) is _LATER:
+                type_ = yield var.type
+            typed = var if type_ is var.type else build(var, type=type_)
         if typed is not var and isinstance(bound, ir.Var) and _is_copy(bound, typed):
             typed = bound  # bound a second time: one variable stays one
         new = self.definition(var, typed)
@@ -247,7 +294,7 @@ class Rewriter:
         variables = list(variables)
         new: dict[int, ir.Var] = {}
         for var in sorted(variables, key=lambda var: not isinstance(var.type, ir.ScalarType)):
-            new[id(var)] = yield self._definition(var)
+            new[id(var)] = yield from self._definition(var)
         return [new[id(var)] for var in variables]
 
     # Statements
@@ -285,22 +332,20 @@ class Rewriter:
         """The task of rewriting a statement the usual way, for ``rewriting``."""
         self._emitted.append([])
         changes: dict[str, object] = {}
-        specs = {spec.name: spec for spec in node_fields_of(type(stmt))}
-        for name in _places(type(stmt), tuple(specs)):
-            value = getattr(stmt, name)
+        for spec in _places(type(stmt)):
+            name, value = spec.name, getattr(stmt, spec.name)
             if value is None or name == "else_body":
                 continue
             if name in _DEFINED:
-                many = specs[name].many
-                changes[name] = yield (self._definitions(value) if many else self._definition(value))
+                new = yield from (self._definitions(value) if spec.many else self._definition(value))
             elif isinstance(stmt, ir.IfStmt) and name == "then_body":
-                changes["then_body"], changes["else_body"] = yield self._branches(stmt)
+                new, changes["else_body"] = yield from self._branches(stmt)
             elif name == "body":
-                changes[name] = yield self._own_body(stmt, value)
+                new = yield from self._own_body(stmt, value)
             else:
-                changes[name] = yield (
-                    self._each(stmt, value) if specs[name].many else self._part(stmt, value)
-                )
+                new = yield from (self._each(stmt, value) if spec.many else self._part(stmt, value))
+            if new is not value:
+                changes[name] = new
         result = self._listed(self.statement(build(stmt, **changes) if changes else stmt), stmt)
         if self._emits:  # what was emitted is bound here only: the next statement asks again
             self._done.clear()
@@ -375,13 +420,9 @@ def _is_copy(bound: ir.Var, typed: ir.Var) -> bool:
     return type(bound) is type(typed) and bound.type == typed.type and not isinstance(typed, ir.IterArg)
 
 
-def _places(cls: type, names: tuple[str, ...]) -> tuple[str, ...]:
-    found = _ORDERED.get(cls)
-    if found is None:
-        order = next((_PLACES[owner] for owner in cls.__mro__ if owner in _PLACES), ())
-        listed = tuple(name for name in order if name in names)
-        found = _ORDERED[cls] = listed + tuple(name for name in names if name not in order)
-    return found
-
-
-_ORDERED: dict[type, tuple[str, ...]] = {}
+@cache
+def _places(cls: type) -> tuple[FieldSpec, ...]:
+    specs = {spec.name: spec for spec in node_fields_of(cls)}
+    order = next((_PLACES[owner] for owner in cls.__mro__ if owner in _PLACES), ())
+    names = [*(name for name in order if name in specs), *(name for name in specs if name not in order)]
+    return tuple(specs[name] for name in names)

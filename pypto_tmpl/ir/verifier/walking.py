@@ -9,7 +9,7 @@ from pypto_tmpl.ir.base import Expr, Stmt
 from pypto_tmpl.ir.bodies import parts, statements
 from pypto_tmpl.ir.buffers import MemRef, WindowBuffer
 from pypto_tmpl.ir.expr import Call, Submit
-from pypto_tmpl.ir.leaves import IterArg, Var
+from pypto_tmpl.ir.leaves import ConstBool, ConstFloat, ConstInt, IterArg, Var
 from pypto_tmpl.ir.program import Function
 from pypto_tmpl.ir.stmt import (
     AssignStmt,
@@ -99,31 +99,32 @@ def evaluated(*roots: Expr) -> Iterator[Expr]:
     stack = list(reversed(roots))
     while stack:
         node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node
-        stack.extend(reversed(list(_operands(node))))
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            stack += _operands(node)[::-1]
 
 
 _OPERANDS = ("left", "right", "operand", "tuple")
 
 
-def _operands(node: Expr) -> Iterator[Expr]:
+def _operands(node: Expr) -> tuple[Expr, ...]:
+    if isinstance(node, Call):
+        return node.args
+    if isinstance(node, Var | ConstInt | ConstFloat | ConstBool):
+        return _buffer_parts(node)
+    if isinstance(node, Submit):
+        launched = (part for part in (node.core_num, node.predicate) if part is not None)
+        return (*node.args, *node.deps, *launched)
+    parts: tuple[Expr, ...] = getattr(node, "elements", ())
+    return (*parts, *(getattr(node, name) for name in _OPERANDS if hasattr(node, name)))
+
+
+def _buffer_parts(node: Expr) -> tuple[Expr, ...]:
     if isinstance(node, MemRef):
-        yield from (node.base_, node.byte_offset_)
-        if node.slot_index_ is not None:
-            yield node.slot_index_
-    elif isinstance(node, WindowBuffer):
-        yield from (node.base, node.size)
-    elif isinstance(node, Call | Submit):
-        yield from node.args
-        if isinstance(node, Submit):
-            yield from node.deps
-            yield from (part for part in (node.core_num, node.predicate) if part is not None)
-    elif not isinstance(node, Var):
-        yield from getattr(node, "elements", ())
-        yield from (getattr(node, name) for name in _OPERANDS if hasattr(node, name))
+        slots = () if node.slot_index_ is None else (node.slot_index_,)
+        return (node.base_, node.byte_offset_, *slots)
+    return (node.base, node.size) if isinstance(node, WindowBuffer) else ()
 
 
 def used_variables(*roots: Expr) -> Iterator[Var]:
