@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar
 
 from pypto_tmpl import ir
@@ -21,24 +22,31 @@ def build(node: N, **changes: Any) -> N:
     Raises TypeError for a name that is no field, and what the constructor raises.
     """
     cls = type(node)
-    old = {spec.name: getattr(node, spec.name) for spec in fields_of(cls)}
-    unknown = changes.keys() - old.keys()
+    names = _names(cls)
+    unknown = changes.keys() - names.keys()
     if unknown:
-        names = ", ".join(old)
-        raise TypeError(f"{cls.__name__} has no field {min(unknown)!r}; its fields are {names}")
+        raise TypeError(f"{cls.__name__} has no field {min(unknown)!r}; its fields are {', '.join(names)}")
     if isinstance(node, ir.Program) and "functions" in changes:
-        given = changes["functions"]
-        changes["functions"] = tuple(given.values() if isinstance(given, dict) else given)
-        old["functions"] = tuple(node.functions.values())
-    changed = {name: value for name, value in changes.items() if not _is_same(old[name], value)}
+        given = changes.pop("functions")
+        functions = tuple(given.values() if isinstance(given, dict) else given)
+        if not _is_same(tuple(node.functions.values()), functions):
+            changes["functions"] = functions
+    changed = {name: value for name, value in changes.items() if not _is_same(getattr(node, name), value)}
     if not changed:
         return node
+    fields = {name: getattr(node, name) for name in names} | changed
     if isinstance(node, ir.Function) and "func_type" in changed:
-        old |= {"level": None, "role": None}
+        fields |= {name: changed.get(name) for name in ("level", "role")}
     if isinstance(node, ir.MemRef | ir.WindowBuffer) and ("base" in changed or "base_" in changed):
-        old["name_hint"] = None
-    built: N = construct(cls, old | changed)
+        fields["name_hint"] = changed.get("name_hint")
+    built: N = construct(cls, fields)
     return built
+
+
+@cache
+def _names(cls: type) -> dict[str, None]:
+    """The names of the fields of a class, in order."""
+    return dict.fromkeys(spec.name for spec in fields_of(cls))
 
 
 def _is_same(old: object, new: object) -> bool:

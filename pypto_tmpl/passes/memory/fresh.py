@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.passes.base import PassError
@@ -17,10 +18,13 @@ class Fresh:
 
     def __init__(self, function: ir.Function) -> None:
         self._function = function
-        self._names = Names.of(function)
         self._allocs: list[ir.Stmt] = []
         taken = [_NUMBER.fullmatch(memref.base_.name_hint) for _, memref, _ in placed(function)]
         self._next = 1 + max((int(found[1]) for found in taken if found), default=-1)
+
+    @cached_property
+    def _names(self) -> Names:
+        return Names.of(self._function)
 
     def buffer(self, tile: ir.Var, size: int) -> ir.MemRef:
         """A buffer of its own for a tile, in the memory that it is in."""

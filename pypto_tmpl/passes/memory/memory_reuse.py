@@ -7,7 +7,9 @@ from collections import defaultdict
 from pypto_tmpl import ir
 from pypto_tmpl.backend import get_backend_type, is_backend_configured
 from pypto_tmpl.ir import IRProperty
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.passes.base import FunctionPass
+from pypto_tmpl.passes.checks.calls import call_of
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.memory.carry_copies import CarryCopies
 from pypto_tmpl.passes.memory.keeping import kept
@@ -48,7 +50,7 @@ class MemoryReuse(FunctionPass):
         places.follow_carries()
         places.join_accumulators()
         copies = CarryCopies(function, places)
-        return kept(_Unmarked().rewrite(copies.applied()))
+        return kept(_unmarked(copies.applied()))
 
 
 def _share(function: ir.Function, context: PassContext, places: Places) -> None:
@@ -78,9 +80,14 @@ def _share(function: ir.Function, context: PassContext, places: Places) -> None:
                 places.join(group, buffer.first)
 
 
-class _Unmarked(Rewriter):
-    """Takes from calls what they say of stages of pipelines: nothing behind this pass asks."""
+def _unmarked(function: ir.Function) -> ir.Function:
+    """The function without what its calls say of stages of pipelines: nothing behind this pass asks."""
+    calls = map(call_of, statements(function.body))
+    is_marked = any(call is not None and MEMBERSHIP in call.attrs for call in calls)
+    return _Unmarked().rewrite(function) if is_marked else function
 
+
+class _Unmarked(Rewriter):
     def expression(self, expr: ir.Expr) -> ir.Expr:
         if not isinstance(expr, ir.Call) or MEMBERSHIP not in expr.attrs:
             return expr

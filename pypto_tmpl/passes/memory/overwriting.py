@@ -56,6 +56,7 @@ class Live:
         own = self._by_base.get(id(memref.base_), {})
         own.pop(id(var), None)
         if not own:
+            self._by_base.pop(id(memref.base_), None)
             self.mask &= ~self.bit(memref.base_)
 
     def variables(self) -> list[ir.Var]:
