@@ -2,8 +2,8 @@
 
 usage: python benchmarks/passes.py [--repeat N] [--growth-of-all]
 
-Gives every pass that exists what is recorded before it, over all runs (a program for a backend) of
-tests/corpus or of the corpus that PYPTO_TMPL_CORPUS names. Then runs passes one after the other on
+Gives every pass what is recorded before it, over all runs (a program for a backend) of tests/corpus or of
+the corpus that PYPTO_TMPL_CORPUS names. Then runs passes one after the other on
 programs of 1,000 to 20,000 statements; a pass is linear where its time per statement stays the same. These
 are the passes on tensors and FuseCreateAssembleToSlice, or all, which take twice as long together.
 
@@ -16,7 +16,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -95,17 +95,18 @@ def timed(run: Callable[[], T], repeat: int) -> tuple[float, T]:
     return best
 
 
-def recorded_inputs(folder: Path) -> list[tuple[str, ir.Program]]:
-    """The passes that exist, in order, each with what is recorded before it in the dump of a run."""
-    stages = {int(path.name[:2]): path for path in folder.glob("*.msgpack")}
-    found: list[tuple[str, ir.Program]] = []
-    node = None
-    for position, name in enumerate(pass_names(OptimizationStrategy.Default, MemoryPlanner.PYPTO), 1):
-        if position - 1 in stages:
-            node = ir.deserialize_from_file(str(stages[position - 1]))
-        if isinstance(node, ir.Program) and name in passes.PASSES:
-            found.append((name, node))
-    return found
+def pass_times(folder: Path, repeat: int) -> Iterator[tuple[str, float]]:
+    """The passes, in order, and the seconds that each takes on what is recorded before it in a run.
+
+    Where that is not recorded it is what the pass before makes.
+    """
+    node = ir.deserialize_from_file(str(folder / "00_frontend.msgpack"))
+    for position, name in enumerate(pass_names(OptimizationStrategy.Default, MemoryPlanner.PYPTO)):
+        for recorded in folder.glob(f"{position:02}_*.msgpack"):
+            node = ir.deserialize_from_file(str(recorded))
+        assert isinstance(node, ir.Program)
+        taken, node = timed(partial(passes.make_pass(name), node), repeat)
+        yield name, taken
 
 
 def report_recorded(repeat: int) -> None:
@@ -120,9 +121,8 @@ def report_recorded(repeat: int) -> None:
     for folder in folders:
         backend.reset_for_testing()
         backend.set_backend_type(backend.BackendType[folder.name])
-        for name, node in recorded_inputs(folder):
-            pass_ = passes.make_pass(name)
-            totals[name] += timed(partial(pass_, node), repeat)[0]
+        for name, taken in pass_times(folder, repeat):
+            totals[name] += taken
     print(f"{len(folders)} runs of {corpus}; ms over all")
     for name, total in totals.items():
         print(f"{name:28}{total * 1e3:8.0f}")

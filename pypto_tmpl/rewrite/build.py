@@ -21,7 +21,7 @@ def build(node: N, **changes: Any) -> N:
 
     Raises TypeError for a name that is no field, and what the constructor raises.
     """
-    cls = type(node)
+    cls: type = type(node)
     names = _names(cls)
     unknown = changes.keys() - names.keys()
     if unknown:

@@ -182,7 +182,7 @@ class Rewriter:
         if self._looks_in:
             return _LATER
         if cls in _CONSTANTS:
-            found = self.expression(cast(ir.Expr, node))
+            found: object = self.expression(cast(ir.Expr, node))
         elif cls is ir.ScalarType or (cls in _SHAPED and self._is_fixed(node)):
             found = node
         else:
@@ -332,7 +332,8 @@ class Rewriter:
         """The task of rewriting a statement the usual way, for ``rewriting``."""
         self._emitted.append([])
         changes: dict[str, object] = {}
-        for spec in _places(type(stmt)):
+        cls: type = type(stmt)
+        for spec in _places(cls):
             name, value = spec.name, getattr(stmt, spec.name)
             if value is None or name == "else_body":
                 continue
