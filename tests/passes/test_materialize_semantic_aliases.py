@@ -141,6 +141,19 @@ def test_loops_with_a_condition_stay():
     assert found["b"] != 1
 
 
+@pytest.mark.parametrize("chosen", ["Ascend910B", "Ascend950"])
+def test_what_an_op_may_not_write_over_on_a_backend_is_no_place_for_its_result(chosen):
+    """prelu writes over none of its operands on 910B, and over its workspace alone on 950."""
+    backend.set_backend_type(backend.BackendType[chosen])
+    found = placed(
+        "for i, (s,) in pl.range(4, init_values=(a,)):",
+        "    w = pl.tile.exp(s)",
+        "    b = pl.tile.prelu(s, s, w)",
+        "    r = pl.yield_(b)",
+    )
+    assert found["b"] != 1
+
+
 def folded(*lines: str, kind: str = "AIV") -> list[str]:
     node = passes.make_pass("InitMemRef")(kernel(*lines, kind=kind))
     return [line for line in body(passes.make_pass(FOLD)(node), "kernel") if "alloc" not in line][1:]

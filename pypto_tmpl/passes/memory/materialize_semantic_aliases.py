@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
-from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.enums import is_incore_type
@@ -43,7 +42,7 @@ class MaterializeSemanticAliases(FunctionPass):
     def run(self, function: ir.Function, context: PassContext) -> ir.Function:
         if function.func_type is ir.FunctionType.Orchestration:
             return function
-        made = with_storage(function, _plan(function, context.backend))
+        made = with_storage(function, _plan(function))
         if not is_incore_type(function.func_type):
             return made
         if context.get_memory_planner() is MemoryPlanner.PTOAS:
@@ -56,7 +55,7 @@ class MaterializeSemanticAliases(FunctionPass):
         return made
 
 
-def _plan(function: ir.Function, backend: BackendFacts | None) -> dict[int, ir.MemRef]:
+def _plan(function: ir.Function) -> dict[int, ir.MemRef]:
     """The storage of the variables that move, the outermost loops first."""
     loops = [
         stmt
@@ -65,7 +64,7 @@ def _plan(function: ir.Function, backend: BackendFacts | None) -> dict[int, ir.M
     ]
     if not loops:
         return {}
-    retargeting = Retargeting(function, backend)
+    retargeting = Retargeting(function)
     for loop in loops:
         for place in range(len(loop.iter_args)):
             retargeting.carry(loop, place)

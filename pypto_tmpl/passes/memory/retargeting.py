@@ -7,11 +7,11 @@ from collections.abc import Generator
 from typing import TypeAlias
 
 from pypto_tmpl import ir
-from pypto_tmpl.backend import BackendFacts
+from pypto_tmpl.backend import get_backend_type, is_backend_configured
 from pypto_tmpl.ir.bodies import statements, trailing_yield
-from pypto_tmpl.ops import facts, load_table
-from pypto_tmpl.ops.op_facts import ALL
+from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.memory.lifetimes import Lifetimes, base_of
+from pypto_tmpl.passes.memory.no_alias import operands_apart
 from pypto_tmpl.passes.memory.views import source_place, view_storage
 from pypto_tmpl.passes.structure.yields import yielded
 
@@ -27,8 +27,9 @@ class Retargeting:
     all values. An attempt that would have one value overwrite another that is still read is taken back.
     """
 
-    def __init__(self, function: ir.Function, backend: BackendFacts | None) -> None:
-        self._function, self._backend = function, backend
+    def __init__(self, function: ir.Function) -> None:
+        self._function = function
+        self._name = get_backend_type().name if is_backend_configured() else ""
         self._made: dict[int, tuple[ir.Stmt, int]] = {}
         self._lifetimes = Lifetimes(function)
         self._asked: set[int] = set()
@@ -173,16 +174,6 @@ class Retargeting:
             return False
         if known.result_memory == _OF_OPERAND:
             return False
-        if any(base_of(arg) is target.base_ for arg in self._apart(call)):
+        if any(base_of(arg) is target.base_ for arg in operands_apart(call, self._name)):
             return False
         return not self._lifetimes.later(stmt, target.base_)
-
-    def _apart(self, call: ir.Call) -> tuple[ir.Expr, ...]:
-        """The operands that the result may not lie on."""
-        disjoint = facts.of(call.op).disjoint
-        name = "" if self._backend is None else self._backend.name
-        words = disjoint.get(name, disjoint.get("", ()))
-        if ALL in words:
-            return call.args
-        operands = load_table()[call.op.name].operand_names
-        return tuple(arg for arg, operand in zip(call.args, operands, strict=False) if operand in words)
