@@ -27,6 +27,24 @@ class Doubled:
 """
 
 
+DECLARED = """
+import pypto.language as pl
+
+@pl.program
+class p:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]
+        ) -> pl.Tensor[[16, 64], pl.FP32]:
+        s = pl.load(x, [0, 0], [16, 64])
+        for i in pl.range(4):
+            t: pl.Tile[[16, 64], pl.FP32, pl.MemRef("own", slots=2)[i % 2], pl.Mem.Vec] = \\
+                pl.load(x, [i * 16, 0], [16, 64])
+            s = pl.add(s, t)
+        out = pl.store(s, [0, 0], out)
+        return out
+"""
+
+
 @pytest.fixture(autouse=True)
 def no_backend():
     backend.reset_for_testing()
@@ -90,6 +108,16 @@ def test_other_planners(kernel):
     assert "Vec   | 8.0 KB | 184.0 KB | 4.3%  | 3       | 1.50x" in overlaid
     elsewhere = run(kernel, "--planner", "ptoas", "--backend", "Ascend910B").stdout
     assert "Pass: MaterializeSemanticAliases" in elsewhere and elsewhere.count("(unallocated)") == 3
+
+
+def test_a_program_that_declares_buffers_has_no_allocations_yet(tmp_path):
+    """Two slots of 16 rows of 256 bytes, of which the run chooses one: 8 KB that are declared."""
+    path = tmp_path / "kernel.py"
+    path.write_text(DECLARED)
+    result = run(path, "--backend", "Ascend910B")
+    assert result.exit_code == 0, result.output
+    assert "Pass: AllocateMemoryAddr" in result.stdout
+    assert re.search(r"own +\| 8.0 KB \| \[\d+, \d+\) +\| .* \| t\w*\n", result.stdout)
 
 
 def test_the_page(tmp_path):

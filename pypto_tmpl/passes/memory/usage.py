@@ -158,8 +158,12 @@ def memory_use(program: ir.Program, backend: BackendFacts | None) -> list[Kernel
 
 
 def has_storage(program: ir.Program) -> bool:
-    """Whether tiles of a program have been given storage, be it without addresses yet."""
-    return any(True for function in program.functions.values() for _ in placed(function))
+    """Whether tiles of a program have been given storage, be it without addresses yet.
+
+    That a program names a buffer that it declares for a tile is none.
+    """
+    memrefs = (memref for function in program.functions.values() for _, memref, _ in placed(function))
+    return any(not memref.is_pinned_ for memref in memrefs)
 
 
 def _kernel_use(function: ir.Function, backend: BackendFacts | None) -> KernelUse:
