@@ -77,6 +77,46 @@ def test_what_does_not_fit_is_refused(what, chosen, planner):
     assert raised.value.where.split(":")[1] == str(8 + names + len(lines))
 
 
+# In KiB, as the specification lists them.
+CAPACITIES = {
+    "Ascend910B": {"Vec": 184, "Mat": 512, "Left": 64, "Right": 64, "Acc": 128, "Bias": 1},
+    "Ascend950": {
+        "Vec": 240,
+        "Mat": 512,
+        "Left": 64,
+        "Right": 64,
+        "Acc": 256,
+        "Bias": 4,
+        "LeftScale": 4,
+        "RightScale": 4,
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "space"), [(name, space) for name, spaces in CAPACITIES.items() for space in spaces]
+)
+def test_every_memory_has_its_limit(chosen, space):
+    """What is as large as the memory fits, and 32 bytes more do not."""
+    backend.reset_for_testing()
+    backend.set_backend_type(backend.BackendType[chosen])
+    limit = CAPACITIES[chosen][space] * 1024
+    line = LOAD.format("a", "A").replace("pl.Mem.Vec", f"pl.Mem.{space}")
+    run = passes.make_pass("AllocateMemoryAddr")
+    assert addresses(run(stored(line, spaces={"": space}, size=limit))) == {"a": 0}
+    what = (
+        rf"{space} buffer usage \({limit + 32} bytes\) exceeds platform limit \({limit} bytes\).*'A' with 'a'"
+    )
+    with pytest.raises(passes.PassError, match=what):
+        run(stored(line, spaces={"": space}, size=limit + 32))
+
+
+def test_pipes_of_a_cube_kernel_lie_in_mat():
+    what = r"the buffer 'p' of 64 bytes at 524288 in Mat exceeds platform limit \(524288 bytes\)"
+    with pytest.raises(passes.PassError, match=what):
+        allocated(RESERVE.format("p", 64, 524288), kind="AIC")
+
+
 @pytest.mark.parametrize("pair", recorded_pairs("AllocateMemoryAddr"), ids=str)
 def test_recorded_programs_get_the_same_addresses(pair):
     """Structural equality leaves memory out, so it is compared by itself."""
