@@ -8,9 +8,11 @@ import pytest
 import torch
 
 import pypto_tmpl.language as pl
-from pypto_tmpl import ir
+from pypto_tmpl import backend, ir
+from pypto_tmpl.debug import torch_codegen
 from pypto_tmpl.execution.modules import load_module
 from pypto_tmpl.golden import TensorSpec, run_jit
+from pypto_tmpl.ir.pass_manager import OptimizationStrategy, PassManager
 from pypto_tmpl.snapshots.cases import find_cases
 from pypto_tmpl.snapshots.config import find_config
 from pypto_tmpl.snapshots.sources import KernelSource
@@ -68,22 +70,45 @@ def test_the_kernel_agrees_with_its_golden(case, tmp_path, monkeypatch):
     assert result.passed, result.error
 
 
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_the_committed_script_agrees_with_the_golden(case):
-    module = load_module(case.source.reference.home)
-    torch.manual_seed(2)
+def check_script(module, script, name):
+    """Run a script on inputs of the kernel and compare its outputs with the golden."""
     specs = module.specs()
     values = {s.name: s.create_tensor() if isinstance(s, TensorSpec) else s.to_python() for s in specs}
     want = {name: v.clone() if isinstance(v, torch.Tensor) else v for name, v in values.items()}
     module.golden(want)
     namespace = {}
-    exec(compile(case.script.read_text(), f"<golden {case.name}>", "exec"), namespace)
+    exec(compile(script, f"<{name}>", "exec"), namespace)
     namespace[module.KERNEL.__name__](*values.values())
     for spec in specs:
         if isinstance(spec, TensorSpec) and spec.is_output:
             got, wanted = values[spec.name].double(), want[spec.name].double()
             share = ((got - wanted).abs() > 2e-2 + 2e-2 * wanted.abs()).double().mean().item()
             assert share <= 0.01, f"{share:.1%} of {spec.name} differs"
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_the_committed_script_agrees_with_the_golden(case):
+    torch.manual_seed(2)
+    module = load_module(case.source.reference.home)
+    check_script(module, case.script.read_text(), f"golden {case.name}")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "chosen"), [("Default", "Ascend950"), ("DebugTileOptimization", "Ascend910B")]
+)
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_the_kernel_agrees_with_the_golden_after_all_passes(case, strategy, chosen):
+    torch.manual_seed(3)
+    module = load_module(case.source.reference.home)
+    values = (s.create_tensor() if isinstance(s, TensorSpec) else s.to_python() for s in module.specs())
+    program = module.KERNEL.specialize(*values)
+    backend.reset_for_testing()
+    backend.set_backend_type(backend.BackendType[chosen])
+    try:
+        after = PassManager.get_strategy(OptimizationStrategy[strategy]).run_passes(program)
+    finally:
+        backend.reset_for_testing()
+    check_script(module, torch_codegen(after, check_shapes=True), f"{case.name} {strategy} {chosen}")
 
 
 def test_a_kernel_is_run_from_the_command_line(tmp_path):
