@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.calls import OperatorCalls
@@ -16,6 +18,13 @@ from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
 from pypto_tmpl.ops.sources import identifiers
+
+
+@lru_cache(maxsize=4096)
+def _check_text(forms: Any, macros: Any, name: str, extents: tuple[int | None, ...], carrier: str) -> str:
+    """The check of a tensor or tile; an extent that is not known is not checked."""
+    shape = [macros.nothing() if extent is None else macros.literal(extent) for extent in extents]
+    return str(forms.check_tensor(name, shape, carrier))
 
 
 class Assignments:
@@ -46,7 +55,9 @@ class Assignments:
         )
         regions = self._values.runtime_regions
         holds_region = regions.holds_any and regions.holds(var)
-        if self._needs_no_name(var, value, text):
+        quiet = self._values.quiet
+        is_quiet = quiet is not None and (quiet.unread or quiet.moves)
+        if is_quiet and self._needs_no_name(var, value, text):
             self._context.current_variable = None
             return []
         region = None if not holds_region or regions.is_new(value) else self._valid.region_text(value)
@@ -91,7 +102,7 @@ class Assignments:
         if id(var) in quiet.unread:
             self._variables.bind(var)  # a workspace has a name where ops take it, which none of them writes
             return True
-        if quiet.moves and quiet.may_share_name(var, value):
+        if quiet.may_share_name(var, value):
             source = value.args[0] if isinstance(value, ir.Call) else None
             if isinstance(source, ir.Var) and text == self._variables.name_of(source):
                 self._variables.share_name(var, source)
@@ -140,16 +151,15 @@ class Assignments:
 
     def check_of(self, var: ir.Var, may_be_clipped: bool) -> Lines:
         """The check of a tensor or tile: its dtype, and those extents that are fixed and never clipped."""
-        type_, nothing = var.type, self._macros.nothing()
+        type_ = var.type
         assert isinstance(type_, ir.ShapedType)
-        shape = [
-            self._expressions.expr(dim) if isinstance(dim, ir.ConstInt) and not may_be_clipped else nothing
-            for dim in type_.shape
-        ]
-        last = type_.shape[-1] if type_.shape else None
-        if is_packed(type_) and isinstance(last, ir.ConstInt) and not may_be_clipped:
-            shape[-1] = self._macros.literal(last.value // 2)
-        return [self._forms.check_tensor(self._variables.name_of(var), shape, carrier_name(type_))]
+        extents = tuple(
+            dim.value if isinstance(dim, ir.ConstInt) and not may_be_clipped else None for dim in type_.shape
+        )
+        if extents and extents[-1] is not None and is_packed(type_):
+            extents = (*extents[:-1], extents[-1] // 2)
+        name, carrier = self._variables.name_of(var), carrier_name(type_)
+        return [_check_text(self._forms, self._macros, name, extents, carrier)]
 
     # Simultaneous assignment
 

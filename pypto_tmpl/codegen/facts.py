@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
@@ -19,6 +19,7 @@ class _Kind(NamedTuple):
     is_leaf: bool
     is_name: bool
     is_marked: bool
+    is_scope: bool
 
     @classmethod
     def of(cls, kind: type) -> _Kind:
@@ -27,13 +28,16 @@ class _Kind(NamedTuple):
         is_leaf = kind is ir.Var or (not fields and kind is not ir.InlineStmt)
         is_name = kind in (ir.Var, ir.IterArg)
         is_marked = issubclass(kind, ir.Stmt) and kind is not ir.SeqStmts
-        return cls(_getter(fields), is_leaf, is_name, is_marked)
+        return cls(_getter(fields), is_leaf, is_name, is_marked, issubclass(kind, ir.ScopeStmt))
 
 
 def _getter(fields: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
     if len(fields) > 1:
         return attrgetter(*fields)  # gives a tuple, but of one field its value
-    return lambda node: tuple(getattr(node, field) for field in fields)
+    if not fields:
+        return lambda node: ()
+    value = attrgetter(*fields)
+    return lambda node: (value(node),)
 
 
 _KINDS: dict[type, _Kind] = {}
@@ -131,14 +135,14 @@ class BodyFacts:
         self._spans: dict[int, tuple[slice, slice]] = {}
         self.code = code_of(body, self._spans)
         self._below: dict[int, Code] = {id(body): self.code}
-        by_class: dict[type, list[Any]] = {}
+        by_class: defaultdict[type, list[Any]] = defaultdict(list)
         for node in self.code.nodes:
-            by_class.setdefault(type(node), []).append(node)
+            by_class[type(node)].append(node)
         self.calls: list[ir.Call] = by_class.get(ir.Call, [])
         self.launches: Sequence[Launch] = self.calls  # operator calls included
         if ir.Submit in by_class:
             self.launches = [node for node in self.code.nodes if isinstance(node, Launch)]
-        self.function_calls = [node for node in self.launches if isinstance(node.op, ir.GlobalVar)]
+        self.function_calls = [node for node in self.launches if type(node.op) is ir.GlobalVar]
         self.assignments: list[ir.AssignStmt] = by_class.get(ir.AssignStmt, [])
         self.loops: list[ir.ForStmt] = by_class.get(ir.ForStmt, [])
         self.other_loops: list[ir.WhileStmt] = by_class.get(ir.WhileStmt, [])
@@ -146,7 +150,7 @@ class BodyFacts:
         self.branches: list[ir.IfStmt] = by_class.get(ir.IfStmt, [])
         self.returns: list[ir.ReturnStmt] = by_class.get(ir.ReturnStmt, [])
         self.scopes: list[ir.ScopeStmt] = []
-        if any(issubclass(kind, ir.ScopeStmt) for kind in by_class):
+        if any(_KINDS[kind].is_scope for kind in by_class):
             self.scopes = [node for node in self.code.nodes if isinstance(node, ir.ScopeStmt)]
         self.has_inline = ir.InlineStmt in by_class
         self.takes_items = ir.TupleGetItemExpr in by_class

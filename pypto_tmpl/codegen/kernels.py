@@ -88,6 +88,12 @@ class KernelMap:
     def _calls(self, function: ir.Function) -> Iterator[ir.Call]:
         return (call for part in self.reachable(function) for call in self.facts[part.name].calls)
 
+    def _transfers(self, function: ir.Function) -> list[ir.Call]:
+        """The pushes and pops of a function and of all that it calls."""
+        parts = [self.facts[part.name] for part in self.reachable(function)]
+        names = {name for part in parts for name in part.op_names if op_facts.of(name).is_transfer}
+        return [call for part in parts for call in part.calls if call.op.name in names] if names else []
+
     # Groups
 
     def members(self, calls: Iterable[Launch]) -> tuple[ir.Function | None, ir.Function | None]:
@@ -139,7 +145,7 @@ class KernelMap:
         if self._has(aiv, "split_aiv"):
             return False
         calls = list(self._calls(aiv))
-        if any(is_transfer(call) for call in calls):
+        if self._transfers(aiv):
             return aic is not None and takes_whole_tiles(self._calls(aic), calls)
         return any(
             awaits_halving(part, calls)
@@ -149,14 +155,13 @@ class KernelMap:
 
     def _split_codes(self, members: Iterable[ir.Function]) -> set[int]:
         """Split codes of all transfers. Each has its own: one pipe may carry rows first, then columns."""
-        calls = (call for function in members for call in self._calls(function))
-        return {split_code(call) for call in calls if is_transfer(call)}
+        return {split_code(call) for function in members for call in self._transfers(function)}
 
     def lane1_writes(self, aiv: ir.Function) -> bool:
         """False for a kernel that both lanes run whole: then lane 1 runs for its pipe traffic only."""
         is_dual, is_split = self._has(aiv, "dual_aiv_dispatch"), self._has(aiv, "split_aiv")
         calls = list(self._calls(aiv)) if is_dual and not is_split else []
-        splits = any(is_transfer(call) and split_code(call) for call in calls)
+        splits = bool(calls) and any(map(split_code, self._transfers(aiv)))
         knows_lane = any(map(is_lane_index, calls))
         return not is_dual or is_split or splits or knows_lane
 

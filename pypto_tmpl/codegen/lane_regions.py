@@ -54,7 +54,10 @@ class LaneRegions:
     def __init__(self, body: ir.Stmt, facts: BodyFacts, table: OpTable, runs_on_two_lanes: bool) -> None:
         self._table = table
         self._found: dict[int, _Extents] = {}
-        self._shards = _shards(body, facts, runs_on_two_lanes)
+        self._shards: dict[int, tuple[ir.Expr, int, set[int]]] = {}
+        shards = table.with_trait("shards")
+        if not shards.isdisjoint(facts.op_names):
+            self._shards = _shards(body, facts, shards, runs_on_two_lanes)
         if self._shards:
             self._spread(facts)
 
@@ -126,11 +129,10 @@ def is_lane_index(value: ir.Expr) -> bool:
     return op_facts.of_value(value).has("lane_index")
 
 
-def _shards(body: ir.Stmt, facts: BodyFacts, on_two_lanes: bool) -> dict[int, tuple[ir.Expr, int, set[int]]]:
+def _shards(
+    body: ir.Stmt, facts: BodyFacts, shards: frozenset[str], on_two_lanes: bool
+) -> dict[int, tuple[ir.Expr, int, set[int]]]:
     """Shards by identity, each with its lane's index, the split around it, and all names of lane indices."""
-    shards = op_facts.named("shards")
-    if shards.isdisjoint(facts.op_names):
-        return {}
     indices = {id(stmt.var) for stmt in facts.assignments if is_lane_index(stmt.value)}
     contexts = [(body, 0)] if on_two_lanes else []
     scopes = [scope for scope in facts.scopes if isinstance(scope, ir.SplitAivScopeStmt)]

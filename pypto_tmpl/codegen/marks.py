@@ -77,9 +77,10 @@ class Marks:
             text, end = lines[0], sign + _HEAD
             is_plain = "\n" not in text and _SIGN not in text and not text.startswith("#")
             return [text + end if is_plain else _with_sign(text, end)]
+        marked = [_with_sign(text, sign) for text in lines]
         at = next((i for i, text in enumerate(lines) if "\n" in text), 0)
-        head = _with_sign(lines[at], sign + _HEAD)
-        return [head if i == at else _with_sign(text, sign) for i, text in enumerate(lines)]
+        marked[at] = _with_sign(lines[at], sign + _HEAD)
+        return marked
 
     def function(self, text: str, name: str, function: ir.Function) -> str:
         """The text of a function with a mark."""

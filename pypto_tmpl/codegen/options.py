@@ -84,7 +84,7 @@ def environment_options() -> ScriptOptions:
 
     Raises: OptionError for a text that is no value of its option.
     """
-    texts = {name: os.environ.get(variable_of(name)) for name in DEFAULTS}
+    texts = {name: os.environ.get(variable) for name, variable in _VARIABLES.items()}
     values = {name: parse_option(name, text, variable_of(name)) for name, text in texts.items() if text}
     return ScriptOptions(**values) if values else EVERYTHING_OFF  # type: ignore[arg-type]
 
@@ -101,6 +101,9 @@ def options_in(script: str) -> ScriptOptions:
 def variable_of(name: str) -> str:
     """The environment variable of an option."""
     return f"PYPTO_TMPL_{name.upper()}"
+
+
+_VARIABLES: Mapping[str, str] = {name: variable_of(name) for name in DEFAULTS}
 
 
 def constant_of(name: str) -> str:

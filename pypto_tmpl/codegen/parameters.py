@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.assignments import Assignments
 from pypto_tmpl.codegen.context import Context, Lines
 from pypto_tmpl.codegen.facts import BOXES
 from pypto_tmpl.codegen.packed import carrier_name
 from pypto_tmpl.codegen.variables import Variables
+
+
+@lru_cache(maxsize=4096)
+def _check_text(forms: Any, name: str, carrier: str) -> str:
+    return str(forms.check_dtype(name, carrier))
 
 
 class ParameterChecks:
@@ -36,7 +44,7 @@ class ParameterChecks:
             (line,) = self._assignments.check_of(var, may_be_clipped=False)
             return line
         assert isinstance(var.type, ir.ShapedType)
-        return str(self._forms.check_dtype(self._variables.name_of(var), carrier_name(var.type)))
+        return _check_text(self._forms, self._variables.name_of(var), carrier_name(var.type))
 
     def _shape_comparison(self) -> Lines:
         """What warns of shapes that are not those of the parameters; nothing where any shapes will do."""

@@ -74,8 +74,8 @@ class Quiet:
         )  # fmt: skip
 
     def is_part(self, stmt: ir.AssignStmt) -> bool:
-        """Whether the statement that makes a tuple has bound the variable of this one."""
-        return id(stmt) in self._bound_before if self.parts else False
+        """Whether the statement that makes a tuple, of which there are ``parts``, has bound its variable."""
+        return id(stmt) in self._bound_before
 
     @lazy
     def moves(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:

@@ -42,7 +42,6 @@ from pypto_tmpl.codegen.script_context import ScriptContext
 from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.errors import Diagnostic
-from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.ops import OpTable, forget_changed, load_table
 from pypto_tmpl.overlays import Folder, State, all_folders
 
@@ -93,11 +92,9 @@ class Generator:
         Raises: UnsupportedProgramError listing all obstacles.
         """
         marks = Marks(takes_notes=takes_notes)
-        with collector_paused():
-            builder = ScriptBuilder(self, node, check_shapes, trace, marks, read_options(options), comments)
-            script = builder.build(preamble)
-            messages = [*handover_warnings(builder.kernels, self.table)] if warns else []
-        for message in messages:
+        builder = ScriptBuilder(self, node, check_shapes, trace, marks, read_options(options), comments)
+        script = builder.build(preamble)
+        for message in handover_warnings(builder.kernels, self.table) if warns else ():
             warnings.warn(message, HandoverWarning, stacklevel=4)
         return script
 

@@ -127,7 +127,7 @@ class Statements:
             if not pair.gives(value):
                 return [*self._evaluate_pair(value), *self._assign_finished(var, value)]
         quiet = self._values.quiet
-        if quiet is None or pair is not None:
+        if quiet is None or pair is not None or not quiet.parts:
             return self._assignments.assign(var, value)
         if quiet.is_part(stmt):
             return self._assignments.unpacked(var, value)
