@@ -163,11 +163,17 @@ def pypto_run(tmp_path: Path) -> Callable[..., RunResult]:
     builds = 0
 
     def run(kernel: Any, specs: Any, golden_fn: Any = None, **knobs: Any) -> RunResult:
+        from pypto_tmpl.golden.call_arguments import check_arguments
+        from pypto_tmpl.golden.errors import HarnessError
         from pypto_tmpl.golden.runner import run as run_program
         from pypto_tmpl.golden.runner import run_jit
         from pypto_tmpl.golden.sources import Lowers, Specializes
 
         nonlocal builds
+        try:
+            check_arguments(kernel, specs, golden_fn)
+        except HarnessError as error:
+            pytest.fail(f"arguments: {error}", pytrace=False)
         builds += 1
         place = {"output_dir": str(tmp_path / f"pypto_build_{builds}")}
         knobs["compile_cfg"] = place | dict(knobs.get("compile_cfg") or {})

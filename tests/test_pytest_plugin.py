@@ -60,6 +60,44 @@ def test_bad(pypto_run):
         t["out"][:] = t["x"] * 3
     pypto_run(doubled, specs(), golden)
 """
+SWAPPED = """
+import torch
+from golden import ScalarSpec, TensorSpec
+from kernels import scaled
+
+x = TensorSpec("x", [16, 64], torch.float32)
+y = TensorSpec("y", [16, 1], torch.bfloat16)
+out = TensorSpec("out", [16, 64], torch.float32, None, True)
+
+def golden(t):
+    t["out"][:] = t["x"]
+
+def test_order(pypto_run):
+    pypto_run(scaled, [y, x, out], golden)
+
+def test_order_of_a_program(pypto_run):
+    tensors = [torch.empty(s.shape, dtype=s.dtype, device="meta") for s in (x, y, out)]
+    pypto_run(scaled.specialize(*tensors), [x, out, y], golden)
+
+def test_kinds(pypto_run):
+    pypto_run(scaled, golden, [x, y, out])
+
+def test_kernel(pypto_run):
+    pypto_run([x, y, out], scaled, golden)
+"""
+SCALED = """
+@pl.jit
+def scaled(x: pl.Tensor, y: pl.Tensor, out: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint="scale"):
+        out[:, :] = pl.mul(x[:, :], 2.0)
+    return out
+"""
+SWAPPED_KINDS = [
+    "specs is the function 'golden': it would do for 'golden_fn'; "
+    "expected a list of TensorSpec and ScalarSpec",
+    "golden_fn is a list of 3 (TensorSpec): it would do for 'specs'; "
+    "expected a function of the tensors by name, or None",
+]
 SCRIPTS = [
     "test_kernels/TestTwice.test_it.2.py",
     "test_kernels/TestTwice.test_it.py",
@@ -263,3 +301,22 @@ def test_loading_the_plugin_imports_no_torch():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_swapped_arguments_are_told_with_what_was_expected(folder):
+    folder.makepyfile(kernels=KERNELS + SCALED, test_kernels=SWAPPED)
+    result = run(folder)
+    result.assert_outcomes(failed=4)
+    misplaced = "parameter 'x' gets bfloat16[16, 1] of spec 'y'; expected float32[16, 64]"
+    lines = [
+        "arguments: the specs are not in the order of the parameters of 'scaled'",
+        f"   = {misplaced}",
+        "   = parameter 'y' gets float32[16, 64] of spec 'x'; expected bfloat16[16, 1]",
+        "   = parameter 'y' gets float32[16, 64] of spec 'out'; expected bfloat16[16, 1]",
+        "   = parameter 'out' gets bfloat16[16, 1] of spec 'y'; expected float32[16, 64]",
+        "arguments: wrong kind of argument for 'specs' and 'golden_fn'",
+        *(f"   = {text}" for text in SWAPPED_KINDS),
+        "arguments: wrong kind of argument for 'kernel' and 'specs'",
+    ]
+    found = result.stdout.lines
+    assert [line for line in lines if line not in found] == []
