@@ -27,6 +27,7 @@ from pypto_tmpl.compile.profile import PassTimes, Profiler
 from pypto_tmpl.compile.streams import Stream, make_stream_folders
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import check_place, has_no_mark, write_generated
+from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.ir.stage_names import AS_WRITTEN
 from pypto_tmpl.passes.context import Instrument
 from pypto_tmpl.passes.instruments import HINTS, MEMORY, ReportInstrument
@@ -98,7 +99,8 @@ def compile_program(
         make_folder(directory / folder)
     files = _Files(directory)
     try:
-        return _build(program, files, options, streams, is_lowered, instruments)
+        with collector_paused():
+            return _build(program, files, options, streams, is_lowered, instruments)
     except BaseException:
         note_unfinished(directory, files.paths)
         raise

@@ -20,6 +20,7 @@ from pypto_tmpl.compile import compile_options, compile_program
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.golden import TensorSpec
 from pypto_tmpl.golden.data import DataWriter
+from pypto_tmpl.passes import PassPipeline, create_program_pass
 from pypto_tmpl.runtime import execute_compiled
 
 SAYS = "Emitted by pypto_tmpl: change the IR or a template, not this text."
@@ -290,7 +291,8 @@ FOLDERS = {
     "a build": (
         build,
         ("manifest.json", "unfinished.json", "passes_dump/00_frontend.py", "passes_dump/00_frontend.msgpack",
-         "torch/main.py", "report/pipeline_profile.json", "report/pipeline_profile.txt", "data", "report"),
+         "passes_dump/49_after_MaterializeValidShapeSymbols.msgpack", "compiled_meta.json", "ptoas", "kernels",
+         "orchestration", "torch/main.py", "report/pipeline_profile.json", "report/pipeline_profile.txt", "data", "report"),
     ),
     "saved data": (data, ("manifest.json", "in/x.pt", "out/y.pt", "in", "out")),
     "records of a run": (
@@ -345,11 +347,13 @@ def test_a_folder_is_written_twice(made, writer, tmp_path):
 
 
 def test_a_build_that_failed_is_built_again(tmp_path, monkeypatch):
-    def fails(program, observer, knobs):
+    def fails(program):
         raise RuntimeError("a pass")
 
+    pipeline = PassPipeline([create_program_pass(fails, "Fails")])
+
     with monkeypatch.context() as patch:
-        patch.setattr("pypto_tmpl.compile.lower.pipeline_for", lambda knobs: fails)
+        patch.setattr("pypto_tmpl.compile.lower.pipeline_for", lambda options: pipeline)
         for _ in range(2):
             with pytest.raises(RuntimeError, match="a pass"):
                 compile_program(kernels.copy(), tmp_path, compile_options({}))

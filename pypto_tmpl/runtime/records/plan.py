@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,6 +13,7 @@ from pypto_tmpl.codegen.facts import Launch, code_nodes
 from pypto_tmpl.codegen.marks import LaunchNote
 from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.script import generator
+from pypto_tmpl.execution.entry import describe_entry
 from pypto_tmpl.ops import facts
 from pypto_tmpl.runtime.records.script_names import names_taken
 
@@ -120,19 +122,21 @@ def _kernel(function: ir.Function) -> Kernel:
     core = None if function.func_type in _WRAPPERS else _CORE_TYPES.get(function.func_type)
     if core is None and function.func_type not in _WRAPPERS:
         core = _core_of(function.body)
-    names = tuple(var.name_hint for var in function.params)
+    names = tuple(param.name for param in describe_entry(function, function.name).parameters)
     directions = tuple(direction.name for direction in function.param_directions)
-    return Kernel(function.name, core, names, directions, _used(function))
+    used = _used(function)
+    return Kernel(function.name, core, names, directions, frozenset(itertools.compress(names, used)))
 
 
-def _used(function: ir.Function) -> frozenset[str]:
+def _used(function: ir.Function) -> list[bool]:
+    """Which of the parameters the body has a use for."""
     used = {
         id(child)
         for node in code_nodes(function.body)
         if not isinstance(node, ir.ReturnStmt)
         for child in ir.children(node)
     }
-    return frozenset(var.name_hint for var in function.params if id(var) in used)
+    return [id(var) in used for var in function.params]
 
 
 def _core_of(body: ir.Stmt) -> CoreType:

@@ -11,8 +11,11 @@ from corpus_check import tolerance
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
+from pypto_tmpl.ir.pass_manager import PassManager
+from pypto_tmpl.passes import VerificationError
 from pypto_tmpl.runtime import DistributedConfig, HardwareNeededError, MultiCardError, RunConfig
 
+AS_WRITTEN = RunConfig(stage="frontend")
 N = pl.dynamic("N")
 
 
@@ -135,7 +138,14 @@ def totals_over_blocks(x: pl.Tensor[[2, 16], pl.FP32], y: pl.Out[pl.Tensor[[2, 1
 
 def test_a_barrier_inside_a_launch_warns_that_the_blocks_do_not_wait():
     with pytest.warns(RuntimeWarning, match="a barrier of 2 blocks that run one after another"):
+        totals_over_blocks(torch.ones(2, 16), torch.empty(2, 16), config=AS_WRITTEN)
+
+
+def test_a_launch_of_fewer_blocks_than_cores_that_wait_for_all_is_refused():
+    """A hard barrier waits for every core of the chip, and two blocks do not reach them."""
+    with pytest.raises(VerificationError, match="has 2 blocks for 48 cores of the 910B") as caught:
         totals_over_blocks(torch.ones(2, 16), torch.empty(2, 16))
+    assert caught.value.__notes__[-1].startswith("to run it as it is written, without passes: stage=")
 
 
 @pl.jit
@@ -177,7 +187,7 @@ def test_a_slice_whose_bounds_differ_by_a_constant_has_that_extent():
 
 def test_an_inline_function_takes_a_tensor_of_computed_extents():
     cache, y = torch.randn(3, 4, 16), torch.empty(4, 16)
-    rows_of_a_cache(cache, y)
+    rows_of_a_cache(cache, y, config=AS_WRITTEN)  # no pass gives a kernel the value of the extent N * 4
     assert torch.equal(y, cache.reshape(12, 16)[6:10] * 2)
 
 
@@ -287,7 +297,10 @@ def test_diagnostic_flags_write_their_records(tmp_path):
 def test_lower_and_specialize_give_programs():
     program = rows_softmax.specialize()
     assert (type(program), program.name) == (ir.Program, "_jit_rows_softmax")
-    assert ir.structural_equal(rows_softmax.lower(), program)
+    lowered = rows_softmax.lower()
+    kinds = {function.func_type.name for function in lowered.functions.values()}
+    assert kinds == {"Orchestration", "AIV"}
+    assert ir.structural_equal(PassManager.get_strategy().run_passes(program), lowered)
 
 
 def test_compile_gives_a_program_that_is_called(tmp_path, monkeypatch):
