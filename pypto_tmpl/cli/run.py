@@ -102,6 +102,8 @@ def run(
 
     if report is not None:
         check_report(report)  # before anything runs
+    if stage is not None:
+        _check_stage(stage)
     set_script_options(script_options)
     overrides = Overrides(platform, golden_data, save_data, stage, seed, report, build_dir)
     with limited(time_limit):
@@ -116,6 +118,14 @@ def run(
         sys.exit(2)
     has_failed = any(not result.passed for result in overrides.runs)
     sys.exit(status or int(has_failed))
+
+
+def _check_stage(stage: str) -> None:
+    """Raise StageNameError for a stage that no compilation has, before anything runs."""
+    from pypto_tmpl.ir.stage_names import find_stage, stage_stems
+    from pypto_tmpl.passes.manager import PassManager
+
+    find_stage(stage_stems(PassManager.get_strategy().pass_names), stage)
 
 
 def _places(result: RunResult) -> Iterator[tuple[str, Path]]:

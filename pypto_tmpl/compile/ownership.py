@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pypto_tmpl.files import FileError
 from pypto_tmpl.generated import JSON_MARK, check_place, is_record, is_script, write_generated
 from pypto_tmpl.runtime.manifest import NAME as MANIFEST
 from pypto_tmpl.runtime.manifest import FileRecord, file_record, file_records, is_manifest
@@ -35,12 +36,20 @@ def remove_earlier(directory: Path) -> None:
 
 
 def note_unfinished(directory: Path, paths: Iterable[str]) -> None:
-    """List what a build wrote until it failed, so that the next one knows it as its own."""
+    """List what a build wrote until it failed, so that the next one knows it as its own.
+
+    Where even that cannot be written, as on a full disk, it is removed.
+    """
     there = [path for path in paths if (directory / path).is_file()]
     files = {path: asdict(record) for path, record in file_records(directory, there).items()}
-    if files:
-        text = json.dumps(JSON_MARK | {"files": files}, indent=2) + "\n"
+    if not files:
+        return
+    text = json.dumps(JSON_MARK | {"files": files}, indent=2) + "\n"
+    try:
         write_generated(directory / UNFINISHED, text, is_record)
+    except FileError:
+        for path in there:
+            (directory / path).unlink(missing_ok=True)
 
 
 def _records(place: Path) -> list[tuple[str, FileRecord]]:

@@ -291,8 +291,9 @@ FOLDERS = {
     "a build": (
         build,
         ("manifest.json", "unfinished.json", "passes_dump/00_frontend.py", "passes_dump/00_frontend.msgpack",
-         "passes_dump/49_after_MaterializeValidShapeSymbols.msgpack", "compiled_meta.json", "ptoas", "kernels",
-         "orchestration", "torch/main.py", "report/pipeline_profile.json", "report/pipeline_profile.txt", "data", "report"),
+         "passes_dump/49_after_MaterializeValidShapeSymbols.msgpack", "compiled_meta.json", "ptoas",
+         "kernels", "orchestration", "torch/main.py", "report/pipeline_profile.json",
+         "report/pipeline_profile.txt", "data", "report"),
     ),
     "saved data": (data, ("manifest.json", "in/x.pt", "out/y.pt", "in", "out")),
     "records of a run": (
