@@ -32,3 +32,9 @@ def test_the_last_stage_agrees_with_the_golden(path: Path, backend_name: str) ->
     assert calls, f"{path.stem} calls no harness"
     for call in calls:
         compare(last_stage(call.program(), backend_name), call)
+
+
+def test_the_page_tells_of_every_file() -> None:
+    page = (HERE.parents[1] / "docs/compat.md").read_text(encoding="utf-8")
+    assert f"hold {len(FILES)} files" in page
+    assert [path.stem for path in FILES if f"`{path.stem}`" not in page] == []

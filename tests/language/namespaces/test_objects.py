@@ -69,12 +69,15 @@ def test_every_op_with_a_spelling_is_reachable():
     ("op", "signature"),
     [
         (pl.add, "(lhs, rhs)"),
-        (pl.tile.load, "(tensor, offsets, shapes, valid_shape=None, target_memory='Vec', clamp=False)"),
+        (
+            pl.tile.load,
+            "(tensor, offsets, shapes, valid_shape=None, target_memory=<MemorySpace.Vec: 1>, clamp=False)",
+        ),
         (pl.matmul, "(lhs, rhs, out_dtype=None, a_trans=False, b_trans=False, c_matrix_nz=False)"),
         (pl.row_max, "(input, tmp_tile=None)"),
         (pl.cast, "(input, target_type, mode='round')"),
         (pl.min, "(lhs, rhs)"),
-        (pl.tensor.create, "(shape, dtype, layout='ND', manual_dep=False, init_value=None)"),
+        (pl.tensor.create, "(shape, dtype, layout=<TensorLayout.ND: 0>, manual_dep=False, init_value=None)"),
         (pl.system.reserve_buffer, "(name, size, base=-1)"),
         (pld.tensor.window, "(buf, shape, *, dtype)"),
     ],
