@@ -29,6 +29,19 @@ def signature(entry: OpEntry) -> str:
     return f"{entry.name}({', '.join(parts)})"
 
 
+def pto(entry: OpEntry) -> str | None:
+    """How the op becomes ``.pto`` text: the operation, and the macro where that is not the common form's."""
+    spec = entry.pto_spec
+    if spec is None:
+        return None
+    parts = [spec.op] if spec.op else []
+    parts += [f"macro {spec.macro}"] if spec.macro != "compute" else []
+    if spec.into is not None:
+        parts.append(f"into {spec.into}{'' if spec.shares == 'always' else ' where they share storage'}")
+    parts += [f"on {', '.join(spec.backends)} only"] if spec.backends else []
+    return ", ".join(parts)
+
+
 def region(entry: OpEntry) -> str | None:
     """The rule for the result's valid region, with its meaning."""
     from pypto_tmpl.ops.typing.words import VALID_RULES, carries_region_of, resolve_result

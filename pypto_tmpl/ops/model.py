@@ -22,6 +22,7 @@ from pypto_tmpl.ops.fact_model import (
     Trait,
 )
 from pypto_tmpl.ops.model_base import Model, NonEmpty
+from pypto_tmpl.ops.pto_model import PtoSpec
 from pypto_tmpl.ops.vocabulary import ENUMERATIONS, HANDLES
 
 OperandKind = Literal["tile", "tensor", "scalar", "tuple", "ptr", "array", "handle", "any"]
@@ -194,6 +195,10 @@ class OpEntry(Model, frozen=True, rename={"constants": "with"}):
         Meta(description="Ways to turn a tensor op into tile ops, tried in order; a name is `{to: name}`."),
     ] = ()
     aliases: Annotated[tuple[str, ...], Meta(description="Legacy names of the same op.")] = ()
+    pto: Annotated[
+        NonEmpty | PtoSpec | None,
+        Meta(description="How it becomes `.pto` text; a name is `{op: name}`. None given: it does not."),
+    ] = None
     emit: Annotated[
         NonEmpty | None,
         Meta(description="Macro in the sibling .py.jinja, or `noop` for ops without effect here."),
@@ -245,6 +250,11 @@ class OpEntry(Model, frozen=True, rename={"constants": "with"}):
     def is_executable(self) -> bool:
         """Whether a macro gives the op a meaning."""
         return self.emit is not None and self.emit != "noop"
+
+    @cached_property
+    def pto_spec(self) -> PtoSpec | None:
+        """``pto`` with the operation written out; None for an op without ``.pto`` text."""
+        return PtoSpec(op=self.pto) if isinstance(self.pto, str) else self.pto
 
     @cached_property
     def lowerings(self) -> tuple[LoweringSpec, ...]:

@@ -25,6 +25,7 @@ from pypto_tmpl.ops.fact_model import (
     Trait,
 )
 from pypto_tmpl.ops.positions import YamlFile, parse_yaml, split_path
+from pypto_tmpl.ops.pto_model import HiddenParameter, PtoSpec, SharedStorage
 from pypto_tmpl.ops.sources import read_text
 from pypto_tmpl.ops.table import Declaration
 
@@ -36,11 +37,13 @@ _HEAD = ("family", "traits", "ops")
 _PARTS = {
     "operands": model.OperandSpec, "kwargs": model.KwargSpec, "result": model.ResultSpec,
     "call": CallSpec, "pipe": PipeSpec, "lowers_to": LoweringSpec, "scratch": ScratchSpec,
+    "pto": PtoSpec,
 }  # fmt: skip
 _VOCABULARY = {
     "kind": model.OperandKind, "memory": model.MemorySpace, "dtypes": model.DTypeName,
     "dtype": model.DTypeName, "type": model.KwargType, "core": CoreRule, "traits": Trait, "end": PipeEnd,
-    "to": PipeTarget, "shape": ScratchShape,
+    "to": PipeTarget, "shape": ScratchShape, "shares": SharedStorage,
+    "hidden": HiddenParameter,
 }  # fmt: skip
 
 

@@ -1,0 +1,228 @@
+"""Calls of ops: the destination, the operands as macros see them, and the macro that the op table names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.environment import TemplateError
+from pypto_tmpl.codegen.operands import UnknownNameError
+from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.ir.enums import TileLayout
+from pypto_tmpl.ops.model import OpEntry
+from pypto_tmpl.ops.pto_model import PtoSpec
+from pypto_tmpl.streams.kernel import Kernel
+from pypto_tmpl.streams.problems import Obstacle
+from pypto_tmpl.streams.scalars import Scalars
+from pypto_tmpl.streams.services import Services
+from pypto_tmpl.streams.spelling import constant_of, mlir_dtype
+from pypto_tmpl.streams.tensors import Tensors
+from pypto_tmpl.streams.tiles import Tiles, is_same_buffer, shares_base
+from pypto_tmpl.streams.values import LocalArray, Value
+
+
+class _Named:
+    """Names that a macro reads as attributes; one that does not exist is an error that lists the others."""
+
+    def __init__(self, what: str, values: Mapping[str, Any]) -> None:
+        self._what = what
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values:
+            note = allowed_note("names", tuple(self._values), name)
+            raise UnknownNameError(f"{self._what}.{name}", "there is no such name", notes=[note])
+        return self._values[name]
+
+
+class _Lazy(_Named):
+    """Operands as values, each worked out when it is first read: the order of reading numbers them."""
+
+    def __init__(self, values: Mapping[str, Any], calls: Calls) -> None:
+        super().__init__("c.a", values)
+        self._calls = calls
+        self._found: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._found:
+            expr = super().__getitem__(name)
+            self._found[name] = None if expr is None else self._calls.operand(expr)
+        return self._found[name]
+
+
+class Call:
+    """A call as macros see it."""
+
+    def __init__(
+        self, entry: OpEntry, spec: PtoSpec, call: ir.Call, var: ir.Var | None, calls: Calls
+    ) -> None:
+        given = _given(entry, call)
+        values = {name: given.get(name) for name in entry.operand_names}
+        self._given = given
+        self.spec = spec
+        self.var = var
+        self.call = call
+        self.op = spec.op
+        self.k = calls.services
+        self.raw = _Named("c.raw", values)
+        self.a = _Lazy(values, calls)
+        self.emit = _Named("c.emit", spec.constants)
+        self.attr = _Named("c.attr", _keywords(entry, call))
+        self.out: Value | None = None
+
+    def has(self, name: str) -> bool:
+        """Whether an operand is given."""
+        return name in self._given
+
+    @property
+    def ins(self) -> list[Any]:
+        """The operands of the common form, in the order of the entry."""
+        names = self.spec.ins if self.spec.ins is not None else tuple(self._given)
+        return [self.a[name] for name in names if name in self._given]
+
+
+def _given(entry: OpEntry, call: ir.Call) -> dict[str, ir.Expr]:
+    """The operands by name; an optional one that is no tuple is left out where a tuple stands instead."""
+    given: dict[str, ir.Expr] = {}
+    rest = list(call.args)
+    for operand in entry.operands:
+        skipped = operand.optional and "tuple" not in operand.kinds
+        if rest and not (skipped and isinstance(rest[0], ir.MakeTuple)):
+            given[operand.name] = rest.pop(0)
+    required = [operand.name for operand in entry.operands if not operand.optional]
+    if rest or any(name not in given for name in required):
+        raise Obstacle(f"{entry.name} requires {len(required)} operands, {len(call.args)} given", call.span)
+    return given
+
+
+def _keywords(entry: OpEntry, call: ir.Call) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for kwarg in entry.kwargs:
+        default = kwarg.default if kwarg.has_default else None
+        value = call.kwargs.get(kwarg.name, default)
+        found[kwarg.name] = getattr(value, "value", value) if kwarg.type == "int" else value
+    return found
+
+
+_SHARED: Mapping[str, Callable[[ir.TileType, ir.TileType], bool]] = {
+    "always": lambda result, operand: True,
+    "base": shares_base,
+    "buffer": is_same_buffer,
+}
+
+
+class Calls:
+    """Emits the calls of ops of one kernel."""
+
+    def __init__(self, kernel: Kernel, scalars: Scalars, tensors: Tensors, tiles: Tiles) -> None:
+        self._kernel = kernel
+        self._scalars = scalars
+        self._tensors = tensors
+        self._tiles = tiles
+        self.services = Services(kernel, scalars, tensors, tiles)
+
+    def operand(self, expr: ir.Expr) -> Any:
+        """An operand as a macro gets it: a value, a tensor, or the parts of a tuple."""
+        if isinstance(expr, ir.MakeTuple):
+            return [self.operand(part) for part in expr.elements]
+        if isinstance(expr.type, ir.TensorType):
+            return self._tensors.use(expr)
+        if isinstance(expr.type, ir.ScalarType):
+            return self._scalars.value(expr)
+        meaning = self._kernel.meaning(expr)
+        return meaning.value if isinstance(meaning, LocalArray) else meaning
+
+    def evaluate(self, call: ir.Call) -> None:
+        """A call whose result nobody takes."""
+        self._emit(self._prepared(call, None))
+
+    def assign(self, var: ir.Var, call: ir.Call) -> None:
+        """A call that a variable takes the result of; the variable is bound."""
+        prepared = self._prepared(call, var)
+        if prepared.spec.silent:
+            return
+        kind = var.type
+        if isinstance(kind, ir.TileType):
+            prepared.out = self._tile_result(var, prepared, kind)
+            self._kernel.bind(var, prepared.out)
+        else:
+            prepared.out = self._result(var, prepared)
+        self._emit(prepared)
+
+    def _tile_result(self, var: ir.Var, call: Call, kind: ir.TileType) -> Value:
+        """The destination of a tile: an operand's buffer, its own, or a value that the operation makes."""
+        shared = self._shared_operand(call, kind)
+        if shared is not None:
+            return shared
+        if kind.memref is not None:
+            return self._tiles.allocate(var)
+        return self._tiles.value_of(var, "" if call.spec.names_result else self._tiles.name_of(var))
+
+    def _shared_operand(self, call: Call, kind: ir.TileType) -> Value | None:
+        """The operand whose buffer the result is, if it is one."""
+        if call.spec.into is None:
+            return None
+        source: ir.Expr = call.raw[call.spec.into]
+        if not isinstance(source.type, ir.TileType) or not _SHARED[call.spec.shares](kind, source.type):
+            return None
+        found = self._kernel.meaning(source)
+        assert isinstance(found, Value)
+        return found
+
+    def _result(self, var: ir.Var, call: Call) -> Value | None:
+        """The value of a result that is no tile; its name is taken even where the text has none."""
+        kernel, kind = self._kernel, var.type
+        name = kernel.names.named(var.name_hint)
+        if isinstance(kind, ir.TensorType | ir.ArrayType) and call.spec.into is not None:
+            meaning = kernel.meaning(call.raw[call.spec.into])
+            kernel.bind(var, meaning)
+            return meaning.value if isinstance(meaning, LocalArray) else None
+        if isinstance(kind, ir.ArrayType):
+            extent = constant_of(kind.extent)
+            text = kernel.templates.values.array_type(extent, mlir_dtype(kind.dtype))
+            array = LocalArray(Value(name, text), kind.dtype)
+            kernel.bind(var, array)
+            return array.value
+        value = Value(name)
+        if isinstance(kind, ir.ScalarType):
+            value = Value(name, mlir_dtype(kind.dtype), kind.dtype)
+            kernel.bind(var, value)
+        return value
+
+    def _prepared(self, call: ir.Call, var: ir.Var | None) -> Call:
+        table = self._kernel.templates.table
+        entry: OpEntry | None = None if isinstance(call.op, ir.GlobalVar) else table.get(call.op.name)
+        spec = None if entry is None else entry.pto_spec
+        if entry is None or spec is None:
+            raise Obstacle(f"No codegen registered for operation: {call.op.name}", call.span)
+        if entry.row_major:
+            _check_rows(entry, call, var)
+        return Call(entry, spec, call, var, self)
+
+    def _emit(self, call: Call) -> None:
+        kernel = self._kernel
+        with kernel.writer.within(call.call.span):
+            try:
+                text: str = getattr(kernel.templates.ops, call.spec.macro)(call)
+            except TemplateError as error:
+                if isinstance(error.__cause__, Obstacle):
+                    raise error.__cause__ from None
+                raise
+            if text:
+                kernel.line(text)
+
+
+def _check_rows(entry: OpEntry, call: ir.Call, var: ir.Var | None) -> None:
+    """Ops whose tiles lie row by row; a pass sees to that."""
+    tiles = [*zip(entry.operand_names, call.args, strict=False), *([("result", var)] if var else [])]
+    for name, expr in tiles:
+        if isinstance(expr.type, ir.TileType):
+            layout = expr.type.get_effective_tile_view().blayout
+            if layout is not TileLayout.row_major:
+                raise Obstacle(f"{entry.name} needs {name!r} as row_major, it is {layout.name}", call.span)

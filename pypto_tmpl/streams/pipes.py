@@ -1,0 +1,108 @@
+"""The pipes between the cores of a group."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.dtypes import DataType
+from pypto_tmpl.ir.enums import MemorySpace
+from pypto_tmpl.streams.problems import Obstacle
+from pypto_tmpl.streams.service_base import ServiceBase
+from pypto_tmpl.streams.spelling import constant_of
+from pypto_tmpl.streams.tensors import GM_PIPE_BUFFER
+from pypto_tmpl.streams.tiles import statements_of
+from pypto_tmpl.streams.values import Tensor, Value
+
+_PLAIN = re.compile(r"[A-Za-z0-9_]*")
+_BOTH_WAYS = 3  # the direction mask of a pipe that carries tiles either way
+_ELEMENT_BYTES = 4  # the buffer in global memory holds FP32
+
+
+class PipeServices(ServiceBase):
+    """Buffers, slots and the regions of tiles that go through a pipe."""
+
+    def plain(self, name: str) -> str:
+        """A name that may stand in the text. Raises Obstacle for other characters."""
+        found = _PLAIN.match(name)
+        if found is None or found.end() != len(name):
+            bad = name[0 if found is None else found.end()]
+            raise Obstacle(
+                f"name contains invalid character '{bad}'; only alphanumeric and underscore are allowed"
+            )
+        return name
+
+    def core_memory(self) -> str:
+        """The memory in which this core receives tiles."""
+        kinds = {ir.FunctionType.AIC: "mat", ir.FunctionType.AIV: "vec"}
+        return kinds.get(self._kernel.function.func_type, "undefined")
+
+    def buffer(self, expr: ir.Expr) -> Value:
+        """A buffer of a pipe's end as an i32."""
+        return self.integer_scalar(expr)
+
+    def slot_buffer(self, attr: Any) -> Value | None:
+        """The part of the buffer in global memory that a pipe's slots lie in; None without such a buffer."""
+        kernel = self._kernel
+        params = [param for param in kernel.function.params if param.name_hint == GM_PIPE_BUFFER]
+        if not params:
+            return None
+        tensor = kernel.meaning(params[0])
+        assert isinstance(tensor, Tensor)
+        offset = self._slots_before(attr)
+        if offset == 0:
+            return tensor.pointer
+        short = Value(tensor.pointer.name, "<f32>")
+        at = kernel.index_constant(offset // _ELEMENT_BYTES)
+        result = Value(kernel.names.temp(), "<f32>")
+        kernel.line(kernel.templates.tiles.add_pointer(result, short, at))
+        return Value(result.name, tensor.pointer.type)
+
+    def _slots_before(self, attr: Any) -> int:
+        """Bytes of the pipes that lie before one in the buffer, by id and direction."""
+        own = (attr.id or 0, attr.dir_mask)
+        sizes: dict[tuple[int, int], int] = {}
+        for stmt in statements_of(self._kernel.function.body):
+            call = stmt.expr if isinstance(stmt, ir.EvalStmt) else None
+            if isinstance(call, ir.Call) and "slot_size" in call.kwargs:
+                both = call.kwargs.get("dir_mask") == _BOTH_WAYS
+                slots = call.kwargs.get("slot_num") or (4 if both else 8)
+                key = (call.kwargs.get("id") or 0, call.kwargs.get("dir_mask", 0))
+                sizes[key] = slots * (2 if both else 1) * call.kwargs.get("slot_size", 0)
+        return sum(size for key, size in sizes.items() if key < own)
+
+    def narrowed_push(self, call: Any) -> tuple[str, str] | None:
+        """What stands around the push of a tile whose valid region is narrower than its box.
+
+        A receiver that takes half of the box, or whole boxes out of an accumulator, needs the box.
+        """
+        tile: Value = call.a.tile
+        kind = self.tile_of(call.raw.tile)
+        valid = kind.get_effective_tile_view().valid_shape[:2]
+        narrow = [constant_of(v) != constant_of(s) for v, s in zip(valid, kind.shape[:2], strict=True)]
+        if not any(narrow) or len(valid) != 2:
+            return None
+        from_acc = kind.memory_space is MemorySpace.Acc and call.op == "pto.tpush_to_aiv"
+        is_split = bool(call.attr.split)
+        is_dual = bool(self._kernel.function.attrs.get("dual_aiv_dispatch"))
+        is_idle = 0 in map(constant_of, valid)
+        if not (is_split or from_acc or (is_dual and narrow[1] and not is_idle)):
+            return None
+        own = self._tiles.extents(valid)
+        box = self._tiles.extents(kind.shape)
+        if not is_split and not from_acc:
+            box = own[0], box[1]
+        setter = self._kernel.templates.tiles.set_validshape
+        return setter(tile, *box), setter(tile, *own)
+
+    def popped_extents(self, call: Any) -> list[Value]:
+        """The valid extents of a popped tile, where they are not its box; the result gets its name."""
+        kind = self.tile_of(call.var)
+        valid = kind.get_effective_tile_view().valid_shape[:2]
+        narrow = [constant_of(v) != constant_of(s) for v, s in zip(valid, kind.shape[:2], strict=True)]
+        if not any(narrow):
+            return []
+        rows, cols = self._tiles.extents(valid)
+        assert rows.dtype == DataType.INDEX
+        return [rows, cols]
