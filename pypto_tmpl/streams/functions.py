@@ -33,7 +33,7 @@ def function_text(
         return emitter.text()
     except Obstacle as obstacle:
         span = obstacle.span or function.span
-        raise PtoError((Unsupported(obstacle.what, function.name, "", span),)) from None
+        raise PtoError((Unsupported(obstacle.what, function.name, obstacle.variable, span),)) from None
 
 
 def ops_without_text(

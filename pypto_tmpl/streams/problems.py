@@ -28,3 +28,4 @@ class Obstacle(Exception):
         super().__init__(what)
         self.what = what
         self.span = span
+        self.variable = ""

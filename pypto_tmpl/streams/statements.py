@@ -61,6 +61,8 @@ class Statements:
         except Obstacle as obstacle:
             if obstacle.span is None or not obstacle.span.is_valid():
                 obstacle.span = stmt.span
+            if isinstance(stmt, ir.AssignStmt):
+                obstacle.variable = stmt.var.name_hint
             raise
 
     def _evaluate(self, expr: ir.Expr) -> None:

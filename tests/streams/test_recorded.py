@@ -1,0 +1,35 @@
+"""Whole kernels against the texts recorded from upstream, of the same last stage."""
+
+from pathlib import Path
+
+import pytest
+
+from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType
+from pypto_tmpl.streams import pto_texts
+
+RECORDED = Path(__file__).parent / "recorded"
+BUILDS = sorted(RECORDED.glob("*/*"))
+
+
+def test_the_recordings_are_there() -> None:
+    assert len(BUILDS) == 12
+    assert len(list(RECORDED.rglob("*.pto"))) == 21
+
+
+@pytest.mark.parametrize("build", BUILDS, ids=lambda build: f"{build.parent.name}-{build.name}")
+def test_the_texts_are_those_recorded(build: Path) -> None:
+    program = ir.deserialize_from_file(str(build / "last.msgpack"))
+    texts = pto_texts(program, BackendType[build.name])
+    recorded = {path.stem: path.read_text() for path in build.glob("*.pto")}
+    assert texts.keys() == recorded.keys()
+    for name, text in recorded.items():
+        assert texts[name].splitlines() == text.splitlines(), name
+
+
+def test_without_places_the_same_lines_end_earlier() -> None:
+    build = RECORDED / "softmax_rows" / "Ascend910B"
+    program = ir.deserialize_from_file(str(build / "last.msgpack"))
+    text = pto_texts(program, BackendType.Ascend910B, with_places=False)["main_incore_0"]
+    recorded = (build / "main_incore_0.pto").read_text()
+    assert text.splitlines() == [line.partition(" loc(")[0] for line in recorded.splitlines()]

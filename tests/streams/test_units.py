@@ -1,0 +1,28 @@
+"""Which kernels share a file."""
+
+from streams import pto_kernels as k
+
+from pypto_tmpl import ir
+from pypto_tmpl.streams import units_of
+
+
+def function(name: str, kind: ir.FunctionType, *calls: str) -> ir.Function:
+    stmts = [ir.EvalStmt(ir.Call(ir.GlobalVar(callee), [], k.SPAN), k.SPAN) for callee in calls]
+    return ir.Function(name, [], [], ir.SeqStmts(stmts, k.SPAN), k.SPAN, kind)
+
+
+def test_members_of_a_group_share_its_file_and_all_others_have_their_own() -> None:
+    kinds = ir.FunctionType
+    made = ir.Program(
+        [
+            function("pair_aiv", kinds.AIV),
+            function("pair_aic", kinds.AIC),
+            function("pair", kinds.Group, "pair_aiv", "pair_aic"),
+            function("alone", kinds.AIV),
+            function("main", kinds.Orchestration, "pair", "alone"),
+        ],
+        "program",
+        k.SPAN,
+    )
+    found = {unit.name: [member.name for member in unit.functions] for unit in units_of(made)}
+    assert found == {"alone": ["alone"], "pair": ["pair_aic", "pair_aiv"]}
