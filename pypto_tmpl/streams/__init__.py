@@ -2,6 +2,6 @@
 
 from pypto_tmpl.streams.module import PtoStream, pto_text, pto_texts
 from pypto_tmpl.streams.problems import PtoError
-from pypto_tmpl.streams.units import Unit, units_of
+from pypto_tmpl.streams.units import Unit, paths_of, units_of
 
-__all__ = ["PtoError", "PtoStream", "Unit", "pto_text", "pto_texts", "units_of"]
+__all__ = ["PtoError", "PtoStream", "Unit", "paths_of", "pto_text", "pto_texts", "units_of"]

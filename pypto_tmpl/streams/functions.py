@@ -20,12 +20,14 @@ from pypto_tmpl.streams.values import Value
 
 _KINDS = {ir.FunctionType.AIC: "cube", ir.FunctionType.AIV: "vector"}
 
+_HALF_BYTE = 4
+
 
 def function_text(
     function: ir.Function, backend: BackendType, templates: PtoTemplates, with_places: bool
 ) -> str:
     """The lines of a kernel, at their indentation. Raises PtoError."""
-    missing = ops_without_text(function, backend, templates)
+    missing = ops_without_text(function, backend, templates) + dtypes_without_text(function, backend)
     if missing:
         raise PtoError(tuple(missing))
     emitter = _FunctionEmitter(function, backend, templates, with_places)
@@ -34,6 +36,19 @@ def function_text(
     except Obstacle as obstacle:
         span = obstacle.span or function.span
         raise PtoError((Unsupported(obstacle.what, function.name, obstacle.variable, span),)) from None
+
+
+def dtypes_without_text(function: ir.Function, backend: BackendType) -> list[Unsupported]:
+    """The parameters and variables whose elements the backend does not have."""
+    variables = list(function.params)
+    variables += [s.var for s in statements_of(function.body) if isinstance(s, ir.AssignStmt)]
+    found: list[Unsupported] = []
+    for var in variables:
+        dtype = var.type.dtype if isinstance(var.type, ir.ShapedType) else DataType.FP32
+        if dtype.get_bit() == _HALF_BYTE and (backend is BackendType.Ascend910B or dtype != DataType.FP4):
+            what = f"{backend.name} has no 4-bit dtype {dtype.name}"
+            found.append(Unsupported(what, function.name, var.name_hint, var.span))
+    return found
 
 
 def ops_without_text(

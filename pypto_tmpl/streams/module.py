@@ -10,7 +10,7 @@ from pypto_tmpl.backend import BackendType, get_backend_type
 from pypto_tmpl.streams.functions import function_text
 from pypto_tmpl.streams.problems import PtoError
 from pypto_tmpl.streams.templates import PtoTemplates, pto_templates
-from pypto_tmpl.streams.units import Unit, units_of
+from pypto_tmpl.streams.units import Unit, paths_of
 
 _TARGETS = {BackendType.Ascend910B: "a2a3", BackendType.Ascend950: "a5"}
 
@@ -33,17 +33,17 @@ def pto_text(
 def pto_texts(
     program: ir.Program, backend: BackendType | None = None, *, with_places: bool = True
 ) -> dict[str, str]:
-    """The modules of a program by the names of their units. Raises PtoError with all that is in the way."""
+    """The modules of a program by their paths in a build. Raises PtoError with all that is in the way."""
     templates = pto_templates()
     texts: dict[str, str] = {}
-    errors: list[PtoError] = []
-    for unit in units_of(program):
+    errors: dict[str, PtoError] = {}
+    for path, unit in paths_of(program).items():
         try:
-            texts[unit.name] = pto_text(unit, backend, with_places=with_places, templates=templates)
+            texts[path] = pto_text(unit, backend, with_places=with_places, templates=templates)
         except PtoError as error:
-            errors.append(error)
+            errors[unit.name] = error
     if errors:
-        raise PtoError(tuple(item for error in errors for item in error.found))
+        raise PtoError(tuple(item for error in errors.values() for item in error.found))
     return texts
 
 
@@ -55,5 +55,4 @@ class PtoStream:
     def emit(self, program: ir.Program, knobs: Mapping[str, Any]) -> Mapping[str, str]:
         """Texts by their paths in the build directory. Raises PtoError."""
         with_places = knobs.get("emit_source_loc") is not False
-        texts = pto_texts(program, knobs.get("backend_type"), with_places=with_places)
-        return {f"ptoas/{name}.pto": text for name, text in texts.items()}
+        return pto_texts(program, knobs.get("backend_type"), with_places=with_places)

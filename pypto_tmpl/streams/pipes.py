@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from math import prod
 from typing import Any
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import MemorySpace
 from pypto_tmpl.streams.problems import Obstacle
 from pypto_tmpl.streams.service_base import ServiceBase
@@ -16,6 +17,8 @@ from pypto_tmpl.streams.tiles import statements_of
 from pypto_tmpl.streams.values import Tensor, Value
 
 _PLAIN = re.compile(r"[A-Za-z0-9_]*")
+_EVENTS = 14
+_ODD_SPLITS = (3, 4)
 _BOTH_WAYS = 3  # the direction mask of a pipe that carries tiles either way
 _ELEMENT_BYTES = 4  # the buffer in global memory holds FP32
 
@@ -37,6 +40,20 @@ class PipeServices(ServiceBase):
         """The memory in which this core receives tiles."""
         kinds = {ir.FunctionType.AIC: "mat", ir.FunctionType.AIV: "vec"}
         return kinds.get(self._kernel.function.func_type, "undefined")
+
+    def event(self, number: int) -> int:
+        """The number of an event. Raises Obstacle for one that the cores do not have."""
+        if not 0 <= number < _EVENTS:
+            raise Obstacle(f"an event is one of 0 to {_EVENTS - 1}, got {number}")
+        return number
+
+    def workspace(self, tensor: Tensor, dtype: str, least: int) -> Tensor:
+        """A workspace of a synchronisation, of known size and not too small."""
+        extents = [constant_of(extent) for extent in tensor.type.shape]
+        count = prod(extent or 0 for extent in extents)
+        if tensor.type.dtype.name != dtype or count < least:
+            raise Obstacle(f"the workspace {tensor.param.name_hint!r} must hold at least {least} {dtype}")
+        return tensor
 
     def buffer(self, expr: ir.Expr) -> Value:
         """A buffer of a pipe's end as an i32."""
@@ -96,13 +113,38 @@ class PipeServices(ServiceBase):
         setter = self._kernel.templates.tiles.set_validshape
         return setter(tile, *box), setter(tile, *own)
 
-    def popped_extents(self, call: Any) -> list[Value]:
-        """The valid extents of a popped tile, where they are not its box; the result gets its name."""
-        kind = self.tile_of(call.var)
+    def split(self, call: Any) -> int:
+        """The split of a hand-over. Raises Obstacle for one that the cube core does not take part in."""
+        mode = int(call.attr.split or 0)
+        if mode in _ODD_SPLITS and call.op in ("pto.tpush_to_aic", "pto.tpop_from_aiv"):
+            raise Obstacle(f"{call.op} cannot have the split {mode}: odd halves go from cube to vector only")
+        return mode
+
+    def pop(self, call: Any) -> str:
+        """Take a tile out of a pipe and bind the variable to it.
+
+        A tile whose region is known and narrower than its box comes as the box and is seen through a view.
+        """
+        var, kind = call.var, self.tile_of(call.var)
         valid = kind.get_effective_tile_view().valid_shape[:2]
-        narrow = [constant_of(v) != constant_of(s) for v, s in zip(valid, kind.shape[:2], strict=True)]
-        if not any(narrow):
-            return []
-        rows, cols = self._tiles.extents(valid)
-        assert rows.dtype == DataType.INDEX
-        return [rows, cols]
+        numbers = [constant_of(extent) for extent in valid]
+        narrow = numbers != [constant_of(extent) for extent in kind.shape[:2]]
+        in_lane = kind.memory_space is MemorySpace.Vec and call.op == "pto.tpop_from_aic"
+        if narrow and in_lane and None not in numbers and 0 not in numbers:
+            box = self._tiles.value_of(var, self.named("tpop_transport"))
+            self._kernel.line(self._forms.popped(call.op, box, [], self.handover(call)))
+            view = replace(box, name=self.named("tpop_logical"), is_view=True)
+            view = replace(view, type=self._tiles.static_type(kind, numbers))
+            self._kernel.line(self._kernel.templates.tiles.reshaped(view, box))
+            self._kernel.bind(var, view)
+            return ""
+        extents = list(self._tiles.extents(valid)) if narrow else []
+        value = self._tiles.value_of(var, self._tiles.name_of(var))
+        self._kernel.bind(var, value)
+        self._kernel.line(self._forms.popped(call.op, value, extents, self.handover(call)))
+        return ""
+
+    def handover(self, call: Any) -> str:
+        """The attributes of a push, a pop or a free."""
+        text: str = self._forms.handover(call.attr.id, self.split(call))
+        return text

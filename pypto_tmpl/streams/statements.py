@@ -148,7 +148,7 @@ class Statements:
 
     def _branch_tile(self, var: ir.Var) -> None:
         """The hoisted buffer of a branch's result; a region that is known late is set before the branch."""
-        value = self._tiles.hoist(var)
+        value = self._tiles.hoist(var, var.name_hint)
         self._kernel.bind(var, value)
         assert isinstance(var.type, ir.TileType)
         valid = var.type.get_effective_tile_view().valid_shape

@@ -12,7 +12,7 @@ from pypto_tmpl.streams.problems import Obstacle
 from pypto_tmpl.streams.service_base import ServiceBase
 from pypto_tmpl.streams.spelling import constant_of, tile_extents
 from pypto_tmpl.streams.tiles import shares_base
-from pypto_tmpl.streams.values import Tensor, Value
+from pypto_tmpl.streams.values import Tensor, Value, Window
 from pypto_tmpl.streams.windows import hint_of
 
 _BOX_ROWS = 16  # of the boxes that a tile in Mat consists of
@@ -33,7 +33,8 @@ class TileServices(ServiceBase):
         shown = [constant_of(extent) for extent in valid_exprs] if valid else sizes
         kind = self.tile_of(call.var)
         text = self._tiles.static_type(kind, shown)
-        view = Value(self.named("slice_view"), text, kind.dtype, tile=kind, is_view=True)
+        window = Window(call.var, source, offsets[0], offsets[-1])
+        view = Value(self.named("slice_view"), text, kind.dtype, tile=kind, is_view=True, window=window)
         self._kernel.line(
             self._kernel.templates.tiles.subview(view, source, offsets, sizes[0], sizes[1], valid)
         )
@@ -72,6 +73,7 @@ class TileServices(ServiceBase):
             self._kernel.line(self._forms.insert(source, *offsets, into))
             return ""
         valid = source_kind.get_effective_tile_view().valid_shape
+        _check_window(source_kind, self.tile_of(call.var), call.call.span)
         view = self.part("assemble_view", into, offsets, source_kind, valid)
         self._kernel.line(self._forms.moved(source, view))
         return ""
@@ -108,6 +110,23 @@ class TileServices(ServiceBase):
         view = Value(self.named(call.emit.hint), text, kind.dtype, tile=kind, is_view=True)
         self._kernel.line(self._kernel.templates.tiles.reshaped(view, source))
         self._kernel.bind(call.var, view)
+        return ""
+
+    def unviewed(self, operands: Sequence[Value]) -> list[Value]:
+        """The operands, slices among them copied into buffers of their own."""
+        return [operand if operand.window is None else self._copied(operand.window) for operand in operands]
+
+    def _copied(self, window: Window) -> Value:
+        if window.row.constant is None or window.col.constant is None:
+            raise Obstacle("the operation cannot read a slice at an offset that is no constant")
+        buffer = self._tiles.hoist(window.var, "extract_buf")
+        self._kernel.line(self._forms.form("pto.textract", [window.source, window.row, window.col], buffer))
+        return buffer
+
+    def refuse_view(self, value: Value, call: Any) -> str:
+        """The valid region of a view cannot be set."""
+        if value.is_view:
+            raise Obstacle("tile.set_validshape: the tile is a view of another one", call.call.span)
         return ""
 
     def refuse_self_move(self, call: Any) -> str:
@@ -155,6 +174,19 @@ def _layout_only(tile: ir.TileType) -> ir.TileView:
         pad=view.pad,
         compact=view.compact,
     )
+
+
+def _check_window(source: ir.TileType, target: ir.TileType, span: ir.Span) -> None:
+    """What is written through a view must be laid out as the tile that the view shows."""
+    a, b = source.get_effective_tile_view(), target.get_effective_tile_view()
+    facts = {
+        "dtype": (source.dtype.name, target.dtype.name),
+        "slayout": (a.slayout.name, b.slayout.name),
+        "fractal": (a.fractal, b.fractal),
+    }
+    for name, (one, other) in facts.items():
+        if one != other:
+            raise Obstacle(f"tile.assemble: {name} mismatch, the source has {one}, the target {other}", span)
 
 
 def _is_window_already(source: ir.TileType, target: ir.TileType, at: Sequence[ir.Expr]) -> bool:

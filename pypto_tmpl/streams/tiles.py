@@ -62,9 +62,9 @@ class Tiles:
         self._kernel.line(self._alloc_line(var, value))
         return value
 
-    def hoist(self, var: ir.Var) -> Value:
+    def hoist(self, var: ir.Var, hint: str) -> Value:
         """A buffer that is allocated before the body, as the result of a branch is."""
-        name = self._kernel.names.named(var.name_hint)
+        name = self._kernel.names.named(hint)
         self._hoisted.append((var, name))
         self._issue_address(_tile_type(var))
         return self.value_of(var, name)

@@ -1,10 +1,12 @@
-"""Which kernels share a file: the members of a group, or a kernel alone."""
+"""Which kernels share a file, and where in a build it lies."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.enums import Level
 from pypto_tmpl.streams.tiles import statements_of
 
 KERNELS = (ir.FunctionType.InCore, ir.FunctionType.AIC, ir.FunctionType.AIV)
@@ -20,27 +22,59 @@ class Unit:
 
 def units_of(program: ir.Program) -> list[Unit]:
     """The units of a program, by name."""
+    return _units(program.functions.values(), program)
+
+
+def paths_of(program: ir.Program) -> dict[str, Unit]:
+    """The units by their paths in a build.
+
+    Where several orchestrations run, or the host runs one, each has a folder with what it launches.
+    """
+    functions = program.functions.values()
+    chips = [f for f in functions if f.func_type is ir.FunctionType.Orchestration and f.level is Level.CHIP]
+    if len(chips) < 2 and all(f.level is not Level.HOST for f in functions):
+        return {f"ptoas/{unit.name}.pto": unit for unit in units_of(program)}
+    return {
+        f"next_levels/{chip.name}/ptoas/{unit.name}.pto": unit
+        for chip in chips
+        for unit in _units(_reached(chip, program), program)
+    }
+
+
+def _units(functions: Iterable[ir.Function], program: ir.Program) -> list[Unit]:
+    functions = list(functions)
     grouped: set[str] = set()
     units: list[Unit] = []
-    for function in program.functions.values():
+    for function in functions:
         if function.func_type is ir.FunctionType.Group:
-            members = _kernels_called(function, program)
+            members = tuple(f for f in _called(function, program) if f.func_type in KERNELS)
             grouped |= {member.name for member in members}
             if members:
                 units.append(Unit(function.name, members))
-    for function in program.functions.values():
+    for function in functions:
         if function.func_type in KERNELS and function.name not in grouped:
             units.append(Unit(function.name, (function,)))
     return sorted(units, key=lambda unit: unit.name)
 
 
-def _kernels_called(group: ir.Function, program: ir.Program) -> tuple[ir.Function, ...]:
-    """The kernels that a group launches."""
-    called: set[str] = set()
-    for stmt in statements_of(group.body):
+def _reached(start: ir.Function, program: ir.Program) -> list[ir.Function]:
+    """The functions that an orchestration calls, and those that they call, in the order of the program."""
+    found: set[str] = set()
+    pending = [start]
+    while pending:
+        for function in _called(pending.pop(), program):
+            if function.name not in found:
+                found.add(function.name)
+                pending.append(function)
+    return [function for function in program.functions.values() if function.name in found]
+
+
+def _called(caller: ir.Function, program: ir.Program) -> list[ir.Function]:
+    """The functions that a function calls or submits, in the order of the program."""
+    names: set[str] = set()
+    for stmt in statements_of(caller.body):
         value = stmt.value if isinstance(stmt, ir.AssignStmt) else None
         value = stmt.expr if isinstance(stmt, ir.EvalStmt) else value
         if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
-            called.add(value.op.name)
-    functions = program.functions.values()
-    return tuple(f for f in functions if f.name in called and f.func_type in KERNELS)
+            names.add(value.op.name)
+    return [function for function in program.functions.values() if function.name in names]

@@ -12,7 +12,7 @@ from pypto_tmpl import ir
 class Value:
     """An SSA value with its type as text; of a scalar also the dtype, of a tile also the IR's type.
 
-    ``constant`` is the number that an integer constant stands for.
+    ``constant`` is the number that an integer constant stands for; ``window`` where a slice comes from.
     """
 
     name: str
@@ -21,6 +21,17 @@ class Value:
     constant: int | None = None
     tile: ir.TileType | None = None
     is_view: bool = False
+    window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The slice that the variable ``var`` is: the tile and the place in it."""
+
+    var: ir.Var
+    source: Value
+    row: Value
+    col: Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ def test_the_recordings_are_there() -> None:
 def test_the_texts_are_those_recorded(build: Path) -> None:
     program = ir.deserialize_from_file(str(build / "last.msgpack"))
     texts = pto_texts(program, BackendType[build.name])
-    recorded = {path.stem: path.read_text() for path in build.glob("*.pto")}
+    recorded = {path.relative_to(build).as_posix(): path.read_text() for path in build.rglob("*.pto")}
     assert texts.keys() == recorded.keys()
     for name, text in recorded.items():
         assert texts[name].splitlines() == text.splitlines(), name
@@ -30,6 +30,6 @@ def test_the_texts_are_those_recorded(build: Path) -> None:
 def test_without_places_the_same_lines_end_earlier() -> None:
     build = RECORDED / "softmax_rows" / "Ascend910B"
     program = ir.deserialize_from_file(str(build / "last.msgpack"))
-    text = pto_texts(program, BackendType.Ascend910B, with_places=False)["main_incore_0"]
-    recorded = (build / "main_incore_0.pto").read_text()
+    text = pto_texts(program, BackendType.Ascend910B, with_places=False)["ptoas/main_incore_0.pto"]
+    recorded = (build / "ptoas/main_incore_0.pto").read_text()
     assert text.splitlines() == [line.partition(" loc(")[0] for line in recorded.splitlines()]

@@ -98,3 +98,38 @@ def test_errors_of_all_kernels_are_listed() -> None:
         "function 'a', k.py:7:5)",
         "function 'b', k.py:7:5)",
     ]
+
+
+def test_the_region_of_a_view_is_not_set() -> None:
+    a, view, c = k.tile("a"), k.tile("view", 0), k.tile("c", 0)
+    shape = ir.MakeTuple([k.index(4), k.index(16)], k.SPAN)
+    zero = ir.MakeTuple([k.index(0), k.index(0)], k.SPAN)
+    whole = ir.MakeTuple([k.index(8), k.index(16)], k.SPAN)
+    made = k.program(
+        [],
+        k.assign(a, k.call("tile.create", whole)),
+        k.assign(view, k.call("tile.slice", a, shape, zero)),
+        k.assign(c, k.call("tile.set_validshape", view, k.index(2), k.index(16))),
+    )
+    assert refused(made)[0].startswith("tile.set_validshape: the tile is a view of another one")
+
+
+def test_odd_halves_go_from_cube_to_vector_only() -> None:
+    a = k.tile("a")
+    whole = ir.MakeTuple([k.index(8), k.index(16)], k.SPAN)
+    push = ir.EvalStmt(k.call("tile.tpush_to_aic", a, split=3), k.SPAN)
+    made = k.program([], k.assign(a, k.call("tile.create", whole)), push)
+    assert refused(made)[0].startswith("pto.tpush_to_aic cannot have the split 3")
+
+
+def test_an_event_that_there_is_not() -> None:
+    wait = ir.EvalStmt(k.call("system.sync_wait", pipe=4, event_id=14), k.SPAN)
+    assert refused(k.program([], wait))[0].startswith("an event is one of 0 to 13, got 14")
+
+
+def test_four_bits_on_a_backend_without_them() -> None:
+    x = ir.Var("x", ir.TensorType([8, 16], DataType.FP4), k.SPAN)
+    assert refused(k.program([x])) == [
+        "Ascend910B has no 4-bit dtype FP4 (function 'kernel', variable 'x', k.py:7:5)"
+    ]
+    assert pto_texts(k.program([x]), BackendType.Ascend950)["ptoas/kernel.pto"].count("!pto.f4E2M1x2") == 1

@@ -3,7 +3,7 @@
 from streams import pto_kernels as k
 
 from pypto_tmpl import ir
-from pypto_tmpl.streams import units_of
+from pypto_tmpl.streams import paths_of, units_of
 
 
 def function(name: str, kind: ir.FunctionType, *calls: str) -> ir.Function:
@@ -26,3 +26,23 @@ def test_members_of_a_group_share_its_file_and_all_others_have_their_own() -> No
     )
     found = {unit.name: [member.name for member in unit.functions] for unit in units_of(made)}
     assert found == {"alone": ["alone"], "pair": ["pair_aic", "pair_aiv"]}
+
+
+def test_each_of_several_orchestrations_has_a_folder_with_what_it_launches() -> None:
+    kinds = ir.FunctionType
+    made = ir.Program(
+        [
+            function("scale", kinds.AIV),
+            function("shift", kinds.AIV),
+            function("spread", kinds.Spmd, "shift"),
+            function("first", kinds.Orchestration, "scale"),
+            function("second", kinds.Orchestration, "spread", "scale"),
+        ],
+        "program",
+        k.SPAN,
+    )
+    assert list(paths_of(made)) == [
+        "next_levels/first/ptoas/scale.pto",
+        "next_levels/second/ptoas/scale.pto",
+        "next_levels/second/ptoas/shift.pto",
+    ]

@@ -1,0 +1,97 @@
+"""Views of tiles and pipes in forms that no recording has; the expected lines follow PyPTO's description."""
+
+from streams import pto_kernels as k
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.dtypes import DataType
+
+ROWS_16 = "rows=8, cols=16, v_row=?, v_col=?, blayout=row_major, slayout=none_box, fractal=512, pad=0>"
+TILE = f"!pto.tile_buf<loc=vec, dtype=f32, {ROWS_16}"
+
+
+def extents(*values: int) -> ir.MakeTuple:
+    return ir.MakeTuple([k.index(value) for value in values], k.SPAN)
+
+
+def test_a_region_that_is_known_is_popped_as_a_box_and_seen_through_a_view() -> None:
+    view = ir.TileView([5, 16])
+    popped = ir.Var("u", ir.TileType([8, 16], DataType.FP32, None, view, ir.MemorySpace.Vec), k.SPAN)
+    out = k.tile("out", 512)
+    made = k.program(
+        [], k.assign(popped, k.call("tile.tpop_from_aic", split=1)), k.assign(out, k.call("tile.exp", popped))
+    )
+    narrow = TILE.replace("v_row=?, v_col=?", "v_row=5, v_col=16")
+    assert k.text_of(made)[-4:] == [
+        f"%tpop_transport = pto.tpop_from_aic {{split = 1}} -> {TILE}",
+        f"%tpop_logical = pto.treshape %tpop_transport : {TILE} -> {narrow}",
+        f"%out = pto.alloc_tile addr = %c512_i64 valid_row = %c8_index valid_col = %c16_index : {TILE}",
+        f"pto.texp ins(%tpop_logical : {narrow}) outs(%out : {TILE})",
+    ]
+
+
+def test_an_op_that_cannot_read_a_view_gets_a_copy_of_the_slice() -> None:
+    a, out = k.tile("a"), k.tile("out", 1024)
+    part_type = ir.TileType([1, 16], DataType.FP32, ir.MemRef("mem_part", 512, 64), None, ir.MemorySpace.Vec)
+    part = ir.Var("part", part_type, k.SPAN)
+    made = k.program(
+        [],
+        k.assign(a, k.call("tile.create", extents(8, 16))),
+        k.assign(part, k.call("tile.slice", a, extents(1, 16), extents(3, 0))),
+        k.assign(out, k.call("tile.col_expand_mul", a, part)),
+    )
+    row = TILE.replace("rows=8", "rows=1")
+    lines = k.text_of(made)
+    assert (
+        f"pto.textract ins(%a, %c3_index, %c0_index : {TILE}, index, index) outs(%extract_buf : {row})"
+        in lines
+    )
+    assert lines[-1] == f"pto.tcolexpandmul ins(%a, %extract_buf : {TILE}, {row}) outs(%out : {TILE})"
+    hoisted = [line for line in lines if line.startswith("%extract_buf = pto.alloc_tile")]
+    assert hoisted == [
+        f"%extract_buf = pto.alloc_tile addr = %c512_i64 valid_row = %c1_index valid_col = %c16_index : {row}"
+    ]
+
+
+def test_scalars_of_integer_ops_are_i32() -> None:
+    bits = ir.TileType([8, 16], DataType.INT16, ir.MemRef("mem", 0, 256), None, ir.MemorySpace.Vec)
+    a, out = ir.Var("a", bits, k.SPAN), ir.Var("out", bits, k.SPAN)
+    made = k.program(
+        [],
+        k.assign(a, k.call("tile.create", extents(8, 16))),
+        k.assign(out, k.call("tile.shls", a, ir.ConstInt(2, DataType.INT16, k.SPAN))),
+    )
+    assert k.text_of(made)[-2] == "%0 = arith.extsi %c2_i16 : i16 to i32"
+
+
+def test_an_event_and_barriers() -> None:
+    calls = [
+        k.call("system.sync_set", pipe=1, event_id=3, ffts_mode=2),
+        k.call("system.sync_wait", pipe=4, event_id=3),
+        k.call("system.bar_v"),
+        k.call("system.fence"),
+    ]
+    assert k.text_of(k.program([], *(ir.EvalStmt(call, k.SPAN) for call in calls))) == [
+        "pto.sync.set <PIPE_MTE2>, 3 {ffts_mode = 2 : i32}",
+        "pto.sync.wait <PIPE_V>, 3",
+        "pto.barrier <PIPE_V>",
+        "pto.fence.barrier_all #pto.fence_scope<gm>",
+    ]
+
+
+def test_arrays_in_scalar_memory() -> None:
+    kind = ir.ArrayType(DataType.INT32, 8)
+    a, b = ir.Var("a", kind, k.SPAN), ir.Var("b", kind, k.SPAN)
+    e = k.scalar("e", DataType.INT32)
+    made = k.program(
+        [],
+        k.assign(a, k.call("array.create", k.index(8), dtype=DataType.INT32)),
+        k.assign(e, k.call("array.get_element", a, k.index(2))),
+        k.assign(b, k.call("array.update_element", a, k.index(3), e)),
+    )
+    assert k.text_of(made) == [
+        "%c2_index = arith.constant 2 : index",
+        "%c3_index = arith.constant 3 : index",
+        "%a = pto.declare_local_array -> !pto.local_array<8xi32>",
+        "%e = pto.local_array_get %a[%c2_index] : !pto.local_array<8xi32> -> i32",
+        "pto.local_array_set %a[%c3_index], %e : !pto.local_array<8xi32>, i32",
+    ]
