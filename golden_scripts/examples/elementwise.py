@@ -14,12 +14,12 @@ def gated_unit(gate, up, residual, out):
             "out": (out.shape, [256, 512]),
         }
     )
-    for r in range(0, 256, 64):
-        g = gate[r : r + 64, 0:512].to(torch.float32)  # FP32[64, 512]
-        u = up[r : r + 64, 0:512].to(torch.float32)  # FP32[64, 512]
-        sigmoid = torch.reciprocal(torch.exp(-g) + 1.0)  # FP32[64, 512]
-        y = g * sigmoid * u  # FP32[64, 512]
-        out = _assemble(out, y + residual[r : r + 64, 0:512], [r, 0])  # FP32[256, 512]
+    for r in range(0, 256, 16):
+        g = gate[r : r + 16, 0:512].to(torch.float32)  # FP32[16, 512]
+        u = up[r : r + 16, 0:512].to(torch.float32)  # FP32[16, 512]
+        sigmoid = torch.reciprocal(torch.exp(-g) + 1.0)  # FP32[16, 512]
+        y = g * sigmoid * u  # FP32[16, 512]
+        out = _assemble(out, y + residual[r : r + 16, 0:512], [r, 0])  # FP32[256, 512]
     return out
 
 

@@ -45,11 +45,11 @@ def addsc(lhs: Tile, rhs: _Scalar, rhs2: Tile) -> Tile:
     """A tile, a scalar and a tile, lhs + rhs + rhs2, elementwise; integers wrap."""
 
 @overload
-def aic_gather(tensor: _Tensor, split: int | Enum | None = None) -> Tensor:
+def aic_gather(x: _Tensor, split: int | Enum | None = None) -> Tensor:
     """The parts of both vector lanes, joined along the split axis."""
 
 @overload
-def aic_gather(tile: Tile, split: int | Enum | None = None) -> Tile:
+def aic_gather(x: Tile, split: int | Enum | None = None) -> Tile:
     """The parts of both vector lanes, joined along the split axis."""
 
 def aic_initialize_pipe(
@@ -77,11 +77,11 @@ def aiv_initialize_pipe(
     """Set up the vector end of a pipe; its slots count where pipes are bounded."""
 
 @overload
-def aiv_shard(tensor: _Tensor, split: int | Enum | None = None) -> Tensor:
+def aiv_shard(x: _Tensor, split: int | Enum | None = None) -> Tensor:
     """The part of a tensor that the current vector lane owns."""
 
 @overload
-def aiv_shard(tile: Tile, split: int | Enum | None = None, lane_stride: int | Enum | None = None) -> Tile:
+def aiv_shard(x: Tile, split: int | Enum | None = None, lane_stride: int | Enum | None = None) -> Tile:
     """The part of a tile that the current vector lane owns."""
 
 @overload
@@ -172,67 +172,67 @@ def col_argmin(tile: Tile, tmp_tile: Tile) -> Tile:
     """Index along the first axis of the least valid element."""
 
 @overload
-def col_expand(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
+def col_expand(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """A per-column value in every element of the column; tensor gives the shape only."""
 
 @overload
-def col_expand(target: Tile, col_vec: Tile) -> Tile:
+def col_expand(lhs: Tile, rhs: Tile) -> Tile:
     """A per-column value in every element of the column; target gives the shape only."""
 
 @overload
-def col_expand_add(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
+def col_expand_add(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Add a per-column value to every element of the column."""
 
 @overload
-def col_expand_add(tile: Tile, col_vec: Tile) -> Tile:
+def col_expand_add(lhs: Tile, rhs: Tile) -> Tile:
     """Add a per-column value to every element of the column."""
 
 @overload
-def col_expand_div(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
+def col_expand_div(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Divide every element of a column by a per-column value; integers truncate toward zero."""
 
 @overload
-def col_expand_div(tile: Tile, col_vec: Tile) -> Tile:
+def col_expand_div(lhs: Tile, rhs: Tile) -> Tile:
     """Divide every element of a column by a per-column value; integers truncate toward zero."""
 
 @overload
-def col_expand_expdif(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
+def col_expand_expdif(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Exponential of every element of a column less a per-column value."""
 
 @overload
-def col_expand_expdif(tile: Tile, col_vec: Tile) -> Tile:
+def col_expand_expdif(lhs: Tile, rhs: Tile) -> Tile:
     """Exponential of every element of a column less a per-column value."""
 
 @overload
-def col_expand_max(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
+def col_expand_max(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Greater of every element of a column and a per-column value."""
 
 @overload
-def col_expand_max(tile: Tile, col_vec: Tile) -> Tile:
+def col_expand_max(lhs: Tile, rhs: Tile) -> Tile:
     """Greater of every element of a column and a per-column value."""
 
 @overload
-def col_expand_min(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
+def col_expand_min(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Lesser of every element of a column and a per-column value."""
 
 @overload
-def col_expand_min(tile: Tile, col_vec: Tile) -> Tile:
+def col_expand_min(lhs: Tile, rhs: Tile) -> Tile:
     """Lesser of every element of a column and a per-column value."""
 
 @overload
-def col_expand_mul(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
+def col_expand_mul(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Multiply every element of a column by a per-column value."""
 
 @overload
-def col_expand_mul(tile: Tile, col_vec: Tile) -> Tile:
+def col_expand_mul(lhs: Tile, rhs: Tile) -> Tile:
     """Multiply every element of a column by a per-column value."""
 
 @overload
-def col_expand_sub(tensor: _Tensor, col_vec: _Tensor) -> Tensor:
+def col_expand_sub(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Subtract a per-column value from every element of the column."""
 
 @overload
-def col_expand_sub(tile: Tile, col_vec: Tile) -> Tile:
+def col_expand_sub(lhs: Tile, rhs: Tile) -> Tile:
     """Subtract a per-column value from every element of the column."""
 
 @overload
@@ -350,19 +350,19 @@ def expands(target: Tile, scalar: _Scalar) -> Tile:
     """One scalar in every element; target gives the shape only."""
 
 @overload
-def fillpad(tensor: _Tensor, pad_value: PadValue | float = ...) -> Tensor:
+def fillpad(value: _Tensor, pad_value: PadValue | float = ...) -> Tensor:
     """Copy of a tensor in which every cell outside the valid region holds the pad value."""
 
 @overload
-def fillpad(tile: Tile, pad_value: PadValue | float = ...) -> Tile:
+def fillpad(value: Tile, pad_value: PadValue | float = ...) -> Tile:
     """Copy of a tile in which every cell outside the valid region holds the pad value."""
 
 @overload
-def fillpad_expand(tensor: _Tensor, shape: _Extents, pad_value: PadValue | float = ...) -> Tensor:
+def fillpad_expand(value: _Tensor, shape: _Extents, pad_value: PadValue | float = ...) -> Tensor:
     """New, larger tensor: the valid region at the origin, the pad value in every other cell."""
 
 @overload
-def fillpad_expand(tile: Tile, shape: _Extents, pad_value: PadValue | float = ...) -> Tile:
+def fillpad_expand(value: Tile, shape: _Extents, pad_value: PadValue | float = ...) -> Tile:
     """New, larger tile: the valid region at the origin, the pad value in every other cell."""
 
 @overload
@@ -414,7 +414,7 @@ def gather(input: _Tensor, *, mask_pattern: int | str | Enum, output_dtype: Data
 
 @overload
 def gather_row(
-    acc: _Tensor,
+    dst: _Tensor,
     src: _Tensor,
     dst_offset: _Extents,
     src_offset: _Extents,
@@ -753,11 +753,11 @@ def random(
     """Random 32-bit words that depend on a 64-bit key, a 128-bit counter and the position only."""
 
 @overload
-def read(tensor: _Tensor, indices: _Extents | _Scalar) -> Any:
+def read(src: _Tensor, offset: _Extents | _Scalar) -> Any:
     """One element of a tensor, as a scalar."""
 
 @overload
-def read(tile: Tile, indices: _Extents | _Scalar) -> Any:
+def read(src: Tile, offset: _Extents | _Scalar) -> Any:
     """One element of a tile, as a scalar, valid or not."""
 
 @overload
@@ -789,11 +789,11 @@ def reserve_buffer(name: str, size: int | Enum, base: int | Enum = -1) -> Any:
     """Reserve a named on-chip buffer; its address has no meaning here."""
 
 @overload
-def reshape(tensor: _Tensor, shape: _Extents, valid_shape: _Extents | None = None) -> Tensor:
+def reshape(input: _Tensor, shape: _Extents, valid_shape: _Extents | None = None) -> Tensor:
     """The same elements, row by row, in another shape."""
 
 @overload
-def reshape(tile: Tile, shape: _Extents) -> Tile:
+def reshape(input: Tile, shape: _Extents) -> Tile:
     """The same elements, row by row, in another shape; shares storage."""
 
 @overload
@@ -813,67 +813,67 @@ def row_argmin(tile: Tile, tmp_tile: Tile) -> Tile:
     """Index along the last axis of the least valid element."""
 
 @overload
-def row_expand(target: _Tensor, row_vec: _Tensor) -> Tensor:
+def row_expand(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """A per-row value in every element of the row; target gives the shape only."""
 
 @overload
-def row_expand(target: Tile, row_vec: Tile) -> Tile:
+def row_expand(lhs: Tile, rhs: Tile) -> Tile:
     """A per-row value in every element of the row; target gives the shape only."""
 
 @overload
-def row_expand_add(tensor: _Tensor, row_vec: _Tensor) -> Tensor:
+def row_expand_add(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Add a per-row value to every element of the row."""
 
 @overload
-def row_expand_add(tile: Tile, row_vec: Tile, tmp: Tile | None = None) -> Tile:
+def row_expand_add(lhs: Tile, rhs: Tile, tmp: Tile | None = None) -> Tile:
     """Add a per-row value to every element of the row."""
 
 @overload
-def row_expand_div(tensor: _Tensor, row_vec: _Tensor) -> Tensor:
+def row_expand_div(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Divide every element of a row by a per-row value; integers truncate toward zero."""
 
 @overload
-def row_expand_div(tile: Tile, row_vec: Tile) -> Tile:
+def row_expand_div(lhs: Tile, rhs: Tile) -> Tile:
     """Divide every element of a row by a per-row value; integers truncate toward zero."""
 
 @overload
-def row_expand_expdif(tensor: _Tensor, row_vec: _Tensor) -> Tensor:
+def row_expand_expdif(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Exponential of every element of a row less a per-row value."""
 
 @overload
-def row_expand_expdif(tile: Tile, row_vec: Tile) -> Tile:
+def row_expand_expdif(lhs: Tile, rhs: Tile) -> Tile:
     """Exponential of every element of a row less a per-row value."""
 
 @overload
-def row_expand_max(tensor: _Tensor, row_vec: _Tensor) -> Tensor:
+def row_expand_max(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Greater of every element of a row and a per-row value."""
 
 @overload
-def row_expand_max(tile: Tile, row_vec: Tile) -> Tile:
+def row_expand_max(lhs: Tile, rhs: Tile) -> Tile:
     """Greater of every element of a row and a per-row value."""
 
 @overload
-def row_expand_min(tensor: _Tensor, row_vec: _Tensor) -> Tensor:
+def row_expand_min(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Lesser of every element of a row and a per-row value."""
 
 @overload
-def row_expand_min(tile: Tile, row_vec: Tile) -> Tile:
+def row_expand_min(lhs: Tile, rhs: Tile) -> Tile:
     """Lesser of every element of a row and a per-row value."""
 
 @overload
-def row_expand_mul(tensor: _Tensor, row_vec: _Tensor) -> Tensor:
+def row_expand_mul(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Multiply every element of a row by a per-row value."""
 
 @overload
-def row_expand_mul(tile: Tile, row_vec: Tile) -> Tile:
+def row_expand_mul(lhs: Tile, rhs: Tile) -> Tile:
     """Multiply every element of a row by a per-row value."""
 
 @overload
-def row_expand_sub(tensor: _Tensor, row_vec: _Tensor) -> Tensor:
+def row_expand_sub(lhs: _Tensor, rhs: _Tensor) -> Tensor:
     """Subtract a per-row value from every element of the row."""
 
 @overload
-def row_expand_sub(tile: Tile, row_vec: Tile) -> Tile:
+def row_expand_sub(lhs: Tile, rhs: Tile) -> Tile:
     """Subtract a per-row value from every element of the row."""
 
 @overload
@@ -951,11 +951,11 @@ def sels(mask: Tile, src: Tile, tmp: Tile, scalar: _Scalar) -> Tile:
     """
 
 @overload
-def set_validshape(tensor: _Tensor, valid_rows: _Scalar, valid_cols: _Scalar) -> Tensor:
+def set_validshape(input: _Tensor, valid_rows: _Scalar, valid_cols: _Scalar) -> Tensor:
     """The same tensor, of which another part is valid."""
 
 @overload
-def set_validshape(tile: Tile, valid_rows: _Scalar, valid_cols: _Scalar) -> Tile:
+def set_validshape(input: Tile, valid_rows: _Scalar, valid_cols: _Scalar) -> Tile:
     """The same tile, of which another part is valid."""
 
 @overload
@@ -1020,7 +1020,7 @@ def sin(tile: Tile) -> Tile:
 
 @overload
 def slice(
-    tensor: _Tensor,
+    input: _Tensor,
     shape: _Extents,
     offset: _Extents,
     valid_shape: _Extents | None = None,
@@ -1032,7 +1032,7 @@ def slice(
 
 @overload
 def slice(
-    tile: Tile,
+    input: Tile,
     shape: _Extents,
     offset: _Extents,
     valid_shape: _Extents | None = None,
@@ -1130,11 +1130,11 @@ def tpush_to_aiv(
     """Send a tile to the vector core; with a split each lane gets its part."""
 
 @overload
-def transpose(tensor: _Tensor, axis1: _Scalar, axis2: _Scalar, valid_shape: _Extents | None = None) -> Tensor:
+def transpose(input: _Tensor, axis1: _Scalar, axis2: _Scalar, valid_shape: _Extents | None = None) -> Tensor:
     """Two axes of a tensor swapped: a copy in kernel code, a view in orchestration code."""
 
 @overload
-def transpose(tile: Tile, axis1: _Scalar, axis2: _Scalar, tmp: Tile | None = None) -> Tile:
+def transpose(input: Tile, axis1: _Scalar, axis2: _Scalar, tmp: Tile | None = None) -> Tile:
     """Copy of a tile with two axes swapped."""
 
 def tri(
@@ -1147,11 +1147,11 @@ def tri(
     """Ones on and below a diagonal, or on and above it with upper; zeros elsewhere."""
 
 @overload
-def write(tensor: _Tensor, indices: _Extents | _Scalar, value: _Scalar) -> Tensor:
+def write(dst: _Tensor, offset: _Extents | _Scalar, value: _Scalar) -> Tensor:
     """Set one element of a tensor; yields the tensor."""
 
 @overload
-def write(tile: Tile, indices: _Extents | _Scalar, value: _Scalar) -> Tile:
+def write(dst: Tile, offset: _Extents | _Scalar, value: _Scalar) -> Tile:
     """Set one element of a tile; yields the tile."""
 
 @overload
