@@ -6,6 +6,7 @@ from itertools import combinations, permutations
 import pipeline_check
 import pytest
 from corpus_check import default_corpus, find_dumps
+from passes.kernels import kernel
 from passes.stored import stored
 
 import pypto_tmpl.language as pl
@@ -115,6 +116,41 @@ def test_tiles_that_are_never_needed_together_may_be_more_than_the_memory():
         run("AllocateMemoryAddr", node, "PYPTO")
 
 
+def test_products_of_two_branches_are_made_in_one_place():
+    """Nothing copies within Acc, so that what either branch makes lies there from the start."""
+    choose("Ascend910B")
+    node = kernel(
+        "l = pl.tile.load(x, [0, 0], [16, 16], [16, 16], target_memory=pl.Mem.Mat)",
+        "a = pl.tile.move(l, target_memory=pl.Mem.Left)",
+        "b = pl.tile.move(l, target_memory=pl.Mem.Right)",
+        "if n < 1:",
+        "    p = pl.tile.matmul(a, b)",
+        "    r = pl.yield_(p)",
+        "else:",
+        "    q = pl.tile.matmul(a, b)",
+        "    r = pl.yield_(q)",
+        "o = pl.tile.store(r, [0, 0], out)",
+    )
+    made = run("MaterializeSemanticAliases", passes.make_pass("InitMemRef")(node), "DSA_RP")
+    found = {name: base for name, base, *_ in tiles(ir.python_print(made))}
+    assert found["p"] == found["q"] == found["r"] and found["a"] != found["b"]
+
+
+def test_slots_of_the_first_buffer_have_addresses():
+    """Two slots of 4,096 bytes at address 0: nothing is added to where the run finds a slot in them."""
+    choose("Ascend910B")
+    slot = "pl.Tile[[16, 64], pl.FP32, pl.MemRef(A, n * 4096, 4096, slots=2)[n], pl.Mem.Vec]"
+    node = stored(
+        "A: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 8192, pinned=True)",
+        f"a: {slot} = pl.tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)",
+        LOAD.format("b", "B"),
+    )
+    placed = run("AllocateMemoryAddr", node, "PYPTO")
+    passes.verify_properties([ir.IRProperty.AllocatedMemoryAddr], placed, "the test")
+    (vec,) = memory_use(placed, None)[0].spaces
+    assert [(b.name, b.start, b.size) for b in vec.buffers] == [("A", 0, 8192), ("B", 8192, 4096)]
+
+
 DUMPS = [
     dump
     for dump in find_dumps(default_corpus(), ".msgpack", "")
@@ -134,6 +170,11 @@ TILE = re.compile(
     r"^ +(\w+): pl\.Tile\[.*?pl\.MemRef\((\w+), (?:pl\.const\()?(\d+)(?:, pl\.INT64\))?, (\d+)\)"
 )
 LOOP = re.compile(r" *(?:for|while) ")
+
+
+def tiles(text):
+    """Names, allocations, offsets and bytes of the tiles in a text."""
+    return [match.groups() for line in text.splitlines() if (match := TILE.match(line))]
 
 
 def lives(lines):

@@ -58,6 +58,8 @@ def _address(memref: ir.MemRef) -> tuple[int, int] | None:
         return offset.value, offset.value + memref.size_
     if isinstance(offset, ir.Add) and isinstance(offset.left, ir.ConstInt):
         return offset.left.value, offset.left.value + memref.size_ * memref.slot_count_
+    if memref.slot_count_ > 1:  # slots from the first byte on: nothing is added to where one lies in them
+        return 0, memref.size_ * memref.slot_count_
     return None
 
 

@@ -10,6 +10,7 @@ from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.memory.carry_copies import CarryCopies
 from pypto_tmpl.passes.memory.keeping import kept
+from pypto_tmpl.passes.memory.memory_reuse import share
 from pypto_tmpl.passes.memory.placed_tiles import placed
 from pypto_tmpl.passes.memory.places import Places
 from pypto_tmpl.passes.memory.placing import with_storage
@@ -22,9 +23,9 @@ class MaterializeSemanticAliases(FunctionPass):
     """Put what counted loops yield for a tile into the storage of the carry, as far as that keeps all values.
 
     What cannot go there keeps its own storage, and the carry is copied later: here with the planner DSA_RP,
-    else where allocations are joined. Where another tool places them (planner PTOAS), an error for what needs
-    more at once than a memory has, and for buffers that the user has placed across each other or off the
-    alignment.
+    else where allocations are joined. With DSA_RP those in Acc are joined here, too: nothing copies in there.
+    Where another tool places allocations (planner PTOAS), an error for what needs more at once than a memory
+    has, and for buffers that the user has placed across each other or off the alignment.
     """
 
     __slots__ = ()
@@ -49,6 +50,8 @@ class MaterializeSemanticAliases(FunctionPass):
             refuse_what_never_fits(made, context.backend)
         if context.get_memory_planner() is MemoryPlanner.DSA_RP and any(True for _ in placed(made)):
             places = Places(made)
+            places.follow_carries()
+            share(made, context, places, ir.MemorySpace.Acc)
             places.follow_carries()
             places.join_accumulators()
             made = kept(CarryCopies(made, places).applied())

@@ -46,15 +46,17 @@ class MemoryReuse(FunctionPass):
             return function
         places = Places(function)
         places.follow_carries()
-        _share(function, context, places)
+        share(function, context, places)
         places.follow_carries()
         places.join_accumulators()
         copies = CarryCopies(function, places)
         return kept(_unmarked(copies.applied()))
 
 
-def _share(function: ir.Function, context: PassContext, places: Places) -> None:
-    """Give tiles the places of the buffers that they are packed into."""
+def share(
+    function: ir.Function, context: PassContext, places: Places, only: ir.MemorySpace | None = None
+) -> None:
+    """Give tiles the places of the buffers that they are packed into, in all memories or ``only`` one."""
     lifetimes = Lifetimes(function)
     conflicts: dict[int, int] = defaultdict(int)
 
@@ -69,6 +71,8 @@ def _share(function: ir.Function, context: PassContext, places: Places) -> None:
     reserved = Reserved(function, context.backend)
     by_space: dict[ir.MemorySpace, list[Buffer]] = {}
     for space in dict.fromkeys(group.space for group in lifetimes.groups.values()):
+        if only not in (None, space):
+            continue
         own = [group for group in lifetimes.groups.values() if group.space is space]
         room = None if context.backend is None else context.backend.capacity(space)
         if room is not None and space is reserved.space:
