@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # Comments and strings. What begins with one of a few characters is found fast; which it was is asked then.
 _SAID = re.compile(
@@ -15,6 +16,7 @@ _SAID = re.compile(
 _MAY_HOLD_CODE = re.compile(r"""["'](?:(?<=[fF]["'])|(?<=[fF].["']))""", re.DOTALL)
 
 
+@lru_cache(maxsize=512)
 def code_in(text: str) -> str:
     """A text without its comments, and with empty strings in the place of those in which no code stands."""
     return _SAID.sub(_without_saying if _MAY_HOLD_CODE.search(text) else "''", text)
