@@ -180,9 +180,9 @@ def test_a_run_without_a_task_says_so(recorded):
 
 AIC, AIV = "main_incore_0_aic", "main_incore_0_aiv"
 USED = {
-    "a__ssa_v0": ([AIV], "AIV0"),
-    "b__ssa_v0": ([AIC], "AIC"),
-    "c__ssa_v0": ([AIV], "AIV0"),
+    "a": ([AIV], "AIV0"),
+    "b": ([AIC], "AIC"),
+    "c": ([AIV], "AIV0"),
     "__gm_pipe_buffer": ([AIC, AIV], "AIC"),  # neither names it
 }
 
