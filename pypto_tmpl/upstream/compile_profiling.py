@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import ClassVar
 
 from pypto_tmpl.compile.profile import Profiler, Stage
+from pypto_tmpl.files import write_text
 
 
 class CompileProfiler(Profiler):
@@ -40,7 +41,7 @@ class CompileProfiler(Profiler):
         """``to_dict`` as text, which is written to a file too where a path is given."""
         text = json.dumps(self.to_dict(), indent=indent)
         if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
+            write_text(path, text + "\n")
         return text
 
     def write_report(self, output_dir: str | os.PathLike[str]) -> tuple[str, str]:

@@ -4,6 +4,7 @@ import ctypes
 
 import pytest
 import torch
+from compat.lowering import chosen_backend
 
 import pypto_tmpl
 import pypto_tmpl.language as pl
@@ -244,6 +245,43 @@ def test_memories_of_a_backend():
         memory_map.backend_limits("Ascend1")
 
 
+def test_the_memory_of_a_dump(tmp_path, capsys):
+    with chosen_backend("Ascend910B"):
+        manager = ir.PassManager.get_strategy()
+        two = COPY.replace("pl.store(t,", "pl.store(pl.add(t, pl.load(x, [0, 0], [4, 8])),")
+        manager.run_passes(pl.parse(two), dump_ir=True, output_dir=tmp_path)
+    dump = memory_map.resolve_dump(tmp_path, "AllocateMemoryAddr")
+    (kernel,) = memory_map.parse_dump(dump)
+    (space,) = kernel.spaces
+    assert (kernel.name, space.space.name, space.used) == ("copy", "Vec", 2 * 4 * 8 * 4)
+    assert not memory_map.is_unallocated(kernel)
+    assert "copy" in memory_map.render(dump)
+    before = memory_map.resolve_dump(tmp_path, "InitMemRef")
+    assert memory_map.is_unallocated(memory_map.parse_dump(before)[0])
+    assert memory_map.main([str(dump), "Ascend950"]) == 0
+    assert dump.with_suffix(".html").is_file() and capsys.readouterr().out.endswith(".html\n")
+    assert memory_map.main([str(before)]) == 2
+    assert "have no addresses to draw" in capsys.readouterr().err
+
+
+def test_tiles_that_share_bytes_are_one_box():
+    def tile(start, size, first, last, is_own=True):
+        return memory_map.Tile("t", "", start, size, first, last, is_own, "")
+
+    apart, shared, viewed = memory_map.build_boxes(
+        [
+            tile(0, 64, 0, 5),
+            tile(64, 32, 0, 3),
+            tile(64, 32, 3, 4),
+            tile(128, 64, 0, 4),
+            tile(160, 32, 2, 9, False),
+        ]
+    )
+    assert not (apart.view or apart.conflict or shared.conflict or viewed.conflict) and viewed.view
+    (clash,) = memory_map.build_boxes([tile(0, 64, 0, 5), tile(32, 64, 4, 6)])
+    assert clash.conflict
+
+
 def test_dumps_are_found_by_their_pass(tmp_path):
     for name in ("00_frontend", "05_after_Simplify", "45_after_Simplify"):
         (tmp_path / f"{name}.py").write_text("")
@@ -262,7 +300,6 @@ def test_dumps_are_found_by_their_pass(tmp_path):
         (lambda: pto_backend.generate(None, "x"), "pto_backend.generate makes code for a device"),
         (lambda: bench.benchmark(None, []), "benchmark measures a device"),
         (lambda: golden_writer.write_golden([], print, "x"), "write_golden writes golden.py for"),
-        (lambda: memory_map.render("x"), "memory_map.render is a part of a picture"),
         (lambda: ir.register_op_conversion("a", "b"), "register_op_conversion registers what"),
     ],
 )

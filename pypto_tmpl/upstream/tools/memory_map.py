@@ -1,51 +1,54 @@
-"""Where buffers lie in memory (``pypto.tools.memory_map``): the facts; ``pypto-tmpl memory`` draws."""
+"""Where buffers lie in the memories of a core, under PyPTO's path ``pypto.tools.memory_map``."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NamedTuple
 
-from pypto_tmpl.backend import Backend, BackendType, get_backend_instance
+from pypto_tmpl import ir
+from pypto_tmpl.backend import Backend, BackendFacts, BackendType, facts_of, get_backend_instance
+from pypto_tmpl.debug.report.memory_page import memory_page_text, write_memory_page
+from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ir.enums import FunctionType, MemorySpace
-from pypto_tmpl.runtime.refusals import Refused, refuse, with_members
+from pypto_tmpl.language.module import loads
+from pypto_tmpl.passes.memory.usage import KernelUse, SpaceUse, TileUse, memory_use
 
-_NEEDS = "is a part of a picture that is drawn otherwise here"
-_INSTEAD = "`pypto-tmpl memory FILE` shows where the buffers of a dump lie"
+FunctionMap, SpaceUsage, Tile = KernelUse, SpaceUse, TileUse
 
 SPACE_ORDER = ("Vec", "Mat", "Left", "Right", "Acc", "Bias", "LeftScale", "RightScale")
 COMPUTE_FUNC_TYPES = frozenset({FunctionType.InCore.name, FunctionType.AIC.name, FunctionType.AIV.name})
 DEFAULT_BACKEND = BackendType.Ascend910B.name
 
 
-class BackendChoice(Refused):
-    """A backend, and who chose it."""
+class BackendChoice(NamedTuple):
+    """A backend, and whether somebody asked for it."""
 
-    needs, instead = _NEEDS, _INSTEAD
-
-
-@with_members("view conflict")
-class Box(Refused):
-    """A buffer in the picture."""
-
-    needs, instead = _NEEDS, _INSTEAD
+    name: str
+    is_requested: bool
 
 
-class FunctionMap(Refused):
-    """The buffers of a kernel."""
+@dataclass(frozen=True)
+class Box:
+    """Tiles that share bytes: a rectangle of addresses and statements."""
 
-    needs, instead = _NEEDS, _INSTEAD
+    tiles: tuple[TileUse, ...]
 
+    @property
+    def view(self) -> bool:
+        """Whether some of them is a view of another, or another in place."""
+        return any(not tile.is_own for tile in self.tiles)
 
-class SpaceUsage(Refused):
-    """How much of a memory is used."""
-
-    needs, instead = _NEEDS, _INSTEAD
-
-
-class Tile(Refused):
-    """A tile in a buffer."""
-
-    needs, instead = _NEEDS, _INSTEAD
+    @property
+    def conflict(self) -> bool:
+        """Whether two tiles of their own are in use at once."""
+        busy = -1  # up to which statement the bytes are in use; the next tile may be made of them there
+        for tile in sorted((tile for tile in self.tiles if tile.is_own), key=lambda tile: tile.first):
+            if tile.first < busy:
+                return True
+            busy = max(busy, tile.last)
+        return False
 
 
 def backend_names() -> list[str]:
@@ -55,9 +58,7 @@ def backend_names() -> list[str]:
 
 def backend_instance(backend_name: str) -> Backend:
     """A backend by its name; ValueError for another one."""
-    if backend_name not in backend_names():
-        raise ValueError(f"{backend_name!r} is no backend; there are {', '.join(backend_names())}")
-    return get_backend_instance(BackendType[backend_name])
+    return get_backend_instance(_type(backend_name))
 
 
 def backend_limits(backend_name: str) -> dict[str, int]:
@@ -65,6 +66,17 @@ def backend_limits(backend_name: str) -> dict[str, int]:
     backend = backend_instance(backend_name)
     sizes = {name: backend.get_mem_size(MemorySpace[name]) for name in SPACE_ORDER}
     return {name: size for name, size in sizes.items() if size}
+
+
+def detect_target_arch(dump: Path) -> str | None:
+    """What a dump says it is for: nothing, as no dump says that."""
+    return None
+
+
+def resolve_backend(dump: Path, requested: str | None = None) -> BackendChoice:
+    """The backend that is asked for, else the default one; ValueError for a name that is none."""
+    name = DEFAULT_BACKEND if requested is None else requested
+    return BackendChoice(_type(name).name, requested is not None)
 
 
 def pass_name_of(dump: Path) -> str:
@@ -83,36 +95,69 @@ def resolve_dump(path: Path, pass_name: str) -> Path:
     return dumps[-1]
 
 
-def detect_target_arch(dump: Path) -> str | None:
-    """What a dump says it is for: nothing, as no dump says that."""
-    return None
+def parse_dump(path: Path) -> list[KernelUse]:
+    """What the kernels of a dump use of each memory; limits are not known."""
+    return _uses(Path(path), None)
 
 
-def resolve_backend(dump: Path, requested: str | None = None) -> NoReturn:
-    """Refused."""
-    refuse("memory_map.resolve_backend", _NEEDS, _INSTEAD)
+def build_boxes(tiles: list[TileUse]) -> list[Box]:
+    """Tiles by the bytes that they share, from the lowest address on."""
+    found: list[list[TileUse]] = []
+    end = 0
+    for tile in sorted(tiles, key=lambda tile: (tile.start, -tile.size)):
+        if found and tile.start < end:
+            found[-1].append(tile)
+        else:
+            found.append([tile])
+        end = max(end, tile.start + tile.size)
+    return [Box(tuple(group)) for group in found]
 
 
-def parse_dump(path: Path) -> NoReturn:
-    """Refused."""
-    refuse("memory_map.parse_dump", _NEEDS, _INSTEAD)
+def is_unallocated(function: KernelUse) -> bool:
+    """Whether some allocation of a kernel has no address."""
+    return not function.is_placed
 
 
-def build_boxes(tiles: list[Tile]) -> NoReturn:
-    """Refused."""
-    refuse("memory_map.build_boxes", _NEEDS, _INSTEAD)
+def render(dump: Path, backend_name: str | None = None) -> str:
+    """The page that ``pypto-tmpl memory --html`` writes. Raises ValueError for a dump without addresses."""
+    choice = resolve_backend(dump, backend_name)
+    return memory_page_text(_drawn(dump, choice), title=Path(dump).name, backend=choice.name)
 
 
-def is_unallocated(function: FunctionMap) -> NoReturn:
-    """Refused."""
-    refuse("memory_map.is_unallocated", _NEEDS, _INSTEAD)
+def _drawn(dump: Path, choice: BackendChoice) -> dict[str, Any]:
+    kernels = _uses(Path(dump), facts_of(_type(choice.name)))
+    for kernel in kernels:
+        if is_unallocated(kernel):
+            raise ValueError(f"the allocations of {kernel.name!r} in {dump} have no addresses to draw")
+    return {"kernels": [kernel.as_dict() for kernel in kernels]}
 
 
-def render(dump: Path, backend_name: str | None = None) -> NoReturn:
-    """Refused."""
-    refuse("memory_map.render", _NEEDS, _INSTEAD)
+def main(argv: list[str] | None = None) -> int:
+    """``DUMP [BACKEND]``: write the page beside the dump, and say where. Returns 2 for wrong usage."""
+    given = sys.argv[1:] if argv is None else argv
+    if not 1 <= len(given) <= 2:
+        print("usage: memory_map DUMP [BACKEND]", file=sys.stderr)
+        return 2
+    dump = Path(given[0])
+    page = dump.with_suffix(".html")
+    try:
+        choice = resolve_backend(dump, *given[1:])
+        write_memory_page(page, _drawn(dump, choice), title=dump.name, backend=choice.name)
+    except (OSError, ValueError, PyptoTmplError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(page)
+    return 0
 
 
-def main(argv: list[str] | None = None) -> NoReturn:
-    """Refused."""
-    refuse("memory_map.main", _NEEDS, _INSTEAD)
+def _type(name: str) -> BackendType:
+    if name not in backend_names():
+        raise ValueError(f"{name!r} is no backend; there are {', '.join(backend_names())}")
+    return BackendType[name]
+
+
+def _uses(dump: Path, facts: BackendFacts | None) -> list[KernelUse]:
+    node = loads(dump)
+    if not isinstance(node, ir.Program):
+        raise ValueError(f"{dump} holds a function, and kernels are those of programs")
+    return memory_use(node, facts)
