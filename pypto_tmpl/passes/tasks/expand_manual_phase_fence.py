@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import DataType, ForKind, FunctionType, IRProperty
-from pypto_tmpl.ir.bodies import parts, statements
+from pypto_tmpl.ir.bodies import parts
 from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.ir.verifier.walking import definitions
 from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.checks.calls import launch_of
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.outline.dataflow import all_definitions
 from pypto_tmpl.passes.pipelining.loops import rounds_of
 from pypto_tmpl.rewrite import Rewriter, build
 
@@ -43,10 +46,10 @@ class ExpandManualPhaseFence(FunctionPass):
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A submit that waits for the tasks of an array, and how often a round of a loop makes it."""
+    """A submit that waits for the tasks of an array, and the loops around it, outermost first."""
 
     submit: ir.Submit
-    times: int
+    around: tuple[ir.ForStmt | ir.WhileStmt, ...]
 
     @property
     def ids(self) -> ir.Var:
@@ -54,6 +57,73 @@ class _Waiting:
         ids = self.submit.deps[0]
         assert isinstance(ids, ir.Var)
         return ids
+
+    def times(self, loop: ir.ForStmt) -> int | None:
+        """How often a round of a loop makes the submit; None where that is not known, or not looked at."""
+        inner = self.around[next(at for at, outer in enumerate(self.around) if outer is loop) + 1 :]
+        if inner and loop.kind is ForKind.Parallel:
+            return None
+        counts = [rounds_of(outer) if isinstance(outer, ir.ForStmt) else None for outer in inner]
+        known = [len(rounds.numbers) for rounds in counts if rounds is not None]
+        return prod(known) if len(known) == len(counts) else None
+
+
+class _Places:
+    """Where in the text of a function its loops are, what waits for arrays, and where variables change."""
+
+    def __init__(self, function: ir.Function) -> None:
+        self._span: dict[int, tuple[int, int]] = {}
+        self._waiting: list[_Waiting] = []
+        self._waits: list[int] = []  # the places of these
+        self._changes: dict[int, list[int]] = defaultdict(list)
+        self._starts: dict[int, ir.Expr] = {}
+        updates: list[tuple[int, ir.Expr]] = []
+        around: list[ir.ForStmt | ir.WhileStmt] = []
+        todo: list[tuple[ir.Stmt, int | None]] = [(function.body, None)]
+        count = 0
+        while todo:
+            stmt, start = todo.pop()
+            if start is not None:
+                self._span[id(around.pop())] = start, count
+                continue
+            for var in definitions(stmt):
+                self._changes[id(var)].append(count)
+            submit = launch_of(stmt)
+            if isinstance(submit, ir.Submit) and _waits_for_array(submit):
+                self._waiting.append(_Waiting(submit, tuple(around)))
+                self._waits.append(count)
+            value = stmt.value if isinstance(stmt, ir.AssignStmt) else None
+            if isinstance(value, ir.Call) and value.op.name == _UPDATE:
+                updates.append((count, value.args[0]))
+            if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+                self._starts |= {id(arg): arg.initValue for arg in stmt.iter_args}
+                around.append(stmt)
+                todo.append((stmt, count))
+            todo += ((part, None) for part in reversed(parts(stmt)))
+            count += 1
+        for place, array in updates:
+            insort(self._changes[id(self._start(array))], place)
+
+    def waiting(self, loop: ir.ForStmt) -> list[_Waiting]:
+        """What waits for an array in a loop."""
+        first, last = (bisect_left(self._waits, place) for place in self._span[id(loop)])
+        return self._waiting[first:last]
+
+    def changes(self, ids: ir.Var, loop: ir.ForStmt) -> bool:
+        """Whether a loop defines an array, or replaces elements of it."""
+        return self._is_changed(ids, loop) or self._is_changed(self._start(ids), loop)
+
+    def _is_changed(self, array: ir.Expr, loop: ir.ForStmt) -> bool:
+        start, end = self._span[id(loop)]
+        places = self._changes.get(id(array), [])
+        at = bisect_left(places, start)
+        return at < len(places) and places[at] < end
+
+    def _start(self, value: ir.Expr) -> ir.Expr:
+        """What a carry began as."""
+        while id(value) in self._starts:
+            value = self._starts[id(value)]
+        return value
 
 
 class _Fences:
@@ -63,10 +133,7 @@ class _Fences:
         self.before: dict[int, list[ir.Stmt]] = {}
         self.of: dict[int, ir.Var] = {}
         self._count = 0
-        self._starts: dict[int, ir.Expr] = {}
-        for stmt in statements(function.body):
-            for arg in stmt.iter_args if isinstance(stmt, ir.ForStmt | ir.WhileStmt) else ():
-                self._starts[id(arg)] = arg.initValue
+        self._places = _Places(function)
         for loop in _loops_in_manual_scopes(function):  # outer loops first: one barrier for all rounds
             self._decide(loop)
 
@@ -76,17 +143,16 @@ class _Fences:
             return
         own = 1 if rounds is None else len(rounds.numbers)
         found: dict[int, list[_Waiting]] = {}
-        for waiting in self._waiting(loop):
-            found.setdefault(id(waiting.ids), []).append(waiting)
-        if not found:
-            return
-        changing = all_definitions(loop) | self._updated(loop)
+        for waiting in self._places.waiting(loop):
+            if id(waiting.submit) not in self.of:
+                found.setdefault(id(waiting.ids), []).append(waiting)
         for waits in found.values():
             ids = waits[0].ids
-            consumers = own * sum(waiting.times for waiting in waits)
-            is_fixed = id(ids) not in changing and id(self._start(ids)) not in changing
+            counted = [(waiting, times) for waiting in waits if (times := waiting.times(loop)) is not None]
+            consumers = own * sum(times for _, times in counted)
+            is_fixed = bool(counted) and not self._places.changes(ids, loop)
             if is_fixed and (count := _length(ids)) * consumers > count + consumers:
-                self._add(loop, waits)
+                self._add(loop, [waiting for waiting, _ in counted])
 
     def _add(self, loop: ir.ForStmt, waits: list[_Waiting]) -> None:
         ids = waits[0].ids
@@ -96,35 +162,6 @@ class _Fences:
         self._count += 1
         self.before.setdefault(id(loop), []).append(ir.AssignStmt(barrier, call, loop.span))
         self.of |= {id(waiting.submit): barrier for waiting in waits}
-
-    def _waiting(self, loop: ir.ForStmt) -> Iterator[_Waiting]:
-        """The submits in a loop that wait for one array, and for no barrier yet."""
-        stack: list[tuple[ir.Stmt, int]] = [(loop.body, 1)]
-        while stack:
-            stmt, times = stack.pop()
-            submit = launch_of(stmt)
-            if isinstance(submit, ir.Submit) and _waits_for_array(submit) and id(submit) not in self.of:
-                yield _Waiting(submit, times)
-            if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
-                inner = rounds_of(stmt) if isinstance(stmt, ir.ForStmt) else None
-                if loop.kind is ForKind.Parallel or inner is None:
-                    continue
-                times *= len(inner.numbers)
-            stack += ((part, times) for part in reversed(parts(stmt)))
-
-    def _updated(self, loop: ir.ForStmt) -> set[int]:
-        """What the arrays of which a loop replaces elements began as."""
-        found: set[int] = set()
-        for stmt in statements(loop.body):
-            value = stmt.value if isinstance(stmt, ir.AssignStmt) else None
-            if isinstance(value, ir.Call) and value.op.name == _UPDATE:
-                found.add(id(self._start(value.args[0])))
-        return found
-
-    def _start(self, value: ir.Expr) -> ir.Expr:
-        while id(value) in self._starts:
-            value = self._starts[id(value)]
-        return value
 
 
 class _Fencing(Rewriter):
