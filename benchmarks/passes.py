@@ -86,7 +86,6 @@ def timed(run: Callable[[], T], repeat: int) -> tuple[float, T]:
     """The seconds of the shortest run, with the garbage collector as it is for users, and what it gave."""
     best: tuple[float, T] | None = None
     for _ in range(repeat):
-        gc.collect()
         start = time.process_time()
         given = run()
         taken = time.process_time() - start
@@ -100,6 +99,7 @@ def pass_times(folder: Path, repeat: int) -> Iterator[tuple[str, float]]:
 
     Where that is not recorded it is what the pass before makes.
     """
+    gc.collect()
     node = ir.deserialize_from_file(str(folder / "00_frontend.msgpack"))
     for position, name in enumerate(pass_names(OptimizationStrategy.Default, MemoryPlanner.PYPTO)):
         for recorded in folder.glob(f"{position:02}_*.msgpack"):
@@ -141,6 +141,7 @@ def report_growth(repeat: int, of_all: bool) -> None:
     for size in SIZES:
         node = large_program(size)
         for name, found in times.items():
+            gc.collect()
             taken, node = timed(partial(passes.make_pass(name), node), max(1, repeat * SIZES[0] // size))
             found.append(taken / size)
     print(f"\nus per statement, in programs of {', '.join(f'{size:,}' for size in SIZES)} statements")
