@@ -21,13 +21,14 @@ def kept(function: ir.Function) -> ir.Function:
 
     Raises PassError where a copy cannot be made, or would have to be made again and again.
     """
+    found = overwritten(function)
     for _ in range(_ROUNDS):
-        found = overwritten(function)
         if not found:
             break
         fresh = Fresh(function)
         function = fresh.allocated(_Keeping(function, found, fresh).rewrite(function))
-    for lost in overwritten(function):
+        found = overwritten(function)
+    for lost in found:
         what = (
             f"{lost.written.name_hint!r} is written where {lost.tile.name_hint!r} lies, which is read later"
         )
