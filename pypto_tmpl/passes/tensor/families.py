@@ -30,7 +30,8 @@ class Families:
         self._callees = callees
         self._calls: dict[int, ir.Expr] = {}
         self._sources: dict[int, list[ir.Expr]] = defaultdict(list)
-        self._handed: dict[tuple[str, int], list[int]] = {}  # places of parameters, by function and result
+        # Places of parameters, and whether there is nothing else, by function and result.
+        self._handed: dict[tuple[str, int], tuple[list[int], bool]] = {}
         for one, other in shared:
             self._join(one, other)
         for stmt in statements(function.body):
@@ -102,24 +103,30 @@ class Families:
         found = self._callees.result(call, index)
         if found is not None:
             return [found]
+        handed, is_all = self._handed_on(call, index)
+        if is_all:
+            return handed
         written = [
             arg for arg, direction in self._callees.directions(call) if direction is not ir.ParamDirection.In
         ]
-        return [*written, *self._handed_on(call, index)]
+        return [*written, *handed]
 
-    def _handed_on(self, call: ir.Expr, index: int) -> list[ir.Expr]:
-        """The arguments that a result may be, by the renamings, branches and loops of the function called."""
+    def _handed_on(self, call: ir.Expr, index: int) -> tuple[list[ir.Expr], bool]:
+        """The arguments that a result may be, by the renamings, branches and loops of the function called.
+
+        And whether it is one of these in any case.
+        """
         callee, returned = self._callees.callee(call), self._callees.returned(call, index)
         if callee is None or returned is None or not isinstance(call, ir.Call | ir.Submit):
-            return []
+            return [], False
         key = callee.name, index
         if key not in self._handed:
-            names = self._may_be(callee, returned)
-            self._handed[key] = [place for place, param in enumerate(callee.params) if id(param) in names]
-        return [call.args[place] for place in self._handed[key] if place < len(call.args)]
+            self._handed[key] = self._may_be(callee, returned)
+        places, is_all = self._handed[key]
+        return [call.args[place] for place in places if place < len(call.args)], is_all
 
-    def _may_be(self, callee: ir.Function, returned: ir.Var) -> set[int]:
-        """The variables (ids) of a function whose storage one of them may have, itself too."""
+    def _may_be(self, callee: ir.Function, returned: ir.Var) -> tuple[list[int], bool]:
+        """The parameters (places) whose storage a variable may have, and whether it has one of these."""
         origins = self._callees.origins(callee)
         sources: dict[int, list[ir.Expr]] = defaultdict(list)
         values: dict[int, ir.Expr] = {}
@@ -128,19 +135,24 @@ class Families:
                 sources[id(var)].append(source)
             if isinstance(stmt, ir.AssignStmt):
                 values[id(stmt.var)] = stmt.value
+        params = {id(param): place for place, param in enumerate(callee.params)}
         seen: set[int] = set()
+        is_all = True
         todo: list[ir.Expr] = [returned]
         while todo:
             found = todo.pop()
             if id(found) in seen or not isinstance(found, ir.Var):
+                is_all &= isinstance(found, ir.Var)
                 continue
             seen.add(id(found))
-            todo += [origins.of(found), *sources[id(found)]]
+            origin = origins.of(found)
             value, place = values.get(id(found), found), 0
             if isinstance(value, ir.TupleGetItemExpr):
                 place, value = value.index, values.get(id(value.tuple), value)
-            todo += self._handed_on(value, place)
-        return seen
+            handed, is_one = self._handed_on(value, place)
+            is_all &= origin is not found or bool(sources[id(found)]) or is_one or id(found) in params
+            todo += [origin, *sources[id(found)], *handed]
+        return sorted(place for param, place in params.items() if param in seen), is_all
 
 
 def _is_whole(value: ir.Expr) -> bool:
