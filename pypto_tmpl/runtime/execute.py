@@ -51,14 +51,9 @@ def execute_compiled(
     """Run the program of a build directory; its outputs are written into the given tensors.
 
     ``args`` are contiguous CPU tensors and ctypes scalars in the order of the entry's parameters.
-<<<<<<< HEAD
-    ``runtime_cfg`` takes ``torch_device`` (where the simulated program computes, default ``cpu``), the
-    diagnostic flags, of which ``dfx`` has several, and the device's own options.
-=======
-    ``runtime_cfg`` takes ``platform`` (default ``a2a3sim``), ``device_id``, ``torch_device`` (where the
-    simulated program computes, default ``cpu``), ``stage`` (which stage of the passes is executed, by
-    default the one that the build was made for), the diagnostic flags and the device's own options.
->>>>>>> c71eac79 (Run the passes in builds, and execute what they make)
+    ``runtime_cfg`` takes ``torch_device`` (where the simulated program computes, default ``cpu``), ``stage``
+    (which stage of the passes is executed, by default the one that the build was made for), the diagnostic
+    flags, of which ``dfx`` has several, and the device's own options.
 
     Raises: TypeError for an unknown option or an argument of another kind, HardwareNeededError for a
     platform that is a device, ValueError for a directory that is no build and for arguments that do not fit;
