@@ -9,7 +9,7 @@ from msgspec import Meta, field
 from pypto_tmpl.ops.model_base import Model, NonEmpty
 
 SharedStorage = Literal["always", "base", "buffer"]
-HiddenParameter = Literal["block_idx", "block_num", "subblock_idx"]
+HiddenParameter = Literal["sdma_workspace", "block_idx", "block_num", "subblock_idx"]
 HIDDEN_PARAMETERS: tuple[HiddenParameter, ...] = get_args(HiddenParameter)  # in the order in which they stand
 
 
@@ -40,7 +40,7 @@ class PtoSpec(Model, frozen=True, rename={"constants": "with"}):
     ] = False
     hidden: Annotated[
         tuple[HiddenParameter, ...],
-        Meta(description="Parameters `%__pypto_spmd_<name>` that the run time passes to a kernel with it."),
+        Meta(description="Parameters that the run time passes to a kernel which calls it."),
     ] = ()
     backends: Annotated[tuple[str, ...], Meta(description="The only backends that have it.")] = ()
     constants: Annotated[

@@ -110,6 +110,11 @@ def _keywords(entry: OpEntry, call: ir.Call) -> dict[str, Any]:
     return found
 
 
+_HANDLES: Mapping[type[ir.Type], str] = {
+    ir.PrefetchAsyncContextType: "!pto.prefetch_async_context",
+    ir.AsyncEventType: "!pto.async_event",
+    ir.AsyncSessionType: "!pto.async_session",
+}
 _SHARED: Mapping[str, Callable[[ir.TileType, ir.TileType], bool]] = {
     "always": lambda result, operand: True,
     "base": shares_base,
@@ -189,7 +194,9 @@ class Calls:
             array = LocalArray(Value(name, text), kind.dtype)
             kernel.bind(var, array)
             return array.value
-        value = Value(name)
+        value = Value(name, _HANDLES.get(type(kind), ""))
+        if value.type:
+            kernel.bind(var, value)
         if isinstance(kind, ir.ScalarType):
             value = Value(name, mlir_dtype(kind.dtype), kind.dtype)
             kernel.bind(var, value)

@@ -133,9 +133,18 @@ class _FunctionEmitter:
         asked = {name for spec in specs if spec is not None for name in spec.hidden}
         for name in HIDDEN_PARAMETERS:
             if name in asked:
-                hidden = kernel.names.reserve(f"%__pypto_spmd_{name}")
-                found.append(Value(hidden, "i32", DataType.INT32))
+                found.append(self._hidden(name, len(found)))
         return found
+
+    def _hidden(self, name: str, position: int) -> Value:
+        """A parameter that the run time passes; the workspace of prefetches has a number as users' have."""
+        kernel = self._kernel
+        if name == "sdma_workspace":
+            kernel.sdma_workspace = Value(
+                kernel.names.reserve(f"%arg{position}"), kernel.templates.values.pointer_type("i8")
+            )
+            return kernel.sdma_workspace
+        return Value(kernel.names.reserve(f"%__pypto_spmd_{name}"), "i32", DataType.INT32)
 
     def _symbols(self) -> list[ir.Var]:
         """The symbolic extents of tensors that no parameter is, in the order in which they are met."""

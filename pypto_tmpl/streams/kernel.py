@@ -26,6 +26,7 @@ class Kernel:
         self.constants = Constants(self.names, templates.values)
         self.writer = Writer(with_places)
         self.meanings: dict[ir.Var, Meaning] = {}
+        self.sdma_workspace: Value | None = None
         self._by_name: dict[str, Meaning] = {}
 
     @property

@@ -58,6 +58,12 @@ class WindowServices(ServiceBase):
         values, numbers = [size for size, _ in sizes], [number for _, number in sizes]
         return self._tensors.cut(tensor.view, tensor.type.dtype, hint, at, values, numbers)
 
+    def sdma_workspace(self) -> Value:
+        """The workspace of prefetches, which the run time passes."""
+        found = self._kernel.sdma_workspace
+        assert found is not None
+        return found
+
     def scale_layout(self, tensor: ir.Expr) -> str:
         """The layout that a load of block scales names; empty for any other."""
         return scale_layout(tensor.type)

@@ -6,7 +6,7 @@ import pytest
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
-from pypto_tmpl.streams import pto_texts
+from pypto_tmpl.streams import PtoStream, pto_texts
 
 RECORDED = Path(__file__).parent / "recorded"
 BUILDS = sorted(RECORDED.glob("*/*"))
@@ -33,3 +33,11 @@ def test_without_places_the_same_lines_end_earlier() -> None:
     text = pto_texts(program, BackendType.Ascend910B, with_places=False)["ptoas/main_incore_0.pto"]
     recorded = (build / "ptoas/main_incore_0.pto").read_text()
     assert text.splitlines() == [line.partition(" loc(")[0] for line in recorded.splitlines()]
+
+
+def test_the_stream_of_a_build_heeds_its_knobs() -> None:
+    program = ir.deserialize_from_file(str(RECORDED / "softmax_rows" / "Ascend910B" / "last.msgpack"))
+    knobs = {"backend_type": BackendType.Ascend950, "emit_source_loc": False}
+    text = PtoStream().emit(program, knobs)["ptoas/main_incore_0.pto"]
+    assert text.splitlines()[0] == 'module attributes {pto.target_arch = "a5"} {'
+    assert " loc(" not in text

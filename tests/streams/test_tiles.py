@@ -3,7 +3,9 @@
 from streams import pto_kernels as k
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType
 from pypto_tmpl.ir.dtypes import DataType
+from pypto_tmpl.streams import pto_texts
 
 ROWS_16 = "rows=8, cols=16, v_row=?, v_col=?, blayout=row_major, slayout=none_box, fractal=512, pad=0>"
 TILE = f"!pto.tile_buf<loc=vec, dtype=f32, {ROWS_16}"
@@ -94,4 +96,30 @@ def test_arrays_in_scalar_memory() -> None:
         "%a = pto.declare_local_array -> !pto.local_array<8xi32>",
         "%e = pto.local_array_get %a[%c2_index] : !pto.local_array<8xi32> -> i32",
         "pto.local_array_set %a[%c3_index], %e : !pto.local_array<8xi32>, i32",
+    ]
+
+
+def test_a_prefetch_from_start_to_end() -> None:
+    x = k.tensor("x")
+    kinds = [ir.PrefetchAsyncContextType(), ir.AsyncEventType(), ir.AsyncSessionType()]
+    context, event, session = (
+        ir.Var(name, kind, k.SPAN) for name, kind in zip(("c", "e", "s"), kinds, strict=True)
+    )
+    done = k.scalar("d", DataType.BOOL)
+    made = k.program(
+        [x],
+        k.assign(context, k.call("prefetch.make_context")),
+        k.assign(event, k.call("prefetch.async_prefetch", x, context)),
+        k.assign(session, k.call("prefetch.session", context)),
+        k.assign(done, k.call("prefetch.wait", event, session)),
+    )
+    (text,) = pto_texts(made, BackendType.Ascend910B).values()
+    assert "@kernel(%arg0: !pto.ptr<f32>, %arg1: !pto.ptr<i8>)" in text
+    window = "!pto.partition_tensor_view<8x16xf32>"
+    lines = [line for line in k.text_of(made) if "partition_view %x" not in line]
+    assert lines[-4:] == [
+        "%c = pto.make_prefetch_async_context(%arg1 : !pto.ptr<i8>) -> !pto.prefetch_async_context",
+        f"%e = pto.tprefetch_async(%x_pview, %c : {window}, !pto.prefetch_async_context) -> !pto.async_event",
+        "%s = pto.get_prefetch_async_session %c : !pto.prefetch_async_context -> !pto.async_session",
+        "%d = pto.comm.wait_async_event(%e, %s : !pto.async_event, !pto.async_session) -> i1",
     ]
