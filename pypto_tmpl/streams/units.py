@@ -18,6 +18,7 @@ class Unit:
 
     name: str
     functions: tuple[ir.Function, ...]
+    is_group: bool = False
 
 
 def units_of(program: ir.Program) -> list[Unit]:
@@ -25,20 +26,29 @@ def units_of(program: ir.Program) -> list[Unit]:
     return _units(program.functions.values(), program)
 
 
-def paths_of(program: ir.Program) -> dict[str, Unit]:
-    """The units by their paths in a build.
+def paths_of(program: ir.Program, *, skip_ptoas: bool = False) -> dict[str, Unit]:
+    """The units by their paths in a build; without ptoas they stand where the kernels would.
 
     Where several orchestrations run, or the host runs one, each has a folder with what it launches.
     """
     functions = program.functions.values()
     chips = [f for f in functions if f.func_type is ir.FunctionType.Orchestration and f.level is Level.CHIP]
     if len(chips) < 2 and all(f.level is not Level.HOST for f in functions):
-        return {f"ptoas/{unit.name}.pto": unit for unit in units_of(program)}
+        return {_path(unit, skip_ptoas): unit for unit in units_of(program)}
     return {
-        f"next_levels/{chip.name}/ptoas/{unit.name}.pto": unit
+        f"next_levels/{chip.name}/{_path(unit, skip_ptoas)}": unit
         for chip in chips
         for unit in _units(_reached(chip, program), program)
     }
+
+
+def _path(unit: Unit, skip_ptoas: bool) -> str:
+    if not skip_ptoas:
+        return f"ptoas/{unit.name}.pto"
+    if unit.is_group:
+        return f"kernels/{unit.name}.pto"
+    core = "aic" if unit.functions[0].func_type is ir.FunctionType.AIC else "aiv"
+    return f"kernels/{core}/{unit.name}.pto"
 
 
 def _units(functions: Iterable[ir.Function], program: ir.Program) -> list[Unit]:
@@ -50,7 +60,7 @@ def _units(functions: Iterable[ir.Function], program: ir.Program) -> list[Unit]:
             members = tuple(f for f in _called(function, program) if f.func_type in KERNELS)
             grouped |= {member.name for member in members}
             if members:
-                units.append(Unit(function.name, members))
+                units.append(Unit(function.name, members, is_group=True))
     for function in functions:
         if function.func_type in KERNELS and function.name not in grouped:
             units.append(Unit(function.name, (function,)))

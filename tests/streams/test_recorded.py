@@ -6,7 +6,7 @@ import pytest
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
-from pypto_tmpl.streams import PtoStream, pto_texts
+from pypto_tmpl.streams import PtoError, PtoStream, pto_texts
 
 RECORDED = Path(__file__).parent / "recorded"
 BUILDS = sorted(RECORDED.glob("*/*"))
@@ -41,3 +41,9 @@ def test_the_stream_of_a_build_heeds_its_knobs() -> None:
     text = PtoStream().emit(program, knobs)["ptoas/main_incore_0.pto"]
     assert text.splitlines()[0] == 'module attributes {pto.target_arch = "a5"} {'
     assert " loc(" not in text
+
+
+def test_a_planner_that_leaves_addresses_open_is_refused() -> None:
+    program = ir.deserialize_from_file(str(RECORDED / "softmax_rows" / "Ascend910B" / "last.msgpack"))
+    with pytest.raises(PtoError, match="memory planner PTOAS"):
+        PtoStream().emit(program, {"backend_type": "Ascend910B", "memory_planner": "PTOAS"})

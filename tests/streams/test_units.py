@@ -46,3 +46,23 @@ def test_each_of_several_orchestrations_has_a_folder_with_what_it_launches() -> 
         "next_levels/second/ptoas/scale.pto",
         "next_levels/second/ptoas/shift.pto",
     ]
+
+
+def test_without_ptoas_texts_stand_where_the_kernels_would() -> None:
+    kinds = ir.FunctionType
+    made = ir.Program(
+        [
+            function("pair_aiv", kinds.AIV),
+            function("pair_aic", kinds.AIC),
+            function("pair", kinds.Group, "pair_aiv", "pair_aic"),
+            function("cube", kinds.AIC),
+            function("alone", kinds.AIV),
+        ],
+        "program",
+        k.SPAN,
+    )
+    assert list(paths_of(made, skip_ptoas=True)) == [
+        "kernels/aiv/alone.pto",
+        "kernels/aic/cube.pto",
+        "kernels/pair.pto",
+    ]
