@@ -2,7 +2,8 @@
 
 passes_dump/        the program before and after every pass, as text and .msgpack
 torch/              the generated PyTorch script, and the record of its lines
-ptoas/, kernels/, orchestration/
+ptoas/              the .pto texts of the kernels
+kernels/, orchestration/
                     what PyPTO generates, as far as there are streams for it
 report/             performance hints, times of the stages
 data/               inputs and goldens, written by the harness
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
 from pypto_tmpl.compile.lower import Dumps, lowered
 from pypto_tmpl.compile.meta import NAME as META
@@ -24,11 +26,11 @@ from pypto_tmpl.compile.meta import meta_text
 from pypto_tmpl.compile.options import CompileOptions
 from pypto_tmpl.compile.ownership import note_unfinished, remove_earlier
 from pypto_tmpl.compile.profile import PassTimes, Profiler
-from pypto_tmpl.compile.streams import Stream, make_stream_folders
+from pypto_tmpl.compile.streams import ERRORS, PTOAS, KernelTexts, Stream, kernel_texts, make_stream_folders
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import check_place, has_no_mark, write_generated
 from pypto_tmpl.ir.collector import collector_paused
-from pypto_tmpl.ir.stage_names import AS_WRITTEN
+from pypto_tmpl.ir.stage_names import AS_WRITTEN, LAST
 from pypto_tmpl.passes.context import Instrument
 from pypto_tmpl.passes.instruments import HINTS, MEMORY, ReportInstrument
 from pypto_tmpl.runtime.entry import find_entry, result_count, stage_entry
@@ -127,12 +129,23 @@ def _build(
     with profiler.stage("codegen"):
         with profiler.stage("torch"):
             script = torch_script(program, entry)
-        texts: dict[str, str] = {}
+        kernels = KernelTexts()
+        if passes.stage == LAST:
+            backend = BackendType[options.platform.backend]
+            with profiler.stage("pto"):
+                kernels = kernel_texts(program, backend, options.knobs, skip_ptoas=options.skip_ptoas)
+        texts = dict(kernels.texts)
         for stream in streams:
             with profiler.stage(stream.name):
                 texts |= stream.emit(program, options.knobs)
-    names = frozenset(stream.name for stream in streams)
-    missing = make_stream_folders(directory, skip_ptoas=options.skip_ptoas, made=names)
+    if kernels.errors:
+        texts[ERRORS] = kernels.report()
+    missing = make_stream_folders(
+        directory,
+        skip_ptoas=options.skip_ptoas,
+        is_last=passes.stage == LAST,
+        made={PTOAS: kernels.note(), **{stream.name: "" for stream in streams}},
+    )
     files.paths += script.write(directory)
     for path, text in texts.items():
         files.text(path, text)

@@ -1,24 +1,31 @@
 """What is generated from a compiled program beside its PyTorch script, stream by stream.
 
-A stream gets the program after the last pass and writes its own files. There is none yet: the folders that
-PyPTO's streams have stay empty, and the manifest says of each why.
+A stream gets the program after the last pass and writes its own files. The ``.pto`` texts of kernels are
+one; the folders of those that there are not yet stay empty, and the manifest says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType
 from pypto_tmpl.files import make_folder
+from pypto_tmpl.streams import PtoError, Unit, paths_of, pto_text
 
+ERRORS = "report/codegen_errors.txt"
+PTOAS = "ptoas"
 _NONE_YET = "empty: nothing generates it yet"
+_NOT_LAST = "empty: only what all passes have made becomes device code"
 _FOLDERS = {
-    "ptoas": ("ptoas",),
+    PTOAS: ("ptoas",),
     "kernels": ("kernels/aic", "kernels/aiv"),
     "orchestration": ("orchestration",),
 }
+_CORES = {ir.FunctionType.AIC: "aic"}
 
 
 class Stream(Protocol):
@@ -32,17 +39,64 @@ class Stream(Protocol):
         """Texts by their paths in the build directory; ``knobs`` are those that were given."""
 
 
-def make_stream_folders(build: Path, *, skip_ptoas: bool, made: frozenset[str]) -> dict[str, str]:
-    """Make the folders of all streams; what the manifest says of each that is not ``made``.
+@dataclass(slots=True)
+class KernelTexts:
+    """The ``.pto`` texts of a program by their paths in a build, and what stops the emission of kernels."""
 
-    Without ptoas there is no folder for what it makes.
+    texts: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, PtoError] = field(default_factory=dict)
+
+    def report(self) -> str:
+        """All that stops the emission, kernel by kernel."""
+        blocks = [f"  [{name}]\n{error}" for name, error in self.errors.items()]
+        return f"{self._summary()}:\n\n" + f"\n{'=' * 72}\n".join(blocks) + "\n"
+
+    def note(self) -> str:
+        """What the manifest says of the stream, "" where all is there."""
+        return f"{self._summary()}, see {ERRORS}" if self.errors else ""
+
+    def _summary(self) -> str:
+        return f"{len(self.errors)} function(s) failed to compile"
+
+
+def kernel_texts(
+    program: ir.Program, backend: BackendType, knobs: Mapping[str, Any], *, skip_ptoas: bool
+) -> KernelTexts:
+    """The texts of the kernels; one that has none does not keep the others, or the simulation, from being."""
+    found = KernelTexts()
+    with_places = knobs.get("emit_source_loc") is not False
+    for path, unit in paths_of(program).items():
+        try:
+            text = pto_text(unit, backend, with_places=with_places)
+        except PtoError as error:
+            found.errors[unit.name] = error
+        else:
+            found.texts[_without_ptoas(path, unit) if skip_ptoas else path] = text
+    return found
+
+
+def _without_ptoas(path: str, unit: Unit) -> str:
+    """Where a text is kept that ptoas does not get: with the kernels, that of a group above their cores."""
+    first = unit.functions[0]
+    folder = f"{_CORES.get(first.func_type, 'aiv')}/" if unit.name == first.name else ""
+    head, _, name = path.rpartition("ptoas/")
+    return f"{head}kernels/{folder}{name}"
+
+
+def make_stream_folders(
+    build: Path, *, skip_ptoas: bool, is_last: bool, made: Mapping[str, str]
+) -> dict[str, str]:
+    """Make the folders of all streams; what the manifest says of those that are not whole.
+
+    ``made`` are the streams there are, and what is missing in them. Without ptoas there is no folder for it.
     """
     found = {}
     for name, folders in _FOLDERS.items():
-        if name == "ptoas" and skip_ptoas:
+        if name == PTOAS and skip_ptoas:
             continue
         for folder in folders:
             make_folder(build / folder)
-        if name not in made:
-            found[name] = _NONE_YET
+        note = made.get(name, _NONE_YET) if is_last else _NOT_LAST
+        if note:
+            found[name] = note
     return found

@@ -9,8 +9,12 @@ from default_stages import LAST, PASSES, dump_files
 from runtime import kernels
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.compile import compile_options, compile_program, make_build_directory
 from pypto_tmpl.runtime.manifest import read_manifest
+from pypto_tmpl.streams import PtoError
+
+NONE_YET = "empty: nothing generates it yet"
 
 
 def files(folder):
@@ -18,6 +22,7 @@ def files(folder):
 
 
 def build(program, folder, streams=(), **compile_cfg):
+    folder.mkdir(exist_ok=True)
     return compile_program(program, folder, compile_options(compile_cfg), streams=streams)
 
 
@@ -27,6 +32,7 @@ def test_the_layout(tmp_path):
         "compiled_meta.json",
         "manifest.json",
         *dump_files(),
+        "ptoas/kernel.pto",
         "report/memory_after_AllocateMemoryAddr.txt",
         "report/perf_hints.log",
         "torch/main.py",
@@ -40,9 +46,33 @@ def test_the_layout(tmp_path):
 
 
 def test_without_ptoas_there_is_no_folder_for_it(tmp_path):
-    manifest = build(kernels.scale(), tmp_path, skip_ptoas=True).manifest
-    assert not (tmp_path / "ptoas").exists()
-    assert sorted(manifest.streams) == ["kernels", "orchestration"]
+    with_ptoas = build(kernels.scale(), tmp_path / "with").manifest
+    manifest = build(kernels.scale(), tmp_path / "without", skip_ptoas=True).manifest
+    assert not (tmp_path / "without/ptoas").exists()
+    assert manifest.streams == with_ptoas.streams == dict.fromkeys(["kernels", "orchestration"], NONE_YET)
+    text = (tmp_path / "without/kernels/aiv/kernel.pto").read_text()
+    assert text == (tmp_path / "with/ptoas/kernel.pto").read_text()
+    assert "func.func @kernel" in text
+
+
+def test_device_code_is_made_of_the_last_stage_only(tmp_path):
+    manifest = build(kernels.scale(), tmp_path, stage="Simplify").manifest
+    why = "empty: only what all passes have made becomes device code"
+    assert manifest.streams == dict.fromkeys(["ptoas", "kernels", "orchestration"], why)
+    assert list((tmp_path / "ptoas").iterdir()) == []
+
+
+def test_a_kernel_that_has_no_text_is_told_of_and_runs(tmp_path, monkeypatch):
+    def refused(unit, backend, with_places):
+        raise PtoError((Unsupported("tile.muls", "kernel", "u", ir.Span.unknown()),))
+
+    monkeypatch.setattr("pypto_tmpl.compile.streams.pto_text", refused)
+    built = build(kernels.scale(), tmp_path)
+    told = "1 function(s) failed to compile"
+    assert built.manifest.streams["ptoas"] == f"{told}, see report/codegen_errors.txt"
+    lines = (tmp_path / "report/codegen_errors.txt").read_text().splitlines()
+    assert lines[:4] == [f"{told}:", "", "  [kernel]", "error[pto]: 1 thing cannot become .pto text"]
+    assert "report/codegen_errors.txt" in built.manifest.files and (tmp_path / "torch/main.py").is_file()
 
 
 def test_the_manifest(tmp_path):
@@ -70,9 +100,7 @@ def test_the_manifest(tmp_path):
         "stage": LAST,
         "source": f"passes_dump/{LAST}.msgpack",
     }
-    assert data["streams"] == dict.fromkeys(
-        ["ptoas", "kernels", "orchestration"], "empty: nothing generates it yet"
-    )
+    assert data["streams"] == dict.fromkeys(["kernels", "orchestration"], NONE_YET)
     script = (tmp_path / "torch/main.py").read_bytes()
     assert data["files"]["torch/main.py"] == {
         "bytes": len(script),
@@ -171,7 +199,7 @@ def test_other_streams_get_the_program_and_the_knobs(tmp_path):
     assert "orchestration/Scale.cpp" in built.manifest.files
     profile = json.loads((tmp_path / "report/pipeline_profile.json").read_text())
     assert [stage["name"] for stage in profile["stages"]] == ["passes", "codegen"]
-    assert [stage["name"] for stage in profile["stages"][1]["children"]] == ["torch", "orchestration"]
+    assert [stage["name"] for stage in profile["stages"][1]["children"]] == ["torch", "pto", "orchestration"]
 
 
 def test_the_profile(tmp_path):

@@ -86,13 +86,16 @@ def test_text_ends_with_one_line_end(tmp_path):
 
 
 def test_passes_are_numbered_and_the_script_is_made_of_what_the_last_one_gives(tmp_path, passes):
-    last = kernels.twice()
+    last = kernels.accumulate()
     passes(InlineFunctions=lambda program: program, Simplify=lambda program: last)
     built = build(kernels.copy(), tmp_path)
     stems = ["00_frontend", "01_after_InlineFunctions", "02_after_Simplify"]
     assert dumps(tmp_path) == [f"{stem}{suffix}" for stem in stems for suffix in SUFFIXES]
     assert built.manifest.source == "passes_dump/02_after_Simplify.msgpack"
-    assert [param.name for param in built.manifest.entry.parameters] == ["x", "a", "b"]
+    assert "total + x" in (tmp_path / "torch/main.py").read_text()
+    # It is called as the program that was given, of which passes may say more, and by other names.
+    parameters = [(param.name, param.direction) for param in built.manifest.entry.parameters]
+    assert parameters == [("x", "In"), ("y", "Out")]
     for stem, program in zip(stems, (kernels.copy(), kernels.copy(), last), strict=True):
         for suffix in SUFFIXES:
             path = tmp_path / "passes_dump" / f"{stem}{suffix}"
