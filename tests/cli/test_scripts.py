@@ -164,6 +164,24 @@ def test_run_reports_the_first_failure_whatever_the_script_leaves():
     assert tensor["max_abs_diff"] == pytest.approx(0.5, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("words", "stage"),
+    [([], "49_after_MaterializeValidShapeSymbols"), (["--stage", "frontend"], "00_frontend"),
+     (["--stage", "ConvertToSSA"], "04_after_ConvertToSSA"), (["--stage", "45"], "45_after_Simplify")],
+)  # fmt: skip
+def test_run_chooses_the_stage(words, stage):
+    done = invoke("run", *words, "--build-dir", "build", "kernel.py")
+    assert done.exit_code == 0, done.output
+    manifest = json.loads(Path("build/manifest.json").read_text())
+    assert manifest["script"]["stage"] == stage
+
+
+def test_run_of_an_unknown_stage_is_wrong_usage():
+    done = invoke("run", "--stage", "ConvertToSSS", "kernel.py")
+    assert (done.exit_code, "[RUN]" in done.output) == (2, False)
+    assert "there is no stage 'ConvertToSSS'" in done.output and "did you mean 'ConvertToSSA'" in done.output
+
+
 def test_run_of_a_file_that_calls_no_harness():
     done = invoke("run", "plain.py")
     assert (done.exit_code, "[RUN]   'y' PASS" in done.output) == (0, True), done.output
