@@ -14,6 +14,7 @@ from types import MappingProxyType, ModuleType
 
 from pypto_tmpl.compat.spawned import leave_children, prepare_children
 from pypto_tmpl.errors import allowed_note
+from pypto_tmpl.faces import FACES
 
 # Every module that is answered, and by which. A name outside of this table is never made up.
 ANSWERED: Mapping[str, str] = MappingProxyType(
@@ -95,9 +96,19 @@ def answered_names() -> dict[str, list[str]]:
     for name, target in ANSWERED.items():
         module = import_module(target)
         listed = dir(module) if "__dir__" in vars(module) else getattr(module, "__all__", None)
-        public = listed or [n for n in vars(module) if not n.startswith("_")]
-        found[name] = sorted(public)
+        found[name] = sorted({*(listed or _own_names(module)), *FACES.get(target, ())})
     return found
+
+
+def _own_names(module: ModuleType) -> list[str]:
+    """The public names that a module defines itself."""
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and not isinstance(value, ModuleType)
+        and getattr(value, "__module__", module.__name__) == module.__name__
+    ]
 
 
 def installed_pypto() -> str | None:

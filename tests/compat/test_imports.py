@@ -170,6 +170,10 @@ def test_packages_are_attributes_of_their_parent():
 def test_the_names_are_listed():
     names = compat.answered_names()
     assert {"add", "load", "program"} <= set(names["pypto.language"])
+    assert {"DT_FP32", "LogLevel", "ir", "log_info"} <= set(names["pypto"])
+    assert not {"Any", "find_face"} & set(names["pypto"])
+    assert {"AIC", "IRBuilder", "Var", "make_call"} <= set(names["pypto.ir"])
+    assert {"PartialCodegenError", "generate"} <= set(names["pypto.backend.pto_backend"])
     assert {"window", "DistributedTensor"} <= set(names["pypto.language.distributed"])
     assert list(names) == list(compat.ANSWERED)
     assert {"jit", "program", "Tensor", "spmd"} <= set(names["pypto.language"])
