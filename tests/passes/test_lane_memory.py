@@ -2,7 +2,17 @@
 
 import pytest
 import torch
-from passes.mixed_kernels import PRODUCT, TO_VECTOR, UP_DOWN, check, inputs, lowered, mixed
+from passes.mixed_kernels import (
+    LEFT_RIGHT,
+    PRODUCT,
+    TO_VECTOR,
+    UP_DOWN,
+    check,
+    inputs,
+    lowered,
+    mixed,
+    result,
+)
 
 from pypto_tmpl import backend, ir, passes
 from pypto_tmpl.debug import torch_codegen
@@ -107,6 +117,28 @@ def test_a_lane_must_not_read_as_another_parameter_what_the_other_lane_stores():
     node = mixed(*lines, attrs=UP_DOWN, more=GIVEN.format(r="out"))
     with pytest.raises(passes.PassError, match=r"a lane may meet cells of 'r' or 'out'(?s:.*)'kernel'"):
         passes.make_pass("LowerAutoVectorSplit")(node)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("in_loop", [False, True])
+def test_a_tensor_that_a_branch_may_have_stored_into_is_still_that_tensor(in_loop, number):
+    """Each lane keeps to its columns, in the branch, in rounds, and behind them."""
+    indent = "    " if in_loop else ""
+    branch = ("if n < 2:", "    o1 = pl.tile.store(e, [0, 0], {0})", "    o2 = pl.yield_(o1)",
+              "else:", "    o2 = pl.yield_({0})")  # fmt: skip
+    head = ("for i, (q,) in pl.range(2, init_values=(out,)):",) if in_loop else ()
+    tail = ("    o3 = pl.yield_(o2)",) if in_loop else ("o3 = o2",)
+    lines = [indent + line.format("q" if in_loop else "out") for line in branch]
+    store = f"done = pl.tile.store(y, [{number * 4}, 0], o3)"
+    node = lowered(
+        *TO_VECTOR, "e = pl.tile.exp(v)", f"w = pl.tile.load(r, [0, 0], [16, 64], [16, 64], {SPACE})",
+        "y = pl.tile.muls(w, 2.0)", *head, *lines, *tail, store, RETURN, attrs=LEFT_RIGHT,
+    )  # fmt: skip
+    given = inputs(number)
+    expected = (given["a"] @ given["b"]).exp() if number < 2 else given["out"].clone()
+    expected[number * 4 : number * 4 + 16] = 2 * given["r"][:16]
+    for stage in (node, passes.make_pass("ExpandMixedKernel")(node)):
+        torch.testing.assert_close(result(stage, number), expected, rtol=1e-5, atol=1e-5)
 
 
 def two_regions(read_from: str) -> ir.Program:

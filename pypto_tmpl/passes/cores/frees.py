@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pypto_tmpl import ir
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
-from pypto_tmpl.passes.cores.kernel import Flows, Kernel, evaluated_call, results
+from pypto_tmpl.passes.cores.kernel import Flows, Kernel, evaluated_call
 from pypto_tmpl.passes.cores.transfers import free
+from pypto_tmpl.passes.structure.yields import results
 from pypto_tmpl.rewrite import Rewriter
 
 

@@ -12,7 +12,7 @@ from pypto_tmpl.ir.verifier.walking import definitions, used_variables
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide, core_side
 from pypto_tmpl.passes.outline.dataflow import own_reads, stored_into
-from pypto_tmpl.passes.structure.yields import yielded
+from pypto_tmpl.passes.structure.yields import results
 
 Loop: TypeAlias = ir.ForStmt | ir.WhileStmt
 OTHER = {CoreSide.CUBE: CoreSide.VECTOR, CoreSide.VECTOR: CoreSide.CUBE}
@@ -102,18 +102,6 @@ def controls(stmt: ir.Stmt) -> Iterator[ir.Var]:
         yield from used_variables(stmt.start, stmt.stop, stmt.step)
     elif isinstance(stmt, ir.WhileStmt | ir.IfStmt):
         yield from used_variables(stmt.condition)
-
-
-def results(stmt: ir.Stmt) -> Iterator[tuple[tuple[ir.Var, ...], tuple[ir.Expr, ...]]]:
-    """The variables of a loop or branch that hold one value after another, and what they get."""
-    if isinstance(stmt, ir.IfStmt):
-        sides = [yielded(side) for side in (stmt.then_body, stmt.else_body) if side is not None]
-        for place, var in enumerate(stmt.return_vars):
-            yield (var,), tuple(values[place] for values in sides if values)
-    elif isinstance(stmt, Loop):
-        values = yielded(stmt.body)
-        for place, (arg, var) in enumerate(zip(stmt.iter_args, stmt.return_vars, strict=True)):
-            yield (arg, var), (arg.initValue, *values[place : place + 1])
 
 
 class TensorParams:

@@ -14,11 +14,12 @@ from pypto_tmpl.ir.types import implicit_tile_view
 from pypto_tmpl.ops import facts, load_table
 from pypto_tmpl.ops.cores import CoreSide, side_of_space
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call, results
+from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call
 from pypto_tmpl.passes.cores.lane import Lane
 from pypto_tmpl.passes.cores.lane_memory import LaneMemory
 from pypto_tmpl.passes.cores.replacing import Retyping
 from pypto_tmpl.passes.outline.dataflow import own_reads
+from pypto_tmpl.passes.structure.yields import results
 from pypto_tmpl.rewrite import build
 
 Rule: TypeAlias = "Callable[[LanePlan, ir.AssignStmt | ir.EvalStmt, ir.Call], None]"

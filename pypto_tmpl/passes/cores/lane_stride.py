@@ -6,7 +6,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide, side_of_space
-from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call, results
+from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call
+from pypto_tmpl.passes.structure.yields import results
 
 
 def lane_stride(kernel: Kernel, axis: int) -> int | None:

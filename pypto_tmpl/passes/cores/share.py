@@ -7,9 +7,10 @@ from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.verifier.walking import definitions, used_variables
 from pypto_tmpl.ops.cores import CoreSide
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.cores.kernel import OTHER, Flows, Kernel, TensorParams, controls, is_free, results
+from pypto_tmpl.passes.cores.kernel import OTHER, Flows, Kernel, TensorParams, controls, is_free
 from pypto_tmpl.passes.cores.transfers import Transfer
 from pypto_tmpl.passes.outline.dataflow import own_reads
+from pypto_tmpl.passes.structure.yields import results
 
 _JUMPS = (ir.BreakStmt, ir.ContinueStmt)
 

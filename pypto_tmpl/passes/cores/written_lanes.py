@@ -10,9 +10,10 @@ from pypto_tmpl.ir.verifier.walking import definitions
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call, results
+from pypto_tmpl.passes.cores.kernel import Kernel, evaluated_call
 from pypto_tmpl.passes.cores.lane import Lane
 from pypto_tmpl.passes.outline.dataflow import own_reads
+from pypto_tmpl.passes.structure.yields import results
 from pypto_tmpl.rewrite import build
 
 _ADDRESSES = {"tile.load": (1,), "tile.slice": (2,), "tile.extract": (1, 2), "tile.gather_row": (3,)}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_difference
-from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.bodies import parts, statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.outline.dataflow import Callees, Origins
-from pypto_tmpl.passes.structure.yields import yielded
+from pypto_tmpl.passes.structure.yields import results, yielded
 from pypto_tmpl.passes.tensor.windows import Access, access_of
 from pypto_tmpl.rewrite import substitute
 
@@ -82,8 +82,10 @@ class Memory:
         for alias in aliases:
             if id(alias.first) not in parts and id(alias.second) not in parts:
                 self._same.setdefault(id(alias.second), self._same.get(id(alias.first), alias.first))
+        self._merged: dict[int, ir.Var] = {}  # results of branches and loops that are one tensor in any case
         for stmt in statements(function.body):
             self._note(stmt)
+        self._note_merged(function.body)
 
     def storage(self, var: ir.Var) -> int:
         """A number that variables have in common where they may share storage."""
@@ -95,8 +97,25 @@ class Memory:
 
     def origin(self, var: ir.Var) -> ir.Var:
         """The first version of a tensor; one of the parameters for those that are one tensor."""
-        found = self._origins.of(var)
+        found = self._first(var)
         return self._same.get(id(found), found)
+
+    def _first(self, var: ir.Var) -> ir.Var:
+        found = self._origins.of(var)
+        return self._merged.get(id(found), found)
+
+    def _note_merged(self, body: ir.Stmt) -> None:
+        """Note, in the order in which they are bound, which results are versions of one tensor."""
+        todo: list[tuple[ir.Stmt, bool]] = [(body, True)]
+        while todo:
+            stmt, enters = todo.pop()
+            if enters:
+                todo += [(stmt, False), *((part, True) for part in reversed(parts(stmt)))]
+                continue
+            for variables, values in results(stmt):
+                first = {id(one): one for one in (self._first(v) for v in values if isinstance(v, ir.Var))}
+                if len(first) == 1 and all(isinstance(value, ir.Var) for value in values):
+                    self._merged.setdefault(id(variables[-1]), *first.values())
 
     def followed(self, expr: ir.Expr) -> ir.Expr:
         """An expression with the scalars that it names written out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import trailing_yield
@@ -21,6 +21,18 @@ def yielded(body: ir.Stmt) -> tuple[ir.Expr, ...]:
     """What a body yields; nothing where it does not end in a yield."""
     last = trailing_yield(body)
     return last.value if last is not None else ()
+
+
+def results(stmt: ir.Stmt) -> Iterator[tuple[tuple[ir.Var, ...], tuple[ir.Expr, ...]]]:
+    """The variables of a loop or branch that hold one value after another, and what they get."""
+    if isinstance(stmt, ir.IfStmt):
+        sides = [yielded(side) for side in (stmt.then_body, stmt.else_body) if side is not None]
+        for place, var in enumerate(stmt.return_vars):
+            yield (var,), tuple(values[place] for values in sides if values)
+    elif isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+        values = yielded(stmt.body)
+        for place, (arg, var) in enumerate(zip(stmt.iter_args, stmt.return_vars, strict=True)):
+            yield (arg, var), (arg.initValue, *values[place : place + 1])
 
 
 def with_yield(body: ir.Stmt, values: Sequence[ir.Expr]) -> ir.Stmt:
