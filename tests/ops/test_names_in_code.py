@@ -34,6 +34,7 @@ ALLOWED = {
     ): "spellings in the source of kernels",
     ("language/calls.py", "OPERAND_KEYWORDS"): TEXT,
     ("language/calls.py", "op_call"): TEXT,
+    ("ops/calls/unified_names.py", "UNIFIED_NAMES"): "what users call parameters, which differs from the ops",
     ("codegen/pipe_use.py", "_METHODS"): "methods of the preamble, two of them called as ops are",
     ("passes/tensor_to_tile/rules.py", "product"): "a part of the names that it makes",
 }

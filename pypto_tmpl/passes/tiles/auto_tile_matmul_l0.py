@@ -33,8 +33,9 @@ class AutoTileMatmulL0(FunctionPass):
     """Make products in blocks where they or their operands are too large for L0, or blocks are faster.
 
     Blocks of the depth are added up in a pipeline. Blocks of the result go to memory one by one, or to a tile
-    in Mat from which further products take them. Without a backend products stay as they are. Blocks of the
-    result that alternate between two accumulators, as some settings ask for, are an error: not done yet.
+    in Mat from which further products take them. Without a backend products stay as they are. All blocks of a
+    result have one accumulator, also under planners with which PyPTO considers two; where the context asks for
+    two (``enable_pypto_l0c_double_buffer``), blocks of a result are an error: not done yet.
     """
 
     __slots__ = ()
@@ -46,24 +47,15 @@ class AutoTileMatmulL0(FunctionPass):
         if backend is None or not ir.is_incore_type(function.func_type):
             return function
         function = with_output_blocks(function, backend)
-        tiling = _Tiling(function, backend, _alternating(context))
+        tiling = _Tiling(function, backend, context.get_enable_pypto_l0c_double_buffer())
         return without_unused(tiling.rewrite(function), tiling.loaded_in_parts)
 
 
-def _alternating(context: PassContext) -> str:
-    """The setting by which blocks of a result are to alternate between two accumulators; none if empty."""
-    planner = context.get_memory_planner()
-    if planner is not MemoryPlanner.PYPTO:
-        return f"memory_planner={planner.name}"
-    is_set = context.get_enable_pypto_l0c_double_buffer()
-    return "enable_pypto_l0c_double_buffer=True" if is_set else ""
-
-
 class _Tiling(Rewriter):
-    def __init__(self, function: ir.Function, backend: BackendFacts, alternating: str) -> None:
+    def __init__(self, function: ir.Function, backend: BackendFacts, is_alternating: bool) -> None:
         super().__init__()
         self._owner = function
-        self._alternating = alternating
+        self._is_alternating = is_alternating
         self._products = Products(function, backend)
         self._pipelines = pipeline_attrs(function, backend, self._products.uses)
         self._stored: dict[int, tuple[Product, Block]] = {}
@@ -110,11 +102,12 @@ class _Tiling(Rewriter):
             result: ir.Expr = deep(product, f"{product.name}_l0", product.name, extents, (0, 0))
             self.bind(stmt.var, result)
             return product.made
-        if self._alternating:
+        if self._is_alternating:
             what = (
-                f"{call.op.name}: {product.name!r} is made in blocks, and with {self._alternating} these may"
+                f"{call.op.name}: {product.name!r} is made in blocks, and with"
+                " enable_pypto_l0c_double_buffer=True these may alternate between two accumulators, which is"
+                " not implemented"
             )
-            what += " alternate between two accumulators, which is not implemented"
             raise PassError(what, self._owner, stmt)
         assert destination is not None
         if destination.store is not None:
