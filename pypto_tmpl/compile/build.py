@@ -133,7 +133,10 @@ def _build(
         if passes.stage == LAST:
             backend = BackendType[options.platform.backend]
             with profiler.stage("pto"):
-                kernels = kernel_texts(program, backend, options.knobs, skip_ptoas=options.skip_ptoas)
+                planner = passes.resolved().memory_planner
+                kernels = kernel_texts(
+                    program, backend, planner, options.knobs, skip_ptoas=options.skip_ptoas
+                )
         texts = dict(kernels.texts)
         for stream in streams:
             with profiler.stage(stream.name):

@@ -14,18 +14,19 @@ from typing import Any, Protocol
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.files import make_folder
-from pypto_tmpl.streams import PtoError, Unit, paths_of, pto_text
+from pypto_tmpl.passes.settings import MemoryPlanner
+from pypto_tmpl.streams import PtoError, paths_of, pto_text
 
 ERRORS = "report/codegen_errors.txt"
 PTOAS = "ptoas"
 _NONE_YET = "empty: nothing generates it yet"
 _NOT_LAST = "empty: only what all passes have made becomes device code"
+_NO_ADDRESSES = "empty: the memory planner PTOAS leaves addresses to the assembler, and texts have them all"
 _FOLDERS = {
     PTOAS: ("ptoas",),
     "kernels": ("kernels/aic", "kernels/aiv"),
     "orchestration": ("orchestration",),
 }
-_CORES = {ir.FunctionType.AIC: "aic"}
 
 
 class Stream(Protocol):
@@ -41,8 +42,12 @@ class Stream(Protocol):
 
 @dataclass(slots=True)
 class KernelTexts:
-    """The ``.pto`` texts of a program by their paths in a build, and what stops the emission of kernels."""
+    """The ``.pto`` texts of a program by their paths in a build, and what stops the emission of kernels.
 
+    ``why_none`` says why there are none at all.
+    """
+
+    why_none: str = ""
     texts: dict[str, str] = field(default_factory=dict)
     errors: dict[str, PtoError] = field(default_factory=dict)
 
@@ -53,34 +58,33 @@ class KernelTexts:
 
     def note(self) -> str:
         """What the manifest says of the stream, "" where all is there."""
-        return f"{self._summary()}, see {ERRORS}" if self.errors else ""
+        return f"{self._summary()}, see {ERRORS}" if self.errors else self.why_none
 
     def _summary(self) -> str:
         return f"{len(self.errors)} function(s) failed to compile"
 
 
 def kernel_texts(
-    program: ir.Program, backend: BackendType, knobs: Mapping[str, Any], *, skip_ptoas: bool
+    program: ir.Program,
+    backend: BackendType,
+    planner: MemoryPlanner | None,
+    knobs: Mapping[str, Any],
+    *,
+    skip_ptoas: bool,
 ) -> KernelTexts:
     """The texts of the kernels; one that has none does not keep the others, or the simulation, from being."""
+    if planner is MemoryPlanner.PTOAS:
+        return KernelTexts(_NO_ADDRESSES)
     found = KernelTexts()
     with_places = knobs.get("emit_source_loc") is not False
-    for path, unit in paths_of(program).items():
+    for path, unit in paths_of(program, skip_ptoas=skip_ptoas).items():
         try:
             text = pto_text(unit, backend, with_places=with_places)
         except PtoError as error:
             found.errors[unit.name] = error
         else:
-            found.texts[_without_ptoas(path, unit) if skip_ptoas else path] = text
+            found.texts[path] = text
     return found
-
-
-def _without_ptoas(path: str, unit: Unit) -> str:
-    """Where a text is kept that ptoas does not get: with the kernels, that of a group above their cores."""
-    first = unit.functions[0]
-    folder = f"{_CORES.get(first.func_type, 'aiv')}/" if unit.name == first.name else ""
-    head, _, name = path.rpartition("ptoas/")
-    return f"{head}kernels/{folder}{name}"
 
 
 def make_stream_folders(

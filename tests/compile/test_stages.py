@@ -126,6 +126,8 @@ def test_a_build_without_dumps_has_one_stage():
 def test_strategies_and_planners_choose_the_passes(knobs, passes):
     compiled = ir.compile(kernels.scale(), **knobs)
     assert dumped(compiled) == ["00_frontend", *(f"{n:02d}_after_{p}" for n, p in enumerate(passes, 1))]
+    has_addresses = knobs.get("memory_planner") is not MemoryPlanner.PTOAS
+    assert (compiled.output_dir / "ptoas/kernel.pto").is_file() is has_addresses
     assert (scaled(compiled) == 3).all()
 
 
