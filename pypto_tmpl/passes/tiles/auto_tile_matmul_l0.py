@@ -7,7 +7,6 @@ from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import IRProperty, MemorySpace
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.settings import MemoryPlanner
 from pypto_tmpl.passes.tiles.bands import plus
 from pypto_tmpl.passes.tiles.hand_pipelines import pipeline_attrs
 from pypto_tmpl.passes.tiles.l0_blocks import Place, Product, deep, grid
@@ -34,8 +33,8 @@ class AutoTileMatmulL0(FunctionPass):
 
     Blocks of the depth are added up in a pipeline. Blocks of the result go to memory one by one, or to a tile
     in Mat from which further products take them. Without a backend products stay as they are. All blocks of a
-    result have one accumulator, also under planners with which PyPTO considers two; where the context asks for
-    two (``enable_pypto_l0c_double_buffer``), blocks of a result are an error: not done yet.
+    result have one accumulator, also under planners with which PyPTO considers two. Where the context asks
+    for two (``enable_pypto_l0c_double_buffer``), blocks of a result are an error: not done yet.
     """
 
     __slots__ = ()
