@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType, get_backend_type
-from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.streams.functions import function_text
 from pypto_tmpl.streams.problems import PtoError
 from pypto_tmpl.streams.templates import PtoTemplates, pto_templates
@@ -50,23 +46,3 @@ def pto_texts(
     if errors:
         raise PtoError(tuple(item for error in errors.values() for item in error.found))
     return texts
-
-
-class PtoStream:
-    """The stream of a build that holds the ``.pto`` text of its kernels."""
-
-    name = "ptoas"
-
-    def emit(self, program: ir.Program, knobs: Mapping[str, Any]) -> Mapping[str, str]:
-        """Texts by their paths in the build directory. Raises PtoError."""
-        planner, backend = knobs.get("memory_planner"), knobs.get("backend_type")
-        if getattr(planner, "name", planner) == "PTOAS":
-            what = "the memory planner PTOAS leaves addresses to the assembler, the text has them all"
-            raise PtoError((Unsupported(what, "", "", program.span),))
-        with_places = knobs.get("emit_source_loc") is not False
-        return pto_texts(
-            program,
-            BackendType[backend] if isinstance(backend, str) else backend,
-            with_places=with_places,
-            skip_ptoas=bool(knobs.get("skip_ptoas")),
-        )
