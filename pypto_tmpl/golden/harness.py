@@ -235,6 +235,8 @@ class Harness:
             values.assert_apart()
             try:
                 written = self._executed(build, values, options)
+            except TimeoutError:  # the stages before it would take as long
+                raise
             except Exception as error:
                 for line in _of_pass(self._broken_pass(build, values)):
                     error.add_note(line)
