@@ -42,8 +42,9 @@ class PassError(PyptoTmplError, ValueError):
 
 
 def _variable_of(node: ir.IRNode | None) -> str:
-    """The name of a variable, of the one that a statement assigns, or of the first that it gives to an op."""
-    operands = getattr(node.expr, "args", ()) if isinstance(node, ir.EvalStmt) else ()
+    """The name of a variable, of the one that a statement assigns, or of the first that is given to an op."""
+    value = node.expr if isinstance(node, ir.EvalStmt) else node
+    operands = value.args if isinstance(value, ir.Call | ir.Submit) else ()
     var = node.var if isinstance(node, ir.AssignStmt) else node
     return next((one.name_hint for one in (var, *operands) if isinstance(one, ir.Var)), "")
 

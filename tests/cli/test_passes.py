@@ -125,7 +125,7 @@ def test_no_stage_is_left_of_a_pass_that_refuses(tmp_path):
     assert result.stderr == (
         "error[pass]: the loop variable 'i' is read outside of its loop\n"
         f"  --> {path}:10:9\n"
-        "   = in function 'main'\n"
+        "   = in function 'main', variable 'i'\n"
         "   = in the pass ConvertToSSA\n"
     )
     assert not list((tmp_path / "dump").glob("04*"))

@@ -67,7 +67,7 @@ def test_what_has_no_value_is_an_error_that_names_it():
     assert str(raised.value) == (
         "error[pass]: 'a' is read after a loop that may not have assigned it\n"
         "  --> <string>:10:9\n"
-        "   = in function 'kernel'"
+        "   = in function 'kernel', variable 'a'"
     )
 
 
@@ -89,7 +89,7 @@ def test_a_loop_variable_has_no_value_behind_its_loop(pass_name, kind, lines, be
     assert str(raised.value) == (
         "error[pass]: the loop variable 'i' is read outside of its loop\n"
         f"  --> <string>:{11 + len(before) + len(lines)}:9\n"
-        "   = in function 'kernel'"
+        "   = in function 'kernel', variable 'i'"
     )
 
 

@@ -87,7 +87,7 @@ def test_jumps_outside_of_kernels_stay_and_are_refused_where_they_would_lose_val
     assert str(raised.value) == (
         "error[pass]: a jump leaves the loop, or this round, after 'n' was assigned\n"
         "  --> <string>:11:17\n"
-        "   = in function 'main'"
+        "   = in function 'main', variable 'n'"
     )
 
 

@@ -77,7 +77,7 @@ class _Clusters(Outliner):
             for var in used_variables(spmd.core_num):
                 if id(var) in defined:
                     what = f"the number of blocks depends on {var.name_hint!r}, which the cluster defines"
-                    raise PassError(what, self.owner, spmd)
+                    raise PassError(what, self.owner, spmd, var)
 
 
 def _spmd_scopes(scope: ir.ScopeStmt) -> list[ir.SpmdScopeStmt]:

@@ -137,7 +137,7 @@ class _SSA(Rewriter):
         named = _names_of_region(one), _names_of_region(other)
         if named[0] != named[1]:
             what = f"the valid region of {var.name_hint!r} depends on the way through the function"
-            raise PassError(what, self._owner, stmt)
+            raise PassError(what, self._owner, stmt, var)
 
     def _loop(self, stmt: ir.ForStmt | ir.WhileStmt) -> Task:
         changes: dict[str, object] = {}
@@ -184,7 +184,7 @@ class _SSA(Rewriter):
             for var in assigned:
                 if id(var) in carried:
                     what = f"a jump leaves the loop, or this round, after {var.name_hint!r} was assigned"
-                    raise PassError(what, self._owner, jump)
+                    raise PassError(what, self._owner, jump, var)
 
     def _initial(self, var: ir.Var, stmt: ir.Stmt) -> ir.Expr:
         """What a variable that a loop assigns first is before it: what shares its storage."""
@@ -192,7 +192,7 @@ class _SSA(Rewriter):
             if (visible := self.bound(candidate)) is not None:
                 return visible
         what = f"{var.name_hint!r} is read after a loop that may not have assigned it"
-        raise PassError(what, self._owner, stmt)
+        raise PassError(what, self._owner, stmt, var)
 
     def _branch(self, stmt: ir.IfStmt) -> Task:
         condition = yield stmt.condition

@@ -87,7 +87,7 @@ class _Structured(Rewriter):
         """What is bound before the loop, since it is evaluated once, and the bounds in terms of that."""
         if not constant_integer(stmt.step):
             what = f"the loop over {stmt.loop_var.name_hint!r} has a break, and the step {stmt.step}"
-            raise PassError(f"{what}, which is no constant", self._owner, stmt)
+            raise PassError(f"{what}, which is no constant", self._owner, stmt, stmt.loop_var)
         assigned = {id(var) for var in assigned_variables(stmt.body)}
         changes = any(isinstance(part, ir.Call) or id(part) in assigned for part in ir.walk(stmt.stop))
         if not changes:

@@ -106,7 +106,7 @@ class _Inliner(Rewriter):
         if dumping.unused:
             name = dumping.unused[0].name_hint
             what = f"{name!r} is to be dumped, but {call.op.name} uses it nowhere in a launch"
-            raise PassError(what, self._owner, call)
+            raise PassError(what, self._owner, call, dumping.unused[0])
         return found
 
     def expression(self, expr: ir.Expr) -> ir.Expr:

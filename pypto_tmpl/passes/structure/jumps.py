@@ -129,7 +129,8 @@ class Jumps:
             last = trailing_yield(side) if side is not None and is_last else None
             if side is None or last is None:
                 name = stmt.return_vars[0].name_hint
-                raise PassError(f"a branch that gives {name!r} leaves the loop instead", self._owner, stmt)
+                what = f"a branch that gives {name!r} leaves the loop instead"
+                raise PassError(what, self._owner, stmt, stmt.return_vars[0])
             found, yielded = self._statements(list(flat(side))[:-1], last.value)
             bodies.append(as_body([*found, build(last, value=yielded)], side.span))
         return build(stmt, then_body=bodies[0], else_body=bodies[1])

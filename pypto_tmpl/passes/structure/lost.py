@@ -28,4 +28,4 @@ def refuse_lost_variables(before: ir.Function, after: ir.Function) -> None:
             what = f"the loop variable {var.name_hint!r} is read outside of its loop"
         else:
             what = f"{var.name_hint!r} is read where it may not have been assigned"
-        raise PassError(what, before, reader)
+        raise PassError(what, before, reader, var)

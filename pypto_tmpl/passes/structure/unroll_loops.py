@@ -78,7 +78,8 @@ class _Unroll(Rewriter):
         return numbers
 
     def _error(self, stmt: ir.ForStmt, what: str) -> PassError:
-        return PassError(f"the unrolled loop over {stmt.loop_var.name_hint!r} {what}", self._owner, stmt)
+        told = f"the unrolled loop over {stmt.loop_var.name_hint!r} {what}"
+        return PassError(told, self._owner, stmt, stmt.loop_var)
 
 
 def _is_unrolled(stmt: ir.Stmt) -> TypeGuard[ir.ForStmt]:

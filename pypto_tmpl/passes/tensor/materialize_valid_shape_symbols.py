@@ -126,7 +126,7 @@ class _Handing(Rewriter):
             extents = _valid_shape(call.args[place].type) if place < len(call.args) else ()
             if axis >= len(extents):
                 what = f"the call of {call.op.name!r} gives no tensor whose extent {symbol.name_hint!r} is"
-                raise PassError(what, self._owner, call)
+                raise PassError(what, self._owner, call, symbol)
             found.append(extents[axis])
         for other in found[1:]:
             if not same_extent(found[0], other):
@@ -134,5 +134,5 @@ class _Handing(Rewriter):
                     f"the call of {call.op.name!r} gives {symbol.name_hint!r} contradictory values:"
                     f" {ir.python_print(found[0])} and {ir.python_print(other)}"
                 )
-                raise PassError(what, self._owner, call)
+                raise PassError(what, self._owner, call, symbol)
         return found[0]

@@ -154,7 +154,7 @@ class _Tiles(Rewriter):
         is_tile = _is_tile(value)
         if self._is_tile.setdefault(id(target), is_tile) != is_tile:
             what = f"{target.name_hint!r} is a tile here and a tensor in memory there"
-            raise PassError(what, self._owner, stmt or target)
+            raise PassError(what, self._owner, stmt or target, target)
 
     def _as_demanded(self, var: ir.Expr, value: ir.Expr) -> ir.Expr:
         return self._loaded.get(id(value), value) if self._demand.needs_tile(var) else value

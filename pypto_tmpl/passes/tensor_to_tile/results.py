@@ -53,12 +53,12 @@ def _tensor_type(function: ir.Function, place: int, tile: ir.TileType) -> ir.Ten
     type_ = declared if isinstance(declared, ir.TensorType) else ir.TensorType(tile.shape, tile.dtype)
     known = {id(node) for param in function.params for node in (param, *ir.walk(param.type))}
     if type_.tensor_view is not None:
-        raise PassError(f"result {place} has a view ({type_.tensor_view}), a new buffer has none", function)
+        what = f"result {place} has a view ({type_.tensor_view}), a new buffer has none"
+        raise PassError(what, function, function)
     for node in (node for extent in type_.shape for node in ir.walk(extent)):
         if isinstance(node, ir.Var) and id(node) not in known:
-            raise PassError(
-                f"result {place} has an extent that callers do not know: {node.name_hint}", function
-            )
+            what = f"result {place} has an extent that callers do not know: {node.name_hint}"
+            raise PassError(what, function, function, node)
     return type_
 
 

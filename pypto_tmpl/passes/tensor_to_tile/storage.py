@@ -68,7 +68,7 @@ def refuse_changed_views(function: ir.Function, storage: Storage) -> None:
         for target, written in storage.writes_into(storage.sharing(var)):
             if target in of_view:
                 what = f"writes into {var.name_hint!r}, which is a view of a parameter"
-                raise PassError(what, function, storage.places[written].stmt)
+                raise PassError(what, function, storage.places[written].stmt, var)
             if written > place:
                 storage.refuse_reads(of_view, written)
 
@@ -179,7 +179,7 @@ class Storage:
             again = any(loop in place.loops and loop not in around for loop in at.loops)
             if (number > written or again) and not _are_exclusive(at, place):
                 what = f"{var.name_hint!r} would change: its storage is written before it is read"
-                raise PassError(what, self._function, at.stmt)
+                raise PassError(what, self._function, at.stmt, var)
 
 
 def _are_exclusive(one: _Place, other: _Place) -> bool:

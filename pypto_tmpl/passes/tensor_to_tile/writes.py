@@ -163,4 +163,4 @@ def _refuse_mixed(function: ir.Function) -> None:
             root, is_element = origins.of(target), _write(stmt) is not None
             if id(root) in params and by_elements.setdefault(id(root), is_element) != is_element:
                 what = f"{root.name_hint!r} is written by elements and by parts"
-                raise PassError(what, function, stmt)
+                raise PassError(what, function, stmt, root)
