@@ -6,7 +6,7 @@ import pytest
 
 from pypto_tmpl import compat, passes
 
-# PyPTO's names, but for the modules l0_tile_chooser and stmt_dependency_analysis, whose contents are unknown.
+# PyPTO's names, but for the modules l0_tile_chooser and stmt_dependency_analysis, which are of ours.
 FUNCTIONS = """\
 allocate_memory_addr auto_derive_task_dependencies auto_tile_matmul_l0 canonicalize_io_order
 canonicalize_tile_slice classify_iter_arg_carry convert_tensor_to_tile_ops convert_to_ssa create_function_pass
