@@ -50,7 +50,8 @@ def test_what_cannot_be_unrolled(bounds, what):
     with pytest.raises(passes.PassError) as raised:
         passes.unroll_loops()(program(function("f", [N], loop)))
     assert str(raised.value) == (
-        f"error[pass]: the unrolled loop over 'i' {what}\n  --> kernel.py:7:9\n   = in function 'f', variable 'i'"
+        f"error[pass]: the unrolled loop over 'i' {what}\n"
+        "  --> kernel.py:7:9\n   = in function 'f', variable 'i'"
     )
 
 
