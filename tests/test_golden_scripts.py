@@ -40,6 +40,6 @@ def test_there_are_as_many_cases_as_stages_with_a_dump():
 
 
 def test_every_script_has_a_case():
-    assert len(ALL_CASES) == len(CASES) + 14 + 1  # the kernels of examples/, and the helpers
+    assert len(ALL_CASES) == len(CASES) + 15 + 1  # the kernels of examples/, and the helpers
     assert stale_scripts(CONFIG, ALL_CASES) == []
     assert len([*GOLDEN.rglob("*.py")]) == len(ALL_CASES)
