@@ -183,9 +183,11 @@ def test_renamed_variables_are_seen_through(tmp_path):
     ids=["push", "shard", "call", "store"],
 )
 def test_a_wrong_statement_of_a_real_stage_is_named(
-    tmp_path, program, good, bad, right, wrong, function, because
+    tmp_path, monkeypatch, program, good, bad, right, wrong, function, because
 ):
     """The last of its kind in the text is made wrong; the one before it is not."""
+    # Which statement is the first to see a store over the other lane's cells depends on who is first.
+    monkeypatch.setenv("PYPTO_TMPL_SCHEDULE_SEED", "0")
     data = load_program(CORPUS / f"programs/{program}.py")
     tensors = data.make_inputs()
     golden = {name: tensor.clone() for name, tensor in tensors.items()}
