@@ -1,4 +1,4 @@
-"""Copies of what bodies yield, to where the carries and results lie that it becomes."""
+"""Copies of what loops start with and bodies yield, to where the carries and results lie that it becomes."""
 
 from __future__ import annotations
 
@@ -26,35 +26,81 @@ class _Copy:
 
 
 class CarryCopies:
-    """The copies that a function needs before its yields, given where its tiles lie."""
+    """The copies that a function needs before its loops and yields, given where its tiles lie.
+
+    Carries of a loop that start in one place, and results of an if that a branch makes in one, get buffers of
+    their own where they may come to differ.
+    """
 
     def __init__(self, function: ir.Function, places: Places) -> None:
         self._function = function
         self._places = places
         self._fresh = Fresh(function)
         self._before: dict[int, tuple[list[ir.Stmt], list[ir.Expr]]] = {}
+        self._starts: dict[int, ir.Var] = {}
         run(self._visit(function.body))
-        places.follow_names()
 
     def applied(self) -> ir.Function:
         """The function with its places and its copies, and without allocations that no tile needs."""
-        result = without_unused(_Copying(self._places, self._before).rewrite(self._function))
+        result = without_unused(_Copying(self._places, self._before, self._starts).rewrite(self._function))
         return self._fresh.allocated(result)
 
     def _visit(self, stmt: ir.Stmt) -> Steps:
-        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+        if isinstance(stmt, ir.AssignStmt):
+            self._places.follow_operand(stmt)
+        elif isinstance(stmt, ir.ForStmt | ir.WhileStmt):
             self._places.follow_start(stmt)
+            self._part_carries(stmt)
         for part in parts(stmt):
             yield self._visit(part)
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
             self._copy(stmt.body, [self._places.where(carry) for carry in stmt.iter_args])
         elif isinstance(stmt, ir.IfStmt) and stmt.return_vars:
-            goals = [self._goal(stmt, place) for place in range(len(stmt.return_vars))]
+            goals = self._parted(stmt, [self._goal(stmt, place) for place in range(len(stmt.return_vars))])
             for result, goal in zip(stmt.return_vars, goals, strict=True):
                 if goal is not None:
                     self._places.put(result, goal)
             for part in parts(stmt):
                 self._copy(part, goals)
+
+    def _part_carries(self, loop: ir.ForStmt | ir.WhileStmt) -> None:
+        """Copy what a carry starts with, where another one starts there and may become something else."""
+        carries, end = loop.iter_args, trailing_yield(loop.body)
+        sides = [[carry.initValue for carry in carries], *([] if end is None else [end.value])]
+        made: list[ir.Stmt] = []
+        for at, carry in enumerate(carries):
+            start, place = carry.initValue, self._places.where(carry)
+            around = [self._places.where(other) for other in carries]
+            if place is None or not isinstance(start, ir.Var) or not self._is_shared(at, around, sides):
+                continue
+            buffer = self._fresh.buffer(carry, place.size_)
+            made.append(copy := self._fresh.copy(start, buffer, loop))
+            self._starts[id(carry)] = copy.var
+            self._places.put(carry, buffer)
+            self._places.put(loop.return_vars[at], buffer)
+        if made:
+            self._before[id(loop)] = made, []
+
+    def _parted(self, stmt: ir.IfStmt, goals: Sequence[ir.MemRef | None]) -> list[ir.MemRef | None]:
+        """These places of results, others for those that would share one and may be something else."""
+        found = list(goals)
+        sides = [end.value for part in parts(stmt) if (end := trailing_yield(part)) is not None]
+        for at, (result, goal) in enumerate(zip(stmt.return_vars, goals, strict=True)):
+            if goal is not None and self._is_shared(at, found, sides):
+                found[at] = self._fresh.buffer(result, goal.size_)
+        return found
+
+    def _is_shared(
+        self, at: int, places: Sequence[ir.MemRef | None], sides: Sequence[Sequence[ir.Expr]]
+    ) -> bool:
+        """Whether one before lies in the place, too, and one of the sides gives it another value."""
+        own = places[at]
+        for other, place in enumerate(places[:at]):
+            if own is None or place is None or not ir.MemRef.may_alias(own, place):
+                continue
+            if any(self._places.origin(side[other]) is not self._places.origin(side[at]) for side in sides):
+                return True
+        return False
 
     def _goal(self, stmt: ir.IfStmt, place: int) -> ir.MemRef | None:
         """Where the result of an if lies: where the first branch makes it that does not hand on a carry."""
@@ -103,12 +149,22 @@ def _is_needed(goal: ir.MemRef, copy: _Copy, waiting: Sequence[_Copy]) -> bool:
 
 
 class _Copying(Placing):
-    def __init__(self, places: Places, before: dict[int, tuple[list[ir.Stmt], list[ir.Expr]]]) -> None:
+    def __init__(
+        self,
+        places: Places,
+        before: dict[int, tuple[list[ir.Stmt], list[ir.Expr]]],
+        starts: dict[int, ir.Var],
+    ) -> None:
         super().__init__(places.plan)
         self._before = before
+        self._starts = starts
 
     def before(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         if id(stmt) not in self._before:
             return [stmt]
         made, values = self._before[id(stmt)]
-        return [*made, build(stmt, value=tuple(values))]
+        return [*made, build(stmt, value=tuple(values)) if isinstance(stmt, ir.YieldStmt) else stmt]
+
+    def definition(self, old: ir.Var, typed: ir.Var) -> ir.Var:
+        start, placed = self._starts.get(id(old)), super().definition(old, typed)
+        return placed if start is None else build(placed, initValue=self.use(start))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import parts, statements
+from pypto_tmpl.ir.verifier import verify
 from pypto_tmpl.ir.verifier.walking import definitions
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.memory.fresh import Fresh
 from pypto_tmpl.passes.memory.overwriting import Overwritten, handed_on_by, misplaced, overwritten
 from pypto_tmpl.passes.memory.placed_tiles import place_of
-from pypto_tmpl.rewrite import Rewriter, build, flat
+from pypto_tmpl.rewrite import Rewriter, base_name, build, flat
 from pypto_tmpl.rewrite.rewriter import Task
 
 _ROUNDS = 8
@@ -19,25 +21,30 @@ _ROUNDS = 8
 def kept(function: ir.Function) -> ir.Function:
     """The function with a copy of each tile that is written over before it is read for the last time.
 
-    Raises PassError where a copy cannot be made, or would have to be made again and again.
+    Raises PassError where a copy cannot be made, or would have to be made again and again, where a tile does
+    not lie where it should, and where something is read that nothing defines.
     """
-    found = overwritten(function)
+    before, first = function, overwritten(function)
+    found = first
     for _ in range(_ROUNDS):
         if not found:
             break
         fresh = Fresh(function)
         function = fresh.allocated(_Keeping(function, found, fresh).rewrite(function))
         found = overwritten(function)
-    for lost in found:
-        what = (
-            f"{lost.written.name_hint!r} is written where {lost.tile.name_hint!r} lies, which is read later"
-        )
-        raise PassError(what, function, lost.stmt)
+    if found:
+        lost = first[0]  # as the program has it: what is lost after so many rounds are copies of copies
+        written, tile = base_name(lost.written.name_hint), base_name(lost.tile.name_hint)
+        what = f"{written!r} is written where {tile!r} lies, which is read later, and no copy keeps both"
+        raise PassError(what, before, lost.stmt, variable=lost.tile)
     wrong = misplaced(function)
     if wrong is not None:
         var, value, stmt = wrong
         what = f"{var.name_hint!r} does not lie where {getattr(value, 'name_hint', 'its value')!r} does"
         raise PassError(what, function, stmt)
+    for use in verify(function, [IRProperty.UseAfterDef]):
+        at = next((one for one in statements(function.body) if one.span is use.span), None)
+        raise PassError(use.message, function, at)
     return function
 
 
@@ -80,15 +87,15 @@ class _Keeping(Rewriter):
         new = {key: var for key, var in self._before.get(id(stmt), {}).items() if key not in self._copies}
         kept: dict[int, ir.Var] = {}
         for key, tile in new.items():
-            place = place_of(tile)
-            assert place is not None
-            made.append(copy := self._fresh.copy(tile, self._fresh.buffer(tile, place.size_), stmt))
+            place, source = place_of(tile), super().use(tile)  # a carry may be another variable by now
+            assert place is not None and isinstance(source, ir.Var)
+            made.append(copy := self._fresh.copy(source, self._fresh.buffer(tile, place.size_), stmt))
             kept[key] = copy.var
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
             for carry in stmt.iter_args:
                 start = carry.initValue
-                if id(start) in back or id(start) in new:
-                    self._starts[id(carry)] = back.get(id(start), start)
+                if isinstance(start, ir.Var) and (id(start) in back or id(start) in new):
+                    self._starts[id(carry)] = back.get(id(start)) or super().use(start)
             meanwhile = self._copies | kept
         else:
             is_own = isinstance(stmt, ir.AssignStmt) and bool(_sharing(stmt))

@@ -10,6 +10,7 @@ from pypto_tmpl.ir.verifier.walking import own_expressions, used_variables
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.memory.lifespans import Group
 from pypto_tmpl.passes.memory.placed_tiles import place_of, space_of
+from pypto_tmpl.passes.memory.views import source_place, view_storage
 
 
 class Places:
@@ -65,12 +66,23 @@ class Places:
                 self.put(carry, memref)
                 self.put(result, memref)
 
-    def follow_names(self) -> None:
-        """A second name of a tile lies where the tile does."""
-        for stmt in self._defined.values():
-            memref = self.where(stmt.value) if isinstance(stmt.value, ir.Var) else None
-            if memref is not None:
+    def follow_operand(self, stmt: ir.AssignStmt) -> None:
+        """A second name of a tile, a view of it, and what an op leaves in it lie where the tile does."""
+        value = stmt.value
+        if not isinstance(value, ir.Call):
+            if (memref := self.where(value)) is not None:
                 self.put(stmt.var, memref)
+            return
+        at, own = source_place(value), self.where(stmt.var)
+        source = None if at is None else self.where(value.args[at])
+        if source is not None and own is not None and own.base_ is not source.base_:
+            self.put(stmt.var, view_storage(value, source, self.function))
+
+    def origin(self, value: ir.Expr) -> ir.Expr:
+        """What a value is a second name of; itself where it is none."""
+        while (stmt := self._defined.get(id(value))) is not None and isinstance(stmt.value, ir.Var):
+            value = stmt.value
+        return value
 
     def join_accumulators(self) -> None:
         """An accumulator that one branch begins anew lies where the other branch goes on with the old one."""
