@@ -11,6 +11,7 @@ from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.memory.fresh import Fresh
 from pypto_tmpl.passes.memory.overwriting import Overwritten, handed_on_by, misplaced, overwritten
 from pypto_tmpl.passes.memory.placed_tiles import place_of
+from pypto_tmpl.passes.memory.places import Places
 from pypto_tmpl.rewrite import Rewriter, base_name, build, flat
 from pypto_tmpl.rewrite.rewriter import Task
 
@@ -61,6 +62,7 @@ class _Keeping(Rewriter):
         self._copies: dict[int, ir.Var] = {}
         self._starts: dict[int, ir.Expr] = {}
         self._before: dict[int, dict[int, ir.Var]] = {}
+        self._places = Places(function)
         scopes = _Scopes(function)
         for one in found:
             self._before.setdefault(id(scopes.beside(one)), {})[id(one.tile)] = one.tile
@@ -78,12 +80,14 @@ class _Keeping(Rewriter):
 
     def _kept(self, stmt: ir.Stmt) -> Task:
         made: list[ir.Stmt] = []
-        back: dict[int, ir.Var] = {}
+        restored: dict[int, ir.Var] = {}
+        sharing = {id(var): id(self._places.origin(var)) for var in _sharing(stmt)}
         for var in _sharing(stmt):
-            copied, place = self._copies.get(id(var)), place_of(var)
-            if copied is not None and place is not None and id(var) not in back:
-                made.append(restored := self._fresh.copy(copied, place, stmt))
-                back[id(var)] = restored.var
+            copied, place, origin = self._copies.get(id(var)), place_of(var), sharing[id(var)]
+            if copied is not None and place is not None and origin not in restored:
+                made.append(copy := self._fresh.copy(copied, place, stmt))
+                restored[origin] = copy.var
+        back = {key: restored[origin] for key, origin in sharing.items() if origin in restored}
         new = {key: var for key, var in self._before.get(id(stmt), {}).items() if key not in self._copies}
         kept: dict[int, ir.Var] = {}
         for key, tile in new.items():
