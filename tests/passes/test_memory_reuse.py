@@ -5,7 +5,9 @@ from passes.recorded_pairs import recorded_pairs
 from passes.stored import places, stored
 
 from pypto_tmpl import backend, ir, passes
+from pypto_tmpl.passes.memory import keeping
 from pypto_tmpl.passes.memory.overwriting import misplaced, overwritten
+from pypto_tmpl.rewrite import Rewriter
 
 LOADED = (
     "a: T[A] = pl.tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)",
@@ -86,6 +88,78 @@ def test_a_tile_that_a_carry_starts_with_is_kept_for_who_reads_it_behind_the_loo
     node = reused(*lines)
     assert places(node) == {"a": "A", "a_mv": "mem_vec_0", "s": "A", "t": "A"}
     assert "pl.tile.sub(p1, a_mv)" in ir.python_print(node)
+
+
+def test_carries_that_start_as_one_tile_lie_apart_where_they_become_two():
+    """The second one begins with a copy, and gets what the first one was."""
+    loop = (
+        "for i, (p, q) in pl.range(4, init_values=(a, a)):",
+        "    s: T[C] = pl.tile.exp(p)",
+        "    p1, q1 = pl.yield_(s, p)",
+    )
+    node = reused(*LOADED[:1], *loop, "t: T[D] = pl.tile.sub(p1, q1)", STORED.format("t"))
+    assert places(node) == {
+        "a": "A",
+        "a_mv": "mem_vec_0",
+        "s": "C",
+        "p_mv": "mem_vec_0",
+        "s_mv": "A",
+        "t": "A",
+    }
+    text = ir.python_print(node)
+    assert "init_values=(a, a_mv)" in text and "= pl.yield_(s_mv, p_mv)" in text
+
+
+def test_carries_that_stay_one_tile_stay_in_one_place():
+    loop = (
+        "for i, (p, q) in pl.range(4, init_values=(a, a)):",
+        "    s: T[C] = pl.tile.add(p, q)",
+        "    p1, q1 = pl.yield_(s, s)",
+    )
+    node = reused(*LOADED[:1], *loop, "t: T[D] = pl.tile.sub(p1, q1)", STORED.format("t"))
+    text = ir.python_print(node)
+    assert places(node) == {"a": "A", "s": "C", "s_mv": "A", "t": "A"}
+    assert "init_values=(a, a)" in text and "= pl.yield_(s_mv, s_mv)" in text
+
+
+def test_results_of_an_if_lie_apart_though_a_branch_gives_both_one_tile():
+    branches = (
+        "if 0 < n:",
+        "    r, u = pl.yield_(a, a)",
+        "else:",
+        "    s: T[C] = pl.tile.add(a, b)",
+        "    r, u = pl.yield_(b, s)",
+    )
+    node = reused(*LOADED, *branches, "t: T[D] = pl.tile.sub(r, u)", STORED.format("t"))
+    found = places(node)
+    text = ir.python_print(node)
+    assert found["a_mv"] == found["s_mv"] == "mem_vec_0" and found["b_mv"] == found["a"] == "A"
+    assert "pl.yield_(a, a_mv)" in text and "pl.yield_(b_mv, s_mv)" in text
+
+
+def test_a_refusal_names_the_variables_of_the_program(monkeypatch):
+    monkeypatch.setattr(keeping, "_ROUNDS", 0)
+    loop = (
+        "for i, (p,) in pl.range(4, init_values=(a,)):",
+        "    s__ssa_v1: T[C] = pl.tile.exp(p)",
+        "    p1 = pl.yield_(s__ssa_v1)",
+    )
+    lines = (*LOADED[:1], *loop, "t: T[D] = pl.tile.sub(p1, a)", STORED.format("t"))
+    with pytest.raises(passes.PassError) as raised:
+        reused(*lines)
+    assert "'s' is written where 'a' lies, which is read later" in str(raised.value)
+    assert (raised.value.function, raised.value.variable, raised.value.line) == ("kernel", "a", 15)
+
+
+def test_what_reads_a_tile_that_nothing_defines_is_refused():
+    class WithoutB(Rewriter):
+        def statement(self, stmt: ir.Stmt) -> ir.Stmt | None:
+            return None if isinstance(stmt, ir.AssignStmt) and stmt.var.name_hint == "b" else stmt
+
+    node = WithoutB().rewrite(stored(*LOADED, "s: T[C] = pl.tile.add(a, b)", STORED.format("s")))
+    with pytest.raises(passes.PassError, match="'b' is used before it is defined") as raised:
+        passes.make_pass("MemoryReuse")(node)
+    assert (raised.value.function, raised.value.variable, raised.value.line) == ("kernel", "s", 14)
 
 
 @pytest.mark.parametrize("sides", [("p", "s"), ("s", "p")])

@@ -138,6 +138,18 @@ KERNELS: dict[str, tuple[str, Golden]] = {
         """,
         lambda a, b, n: 2 * a - 6 * a if n > 3 else 2 * b - 3 * b,
     ),
+    "branches that name what they have twice": (
+        """
+        if n > 3:
+            p = a
+            q = a
+        else:
+            p = pl.mul(b, 0.5)
+            q = p
+        c = pl.sub(p, pl.mul(q, 3.0))
+        """,
+        lambda a, b, n: a - 3 * a if n > 3 else b / 2 - 3 * b / 2,
+    ),
     "views that a branch makes of one tile": (
         """
         if n > 3:

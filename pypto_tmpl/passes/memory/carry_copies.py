@@ -17,9 +17,9 @@ from pypto_tmpl.rewrite import build
 
 @dataclass(slots=True)
 class _Copy:
-    """A value that is yielded, and where it has to be then."""
+    """A value that is yielded, at which places of the yield, and where it has to be then."""
 
-    place: int
+    at: list[int]
     value: ir.Var
     source: ir.MemRef
     goal: ir.MemRef
@@ -120,7 +120,11 @@ class CarryCopies:
             source = self._places.where(value)
             if goal is None or source is None or not isinstance(value, ir.Var) or source.base_ is goal.base_:
                 continue
-            waiting.append(_Copy(place, value, source, goal))
+            same = (one for one in waiting if self._are_one(one, value, goal))
+            if (one := next(same, None)) is not None:
+                one.at.append(place)
+            else:
+                waiting.append(_Copy([place], value, source, goal))
         if not waiting:
             return
         values, made = list(end.value), list[ir.Stmt]()
@@ -134,8 +138,14 @@ class CarryCopies:
                 kept.source = self._places.plan[id(kept.value)]
                 continue
             waiting.remove(copy)
-            values[copy.place] = self._moved(copy.value, copy.goal, made, end)
+            moved = self._moved(copy.value, copy.goal, made, end)
+            for place in copy.at:
+                values[place] = moved
         self._before[id(end)] = made, values
+
+    def _are_one(self, copy: _Copy, value: ir.Var, goal: ir.MemRef) -> bool:
+        is_same = self._places.origin(copy.value) is self._places.origin(value)
+        return is_same and ir.MemRef.may_alias(copy.goal, goal)
 
     def _moved(self, value: ir.Var, goal: ir.MemRef, made: list[ir.Stmt], at: ir.Stmt) -> ir.Var:
         stmt = self._fresh.copy(value, goal, at)
