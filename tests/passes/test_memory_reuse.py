@@ -2,7 +2,7 @@
 
 import pytest
 from passes.recorded_pairs import recorded_pairs
-from passes.stored import places, stored
+from passes.stored import addresses, places, stored
 
 from pypto_tmpl import backend, ir, passes
 from pypto_tmpl.passes.memory import keeping
@@ -57,6 +57,19 @@ def test_a_loop_that_exchanges_its_carries_copies_both():
     lines = (*LOADED, loop, "    p1, q1 = pl.yield_(q, p)", STORED.format("p1"))
     found = places(reused(*lines))
     assert found == {"a": "A", "b": "B", "p_mv": "mem_vec_0", "q_mv": "A", "p_mv_mv": "B"}
+
+
+def test_a_loop_that_exchanges_halves_of_a_tile_copies_both():
+    """They lie in one allocation, and at different bytes of it."""
+    half = "{}: pl.Tile[[8, 64], pl.FP32, pl.MemRef(A, {}, 2048), pl.Mem.Vec] = "
+    view = "pl.tile.slice(a, [8, 64], [{}, 0])"
+    views = (half.format("g", 0) + view.format(0), half.format("h", 2048) + view.format(8))
+    loop = ("for i, (p, q) in pl.range(4, init_values=(g, h)):", "    p1, q1 = pl.yield_(q, p)")
+    node = reused(*LOADED[:1], *views, *loop, STORED.format("p1"))
+    copies = ("p_mv", "q_mv", "p_mv_mv")
+    assert [places(node)[name] for name in copies] == ["mem_vec_0", "A", "A"]
+    assert [addresses(node)[name] for name in copies] == [0, 0, 2048]
+    assert "= pl.yield_(q_mv, p_mv_mv)" in ir.python_print(node)
 
 
 def test_a_carry_that_becomes_another_one_is_copied_before_that_is_written():

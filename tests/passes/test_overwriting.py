@@ -12,6 +12,10 @@ from pypto_tmpl.passes.memory.overwriting import misplaced, overwritten
 TESTS = Path(__file__).resolve().parents[1]
 LOAD = "{}: T[{}] = pl.tile.load(x, [{}, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)"
 A, B = LOAD.format("a", "A", 0), LOAD.format("b", "B", 16)
+HALF = (
+    "{}: pl.Tile[[8, 64], pl.FP32, pl.MemRef(A, {}, 2048), pl.Mem.Vec] = pl.tile.slice(a, [8, 64], [{}, 0])"
+)
+HALVES = (HALF.format("g", 0, 0), HALF.format("h", 2048, 8))
 STORED = "out1: O = pl.tile.store({}, [0, 0], out)"
 ROUNDS = "for i, (p,) in pl.range(4, init_values=(a,)):"
 WHILE = ("for (p, k) in pl.while_(init_values=(a, n)):", "    pl.cond(0 < k)")
@@ -93,6 +97,13 @@ KEPT = {
         "t: T[B] = pl.tile.add(s, c)",
         STORED.format("t"),
     ),
+    "halves of a tile stay where they are": (
+        A,
+        *HALVES,
+        "for i, (p, q) in pl.range(4, init_values=(g, h)):",
+        "    p1, q1 = pl.yield_(p, q)",
+        STORED.format("p1"),
+    ),
     "a carry that is written in place": (
         A,
         ROUNDS,
@@ -119,6 +130,16 @@ ELSEWHERE = {
             A,
             B,
             "for i, (p, q) in pl.range(4, init_values=(a, b)):",
+            "    p1, q1 = pl.yield_(q, p)",
+            STORED.format("p1"),
+        ),
+        ("p", "q"),
+    ),
+    "halves of a tile that change places": (
+        (
+            A,
+            *HALVES,
+            "for i, (p, q) in pl.range(4, init_values=(g, h)):",
             "    p1, q1 = pl.yield_(q, p)",
             STORED.format("p1"),
         ),

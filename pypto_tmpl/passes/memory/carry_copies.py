@@ -9,7 +9,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import parts, trailing_yield
 from pypto_tmpl.ir.verifier.walking import Steps, run
 from pypto_tmpl.passes.memory.fresh import Fresh
-from pypto_tmpl.passes.memory.placed_tiles import without_unused
+from pypto_tmpl.passes.memory.placed_tiles import are_apart, without_unused
 from pypto_tmpl.passes.memory.places import Places
 from pypto_tmpl.passes.memory.placing import Placing
 from pypto_tmpl.rewrite import build
@@ -118,7 +118,7 @@ class CarryCopies:
         waiting: list[_Copy] = []
         for place, (value, goal) in enumerate(zip(end.value, goals, strict=True)):
             source = self._places.where(value)
-            if goal is None or source is None or not isinstance(value, ir.Var) or source.base_ is goal.base_:
+            if goal is None or source is None or not isinstance(value, ir.Var) or not are_apart(source, goal):
                 continue
             same = (one for one in waiting if self._are_one(one, value, goal))
             if (one := next(same, None)) is not None:
@@ -132,7 +132,7 @@ class CarryCopies:
             copy = next((one for one in waiting if not _is_needed(one.goal, one, waiting)), None)
             if copy is None:  # a circle: one of the values waits in a buffer of its own
                 copy = waiting[0]
-                kept = next(one for one in waiting[1:] if one.source.base_ is copy.goal.base_)
+                kept = next(one for one in waiting[1:] if ir.MemRef.may_alias(one.source, copy.goal))
                 buffer = self._fresh.buffer(kept.value, kept.source.size_)
                 kept.value = self._moved(kept.value, buffer, made, end)
                 kept.source = self._places.plan[id(kept.value)]
@@ -155,7 +155,7 @@ class CarryCopies:
 
 
 def _is_needed(goal: ir.MemRef, copy: _Copy, waiting: Sequence[_Copy]) -> bool:
-    return any(one is not copy and one.source.base_ is goal.base_ for one in waiting)
+    return any(one is not copy and ir.MemRef.may_alias(one.source, goal) for one in waiting)
 
 
 class _Copying(Placing):

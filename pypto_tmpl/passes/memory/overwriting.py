@@ -10,7 +10,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import direct, parts, statements, trailing_yield
 from pypto_tmpl.ir.verifier.walking import Steps, definitions, own_expressions, run, used_variables
 from pypto_tmpl.ops import facts
-from pypto_tmpl.passes.memory.placed_tiles import place_of
+from pypto_tmpl.passes.memory.placed_tiles import are_apart, place_of
 
 Where = Callable[[ir.Expr], "ir.MemRef | None"]
 """Where a tile lies."""
@@ -106,7 +106,7 @@ class Liveness:
     def _yield(self, stmt: ir.YieldStmt, targets: tuple[ir.Var, ...]) -> None:
         for target, value in reversed(list(zip(targets, stmt.value, strict=False))):
             goal, source = self._where(target), self._where(value)
-            if goal is not None and (source is None or source.base_ is not goal.base_):
+            if goal is not None and (source is None or are_apart(source, goal)):
                 self._writing(target, goal, self.live, stmt)
             self.live.remove(target)
             self.live.add(value)
@@ -173,9 +173,12 @@ def _outer_reads(
 def misplaced(function: ir.Function) -> tuple[ir.Var, ir.Expr, ir.Stmt] | None:
     """A tile that should lie where another value does and lies elsewhere, that value, and the statement."""
     for stmt in statements(function.body):
+        is_part = isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Call)
         for var, value in _handed_on(stmt):
             one, two = place_of(var), place_of(value)
-            if one is not None and two is not None and one.base_ is not two.base_:
+            if one is None or two is None:
+                continue
+            if one.base_ is not two.base_ or (not is_part and are_apart(one, two)):
                 return var, value, stmt
     return None
 

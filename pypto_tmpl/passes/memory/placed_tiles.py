@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ir.verifier.walking import all_definitions
 from pypto_tmpl.rewrite import Rewriter
 
@@ -24,6 +25,12 @@ def place_of(value: ir.Expr | None) -> ir.MemRef | None:
     type_ = None if value is None else value.type
     is_tile = isinstance(type_, ir.TileType) and type_.memory_space not in (None, ir.MemorySpace.DDR)
     return type_.memref if is_tile and isinstance(type_, ir.TileType) else None
+
+
+def are_apart(one: ir.MemRef, two: ir.MemRef) -> bool:
+    """Whether two places are known to begin at different bytes."""
+    starts = constant_extent(one.byte_offset_), constant_extent(two.byte_offset_)
+    return one.base_ is not two.base_ or (None not in starts and starts[0] != starts[1])
 
 
 def space_of(value: ir.Expr) -> ir.MemorySpace:
