@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from passes.tile_memory import stored_by
 from pipeline_check import lowered
 
 import pypto_tmpl.language as pl
@@ -246,3 +247,21 @@ def test_names_of_one_tile_that_come_to_differ_keep_their_values(what, form, cho
     for stage, made in lowered(node, "FoldNoOpReshape", planner):
         check(made, golden, stage)
         assert not verify(made, [ir.IRProperty.UseAfterDef]), stage
+
+
+@pytest.mark.parametrize(
+    ("planner", "last"),
+    [(MemoryPlanner.PYPTO, "MemoryReuse"), (MemoryPlanner.DSA_RP, "MaterializeSemanticAliases")],
+)
+@pytest.mark.parametrize("chosen", ["Ascend910B", "Ascend950"])
+@pytest.mark.parametrize("what", KERNELS)
+def test_they_keep_them_in_the_memory_that_they_share(what, chosen, planner, last):
+    lines, golden = KERNELS[what]
+    backend.set_backend_type(backend.BackendType[chosen])
+    *_, (stage, node) = lowered(program(PLAIN, lines), last, planner)
+    assert stage == last
+    for n in (2, 4):
+        generator = torch.Generator().manual_seed(n)
+        x, y = (torch.randn(16, 64, generator=generator) for _ in range(2))
+        found = stored_by(node["kernel"], {"x": x, "y": y, "counts": torch.tensor([n])})
+        torch.testing.assert_close(found, golden(x, y, n))
