@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from default_stages import PASSES, STAGES
 from passes.recorded_pairs import recorded_pairs
 from passes.test_pipeline import NESTED
 
@@ -13,58 +14,6 @@ from pypto_tmpl.passes import manager
 from pypto_tmpl.passes.manager import run_pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
-# The list of the specification, with the number of each pass.
-DEFAULT = [
-    "InlineFunctions",
-    "UnrollLoops",
-    "CtrlFlowTransform",
-    "ConvertToSSA",
-    "Simplify",
-    "NormalizeStmtStructure",
-    "FlattenCallExpr",
-    "OutlineHierarchyScopes",
-    "OutlineIncoreScopes",
-    "OutlineClusterScopes",
-    "ConvertTensorToTileOps",
-    "OptimizeOrchTensors",
-    "LowerCompositeOps",
-    "FlattenTileNdTo2D",
-    "LegalizeTileCast",
-    "AutoTileMatmulL0",
-    "CanonicalizeTileSlice",
-    "InferTileMemorySpace",
-    "InsertMxScaleAddr",
-    "ResolveBackendOpLayouts",
-    "LowerAutoVectorSplit",
-    "ExpandMixedKernel",
-    "InjectGMPipeBuffer",
-    "SplitVectorKernel",
-    "StampTfreeSplit",
-    "NormalizeReturnOrder",
-    "SkewCrossCorePipeline",
-    "LowerPipelineToSlots",
-    "LowerPipelineLoops",
-    "CanonicalizeIOOrder",
-    "MaterializeTensorStrides",
-    "InitMemRef",
-    "MaterializeSemanticAliases",
-    "MemoryReuse",
-    "AllocateMemoryAddr",
-    "FoldNoOpReshape",
-    "FuseCreateAssembleToSlice",
-    "DeriveCallDirections",
-    "AutoDeriveTaskDependencies",
-    "ExpandManualPhaseFence",
-    "SynthesizeAllReduceSignals",
-    "MaterializeCommDomainScopes",
-    "LowerHostTensorCollectives",
-    "MaterializeDistTensorCtx",
-    "Simplify",
-    "MaterializeRuntimeScopes",
-    "ClassifyIterArgCarry",
-    "InsertCommFence",
-    "MaterializeValidShapeSymbols",
-]
 # PyPTO's factories, as its users call them.
 FACTORIES = [
     "allocate_memory_addr",
@@ -119,9 +68,9 @@ FACTORIES = [
 
 
 def test_the_strategies():
-    assert PassManager.get_strategy().get_pass_names() == DEFAULT
+    assert PassManager.get_strategy().get_pass_names() == PASSES
     debug = PassManager(OptimizationStrategy.DebugTileOptimization)
-    assert debug.pass_names == DEFAULT[:7] + DEFAULT[12:]
+    assert debug.pass_names == PASSES[:7] + PASSES[12:]
     assert len(debug.passes) == 44
     assert debug.strategy is OptimizationStrategy.DebugTileOptimization
     with pytest.raises(ValueError, match="Unsupported optimization strategy: 'Default'"):
@@ -135,7 +84,7 @@ def test_the_strategies():
 def test_planners_leave_passes_out(planner, left_out):
     with passes.PassContext([], memory_planner=passes.MemoryPlanner[planner]):
         names = PassManager.get_strategy().pass_names
-    assert names == [name for name in DEFAULT if name not in left_out]
+    assert names == [name for name in PASSES if name not in left_out]
 
 
 def test_a_manager_goes_with_its_planner():
@@ -156,15 +105,15 @@ def test_the_option_of_task_dependencies():
 
 
 def test_a_pass_by_its_name():
-    assert set(passes.PASSES) == set(DEFAULT)
-    assert [passes.make_pass(name).get_name() for name in DEFAULT] == DEFAULT
+    assert set(passes.PASSES) == set(PASSES)
+    assert [passes.make_pass(name).get_name() for name in PASSES] == PASSES
     with pytest.raises(ValueError, match="'ConvertToSSa' is no pass; .*did you mean 'ConvertToSSA'"):
         passes.make_pass("ConvertToSSa")
 
 
 def test_factories():
     made = [getattr(passes, name)().get_name() for name in FACTORIES]
-    assert sorted(made) == sorted(set(DEFAULT))
+    assert sorted(made) == sorted(set(PASSES))
     with pytest.raises(AttributeError, match=r"'pypto_tmpl\.passes' has no attribute 'nothing'"):
         passes.nothing  # noqa: B018
 
@@ -281,9 +230,8 @@ def test_a_strategy_from_the_first_pass_to_the_last(name, chosen, level, tmp_pat
             result = PassManager.get_strategy().run_passes(node, dump_ir=True, output_dir=tmp_path)
     finally:
         backend.reset_for_testing()
-    stages = ["00_frontend", *(f"{at:02}_after_{name}" for at, name in enumerate(DEFAULT, 1))]
     assert sorted(p.name for p in tmp_path.iterdir()) == [
-        f"{s}.{e}" for s in stages for e in ("msgpack", "py")
+        f"{stage}.{suffix}" for stage in STAGES for suffix in ("msgpack", "py")
     ]
     if (recorded := LAST.get((name, chosen))) is not None:
         ir.assert_structural_equal(result, ir.deserialize_from_file(str(dump / f"{recorded}.msgpack")))
