@@ -411,7 +411,7 @@ def _overlap(tensor, block, offsets, valid_shape=None):
     rank = max(tensor.dim(), block.dim())
     tensor, block = (value[(None,) * (rank - value.dim())] for value in (tensor, block))
     starts = [0] * (rank - len(offsets)) + [*offsets]
-    ends = map(int.__add__, starts, block.shape)
+    ends = [start + extent for start, extent in zip(starts, block.shape)]
     cells = tensor[tuple(slice(max(start, 0), max(end, 0)) for start, end in zip(starts, ends))]
     firsts = [max(-start, 0) for start in starts]
     return cells, block[tuple(slice(at, at + size) for at, size in zip(firsts, cells.shape))]

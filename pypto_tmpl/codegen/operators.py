@@ -56,7 +56,7 @@ class Operators:
         """Text of a call of an operator."""
         text = self._calls.emit(self._released(node) if self._frees else node)
         if self.store_once is not None and not self.is_muted and self._is_shared_load(node):
-            return self._tracing.value(node, str(self._macros.store_once(text)))
+            return self._tracing.value(node, str(self._macros.load_once(text)))
         if not self.is_muted and (self.store_once is None or not self.store_once(node)):
             return self._tracing.value(node, text)
         target = self._values.global_target(node)

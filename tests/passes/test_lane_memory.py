@@ -15,7 +15,7 @@ from passes.mixed_kernels import (
 )
 
 from pypto_tmpl import backend, ir, passes
-from pypto_tmpl.debug import torch_codegen
+from pypto_tmpl.debug import set_options, torch_codegen
 from pypto_tmpl.rewrite import build, flat
 
 STORE = "done = pl.tile.store(y, [0, 0], out)"
@@ -174,3 +174,31 @@ def test_a_lane_may_read_in_a_later_region_what_it_has_stored():
 def test_a_lane_must_not_read_in_a_later_region_what_the_other_one_has_stored(start):
     with pytest.raises(passes.PassError, match=r"a lane may meet cells of 'r'(?s:.*)in function 'kernel'"):
         passes.make_pass("LowerAutoVectorSplit")(two_regions(start))
+
+
+@pytest.mark.parametrize("attrs", [UP_DOWN, LEFT_RIGHT])
+def test_what_the_cube_core_has_loaded_stays_when_a_lane_stores_over_it(attrs):
+    node = lowered(
+        *PRODUCT,
+        f"v = pl.tile.move(c, {SPACE})",
+        "e = pl.tile.exp(v)",
+        "o1 = pl.tile.store(e, [0, 0], out)",
+        "h = pl.tile.load(o1, [0, 0], [32, 32], [32, 32], target_memory=pl.Mem.Mat)",
+        "first = pl.tile.move(h, target_memory=pl.Mem.Left)",
+        "d = pl.tile.matmul(first, right)",
+        f"w = pl.tile.move(d, {SPACE})",
+        "s = pl.tile.muls(w, 0.1)",
+        "y = pl.tile.exp(s)",
+        "done = pl.tile.store(y, [0, 0], o1)",
+        "return done",
+        attrs=attrs,
+    )
+    namespace: dict = {}
+    exec(torch_codegen(node, options={"schedule_seed": 0}), namespace)
+    for seed in range(12):
+        set_options(namespace, schedule_seed=seed)
+        given = inputs()
+        between = (given["a"] @ given["b"]).exp()[:, :32]
+        expected = (0.1 * (between @ given["b"])).exp()
+        namespace["kernel"](*given.values())
+        torch.testing.assert_close(given["out"], expected, rtol=1e-4, atol=1e-4)

@@ -234,3 +234,10 @@ def test_fillpad_fills_what_lies_outside_the_region(script, dtype, pad, number):
 @pytest.mark.parametrize("valid", [[0, 4], [3, 0], [-1, 4], [3, -2]])
 def test_fillpad_of_an_empty_region_fills_everything(script, valid):
     assert script["_fillpad"](numbered(3, 4), "zero", valid).count_nonzero() == 0
+
+
+def test_a_block_is_laid_at_offsets_that_are_tensors(script):
+    """As numbers that a caller has as tensors come out of arithmetic."""
+    target = torch.zeros(4, 2)
+    script["_tile_store"](torch.ones(2, 2), [torch.tensor(1), 0], target)
+    assert target.tolist() == [[0, 0], [1, 1], [1, 1], [0, 0]]
