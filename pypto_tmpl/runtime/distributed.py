@@ -43,7 +43,7 @@ class DistributedCompiledProgram(_NeedsCards):
     " release_inherited_host_tensor_refs copy_stacked_from close submit run register"
 )
 class DistributedWorker(_NeedsCards):
-    """A session on several cards, of which there is none here."""
+    """Several cards to run on, of which there are none here."""
 
 
 __all__ = ["TYPE_CHECKING", "DistributedCompiledProgram", "DistributedConfig", "DistributedWorker"]

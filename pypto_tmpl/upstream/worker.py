@@ -1,4 +1,4 @@
-"""A session on a chip: ``with ChipWorker(config=RunConfig(...)) as worker: worker.run(compiled, x, y)``."""
+"""A chip that programs run on: ``with ChipWorker(config=RunConfig(...)) as worker: worker.run(compiled, x, y)``."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ class Worker:
 
 
 class ChipWorker(Worker):
-    """A session on one simulated chip.
+    """One simulated chip on which programs run.
 
     Raises what ``RunConfig`` raises, and HardwareNeededError for a platform that is a device.
     """
 
-    _sessions: ClassVar[list[ChipWorker]] = []
+    _opened: ClassVar[list[ChipWorker]] = []
 
     def __init__(
         self,
@@ -107,7 +107,6 @@ class ChipWorker(Worker):
         super().__init__()
         self._config = config or RunConfig()
         self._runtime = runtime
-        self._is_open = False
         require_simulated(find_platform(self._config.platform))
         if enable_sdma:
             raise RuntimeError("enable_sdma: a simulated chip has no SDMA engine")
@@ -130,8 +129,8 @@ class ChipWorker(Worker):
 
     @property
     def initialized(self) -> bool:
-        """Whether the session is open."""
-        return self._is_open
+        """Whether the worker is open."""
+        return any(worker is self for worker in self._opened)
 
     @property
     def aicpu_dlopen_count(self) -> int:
@@ -145,23 +144,21 @@ class ChipWorker(Worker):
 
     @classmethod
     def current(cls) -> ChipWorker | None:
-        """The session that was opened last and is open still."""
-        return cls._sessions[-1] if cls._sessions else None
+        """The worker that was opened last and is open still."""
+        return cls._opened[-1] if cls._opened else None
 
     def init(self) -> None:
-        """Open the session; once is enough."""
-        if not self._is_open:
-            self._is_open = True
-            self._sessions.append(self)
+        """Open the worker; once is enough."""
+        if not self.initialized:
+            self._opened.append(self)
 
     def close(self) -> None:
-        """Close the session; once is enough."""
-        if self._is_open:
-            self._is_open = False
-            self._sessions.remove(self)
+        """Close the worker; once is enough."""
+        if self.initialized:
+            self._opened.remove(self)
 
     def run(self, compiled: CompiledProgram, *args: object, config: RunConfig | None = None) -> Any:
-        """Call a compiled program under the session's config, or another one."""
+        """Call a compiled program under the worker's config, or another one."""
         return super().run(compiled, *args, config=config or self._config)
 
     def __enter__(self) -> ChipWorker:

@@ -73,7 +73,8 @@ class _Run:
                 tensor, place = expr.args
                 assert isinstance(tensor, ir.Var) and isinstance(place, ir.MakeTuple)
                 return int(self._tensors[base_name(tensor.name_hint)][self._value(place.elements[0])])
-        return SCALARS[type(expr)](self._value(expr.left), self._value(expr.right))  # type: ignore[attr-defined]
+        assert isinstance(expr, ir.BinaryExpr)
+        return SCALARS[type(expr)](self._value(expr.left), self._value(expr.right))
 
     def _bind(self, variables: tuple[ir.Var, ...], values: list[Any]) -> None:
         self._scalars |= {
