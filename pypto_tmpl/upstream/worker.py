@@ -1,4 +1,4 @@
-"""A chip that programs run on: ``with ChipWorker(config=RunConfig(...)) as worker: worker.run(compiled, x, y)``."""
+"""A simulated chip: ``with ChipWorker(config=RunConfig(...)) as worker: worker.run(compiled, x, y)``."""
 
 from __future__ import annotations
 
