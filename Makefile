@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup-done
 DOCS_STAMP := $(VENV)/.docs-done
 JOBS ?= auto
+# Sets of parameters that each test runs with; empty: all, and the slow tests too, as CI does.
+SAMPLE ?= $(if $(CI),,24)
 PYTEST_ARGS ?=
 SECONDS ?= 60
 SEED ?=
@@ -37,8 +39,8 @@ $(DOCS_STAMP): $(STAMP)
 demo: setup ## generate a script, run it and compare it with its golden function
 	$(BIN)/python examples/demo.py
 
-test: setup ## run the tests (JOBS=4 sets the workers, PYTEST_ARGS adds arguments)
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
+test: setup ## run the tests (SAMPLE= runs all as CI does, JOBS=4 sets the workers, PYTEST_ARGS adds arguments)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(if $(SAMPLE),--sample $(SAMPLE)) $(PYTEST_ARGS)
 
 docs: $(DOCS_STAMP) ## build the documentation as a site, in build/site
 	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/site

@@ -8,6 +8,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from drawn_examples import examples
 from hypothesis import HealthCheck, settings
+from sampling import deselect
 
 from pypto_tmpl.snapshots.patch import FilePatch
 from pypto_tmpl.snapshots.places import in_ci
@@ -31,11 +32,23 @@ def pytest_addoption(parser):
         action="store_true",
         help="rewrite golden scripts that differ (not where CI is set)",
     )
+    parser.addoption(
+        "--sample",
+        type=int,
+        metavar="N",
+        help="of tests with parameters run N sets each, of those marked slow or packaging none",
+    )
 
 
 def pytest_configure(config):
     if config.getoption("--update-golden") and in_ci():
         raise pytest.UsageError("golden scripts are not updated where CI is set")
+
+
+def pytest_collection_modifyitems(config, items):
+    count = config.getoption("--sample")
+    if count is not None:
+        deselect(config, items, count)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ CASES = [case for case in ALL_CASES if isinstance(case.source, DumpSource)]
 IDS = [case.name for case in CASES]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_script_is_unchanged(case, golden_script):
     golden_script(case)
