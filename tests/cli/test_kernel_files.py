@@ -135,6 +135,7 @@ def test_a_run_has_a_folder_of_its_own_or_the_one_that_is_named(folder):
     assert len([*Path("build_output").iterdir()]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "place"),
     [

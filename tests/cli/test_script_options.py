@@ -57,6 +57,7 @@ except RuntimeError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_script_reads_the_source_lines_beside_it(dump, tmp_path):
     """No part of the project runs with the script."""
     result = run("gen", dump, "-o", tmp_path / "kernel.py", "--source-map")

@@ -127,6 +127,7 @@ def test_a_tensor_may_have_its_own_tolerance(folder, text, code):
     assert check("dump", "-q", "--tolerance", text).exit_code == code
 
 
+@pytest.mark.slow
 def test_workers_find_the_same(folder):
     result = check("dump", "--jobs", "2", "--keep-going", "-q")
     assert (result.exit_code, result.stdout.startswith(WRONG)) == (1, True)
@@ -290,6 +291,7 @@ def command(*arguments):
     return [sys.executable, "-m", "pypto_tmpl", "validate", *options]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("jobs", "report"), [("1", "r.json"), ("2", "r.json"), ("1", "r.html")])
 def test_an_interruption_leaves_what_was_found(folder, jobs, report):
     endless(folder)
@@ -334,6 +336,7 @@ def on_a_terminal(words, stdout=None):
     return written.decode(), process.wait()
 
 
+@pytest.mark.slow
 def test_a_bar_on_a_terminal_and_only_there(folder, monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
     write_dump(folder / "some", *(scaled_text(2.0 + n * 1e-6) for n in range(30)))

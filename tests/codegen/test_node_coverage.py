@@ -168,6 +168,7 @@ def executed(tmp_path_factory) -> dict[str, set[str]]:
     return {test.rpartition("/")[2]: set(classes) for test, classes in found.items()}
 
 
+@pytest.mark.slow
 def test_every_test_executes_what_it_is_listed_for(executed):
     wrong = {name: test for name, test in TESTS.items() if name not in executed.get(test, ())}
     assert wrong == {}

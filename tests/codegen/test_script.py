@@ -113,6 +113,7 @@ def emission_elsewhere(folder: Path, seed: str, first: str = "") -> subprocess.P
     )
 
 
+@pytest.mark.slow
 def test_the_same_bytes_under_any_seed_import_order_and_folder(tmp_path):
     """Another project's formatter settings lie in the working directory."""
     (tmp_path / "pyproject.toml").write_text(

@@ -38,6 +38,7 @@ def test_quantiles_are_by_nearest_rank_over_all_cells():
     assert (shape.bad, shape.cells) == (1000, 1001)
 
 
+@pytest.mark.slow
 def test_quantiles_of_more_cells_than_torch_quantile_takes():
     cells = 2**24 + 1
     assert quantiles_of(lambda: iter([torch.zeros(cells)])) == (
