@@ -1,7 +1,7 @@
 """Which tests a run draws that is to be quick: of tests with many parameter sets some, of slow ones none.
 
-``pytest --sample N`` runs so many sets of each test. A draw depends on the names alone, so that the workers of
-one run agree and the next run repeats it. What judges a change, CI, runs everything.
+``pytest --sample N`` runs so many sets of each test. A draw depends on the names alone, so that the workers
+of one run agree and the next run repeats it. What judges a change, CI, runs everything.
 """
 
 from collections import defaultdict
