@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -37,24 +38,43 @@ class TomlFile:
         return f"{self.shown}:{self.line_of(keys)}"
 
     def line_of(self, keys: Sequence[Key]) -> int:
-        """The line on which the statement begins that brings a key, 1 where nothing of it is there.
-
-        That is found without a grammar of TOML: it is the first statement up to which the file, cut off
-        there, has the key.
-        """
+        """The line on which the statement begins that brings a key, 1 where nothing of it is there."""
         while keys and not _has(self.data, keys):
             keys = keys[:-1]
-        lines = self.text.splitlines(keepends=True)
-        begin = 0
-        for number in range(len(lines) if keys else 0):
-            try:
-                found = tomllib.loads("".join(lines[: number + 1]))
-            except tomllib.TOMLDecodeError:
-                continue  # inside of a value of several lines
-            if _has(found, keys):
-                return begin + 1
-            begin = number + 1
-        return 1
+        return _lines_of_keys(self.text).get(tuple(keys), 1)
+
+
+@lru_cache(maxsize=8)
+def _lines_of_keys(text: str) -> dict[tuple[Key, ...], int]:
+    """The lines of all keys, by their paths.
+
+    They are found without a grammar of TOML: a key stands in the first statement up to which the file, cut
+    off there, has it.
+    """
+    found: dict[tuple[Key, ...], int] = {}
+    lines = text.splitlines(keepends=True)
+    begin = 0
+    for number in range(len(lines)):
+        try:
+            data = tomllib.loads("".join(lines[: number + 1]))
+        except tomllib.TOMLDecodeError:
+            continue  # inside of a value of several lines
+        for path in _paths(data):
+            found.setdefault(path, begin + 1)
+        begin = number + 1
+    return found
+
+
+def _paths(data: Any, above: tuple[Key, ...] = ()) -> Iterator[tuple[Key, ...]]:
+    """The paths of all keys in a value."""
+    items: Iterable[tuple[Key, Any]] = ()
+    if isinstance(data, dict):
+        items = data.items()
+    elif isinstance(data, list):
+        items = enumerate(data)
+    for key, value in items:
+        yield (*above, key)
+        yield from _paths(value, (*above, key))
 
 
 def read_toml(path: Path) -> TomlFile:
