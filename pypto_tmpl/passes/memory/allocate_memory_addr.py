@@ -44,6 +44,7 @@ class AllocateMemoryAddr(FunctionPass):
         if not is_incore_type(function.func_type):
             return function
         reserved = Reserved(function, context.backend)
+        reserved.check()
         layout = _Layout(function, context.backend, reserved)
         if context.get_memory_planner() is MemoryPlanner.DSA_RP:
             layout.overlay(Overlaying(function))

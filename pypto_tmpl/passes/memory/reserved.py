@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir.bodies import statements
@@ -11,11 +13,18 @@ from pypto_tmpl.passes.checks.pipes import RESERVE
 from pypto_tmpl.passes.memory.placed_tiles import ALIGNMENT, aligned
 
 
-class Reserved:
-    """The reserved buffers of a kernel: those without an address get one, behind the earlier ones.
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The bytes of a buffer, its name, and the statement that reserves it."""
 
-    Raises PassError for addresses off the alignment, buffers that overlap, and what does not fit.
-    """
+    start: int
+    end: int
+    name: str
+    stmt: ir.Stmt
+
+
+class Reserved:
+    """The reserved buffers of a kernel: those without an address get one, behind the earlier ones."""
 
     def __init__(self, function: ir.Function, backend: BackendFacts | None) -> None:
         self.space = ir.MemorySpace.Mat if function.func_type is ir.FunctionType.AIC else ir.MemorySpace.Vec
@@ -25,7 +34,7 @@ class Reserved:
         """Where tiles may begin."""
         self._function = function
         self._limit = None if backend is None else backend.capacity(self.space)
-        self._taken: list[tuple[int, int, ir.Call]] = []
+        self._taken: list[_Taken] = []
         for stmt in statements(function.body):
             call = call_of(stmt)
             if call is None or call.op.name != RESERVE:
@@ -34,32 +43,34 @@ class Reserved:
             if start < 0:
                 start = self.end
                 self.given[id(call)] = start
-            self._take(start, size, call)
+            self._taken.append(_Taken(start, start + size, str(call.kwargs["name"]), stmt))
             self.end = max(self.end, aligned(start + size))
-        self._refuse_overlaps()
 
-    def _take(self, start: int, size: int, call: ir.Call) -> None:
-        end = start + size
-        where = f"the buffer {call.kwargs['name']!r} of {size} bytes at {start} in {self.space.name}"
-        if start % ALIGNMENT:
-            what = f"does not begin at a multiple of {ALIGNMENT}"
-            raise PassError(f"{where}{self._of_limit} {what}", self._function, call)
-        if self._limit is not None and end > self._limit:
-            raise PassError(f"{where} exceeds platform limit ({self._limit} bytes)", self._function, call)
-        self._taken.append((start, end, call))
-
-    def _refuse_overlaps(self) -> None:
-        last: tuple[int, int, ir.Call] | None = None
-        for taken in sorted(self._taken, key=lambda taken: taken[:2]):
-            if last is not None and taken[0] < last[1]:
+    def check(self) -> None:
+        """Raise PassError for addresses off the alignment, buffers that overlap, and what does not fit."""
+        for taken in self._taken:
+            self._check(taken)
+        last: _Taken | None = None
+        for taken in sorted(self._taken, key=lambda taken: (taken.start, taken.end)):
+            if last is not None and taken.start < last.end:
                 both = " and ".join(
-                    f"{call.kwargs['name']!r} ({end - start} bytes at {start})"
-                    for start, end, call in (last, taken)
+                    f"{one.name!r} ({one.end - one.start} bytes at {one.start})" for one in (last, taken)
                 )
                 what = f"the buffers {both} overlap in {self.space.name}{self._of_limit}"
-                raise PassError(what, self._function, taken[2])
-            if last is None or taken[1] > last[1]:
+                raise PassError(what, self._function, taken.stmt)
+            if last is None or taken.end > last.end:
                 last = taken
+
+    def _check(self, taken: _Taken) -> None:
+        size = taken.end - taken.start
+        where = f"the buffer {taken.name!r} of {size} bytes at {taken.start} in {self.space.name}"
+        if taken.start % ALIGNMENT:
+            what = f"does not begin at a multiple of {ALIGNMENT}"
+            raise PassError(f"{where}{self._of_limit} {what}", self._function, taken.stmt)
+        if self._limit is not None and taken.end > self._limit:
+            raise PassError(
+                f"{where} exceeds platform limit ({self._limit} bytes)", self._function, taken.stmt
+            )
 
     @property
     def _of_limit(self) -> str:

@@ -39,6 +39,7 @@ def refuse_what_never_fits(function: ir.Function, backend: BackendFacts | None) 
     It is also raised for buffers of pipes whose addresses are wrong, as ``Reserved`` finds them.
     """
     reserved = Reserved(function, backend)
+    reserved.check()
     if backend is None:
         return
     declared = {base: size_of(call) for base, (_, call) in allocations(function).items() if is_pinned(call)}
