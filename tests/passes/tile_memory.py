@@ -24,6 +24,8 @@ COMPUTED: dict[str, Callable[..., torch.Tensor]] = {
     "tile.adds": torch.add,
     "tile.muls": torch.mul,
     "tile.move": torch.clone,
+    "tile.matmul": torch.matmul,
+    "tile.matmul_acc": torch.addmm,
 }
 VIEWS = ("tile.reshape", "tile.slice")
 SCALARS: dict[type, Callable[[Any, Any], Any]] = {

@@ -32,18 +32,18 @@ class CarryCopies:
     their own where they may come to differ.
     """
 
-    def __init__(self, function: ir.Function, places: Places) -> None:
+    def __init__(self, function: ir.Function, places: Places, fresh: Fresh) -> None:
         self._function = function
         self._places = places
-        self._fresh = Fresh(function)
+        self._fresh = fresh
         self._before: dict[int, tuple[list[ir.Stmt], list[ir.Expr]]] = {}
         self._starts: dict[int, ir.Var] = {}
         run(self._visit(function.body))
 
     def applied(self) -> ir.Function:
         """The function with its places and its copies, and without allocations that no tile needs."""
-        result = without_unused(_Copying(self._places, self._before, self._starts).rewrite(self._function))
-        return self._fresh.allocated(result)
+        result = _Copying(self._places, self._before, self._starts).rewrite(self._function)
+        return without_unused(self._fresh.allocated(result))
 
     def _visit(self, stmt: ir.Stmt) -> Steps:
         if isinstance(stmt, ir.AssignStmt):
@@ -56,7 +56,8 @@ class CarryCopies:
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
             self._copy(stmt.body, [self._places.where(carry) for carry in stmt.iter_args])
         elif isinstance(stmt, ir.IfStmt) and stmt.return_vars:
-            goals = self._parted(stmt, [self._goal(stmt, place) for place in range(len(stmt.return_vars))])
+            self._places.follow_branches(stmt)
+            goals = self._parted(stmt, [self._places.where(result) for result in stmt.return_vars])
             for result, goal in zip(stmt.return_vars, goals, strict=True):
                 if goal is not None:
                     self._places.put(result, goal)
@@ -101,14 +102,6 @@ class CarryCopies:
             if any(self._places.origin(side[other]) is not self._places.origin(side[at]) for side in sides):
                 return True
         return False
-
-    def _goal(self, stmt: ir.IfStmt, place: int) -> ir.MemRef | None:
-        """Where the result of an if lies: where the first branch makes it that does not hand on a carry."""
-        yields = [found for part in parts(stmt) if (found := trailing_yield(part)) is not None]
-        values = [found.value[place] for found in yields]
-        made = [value for value in values if not isinstance(value, ir.IterArg)]
-        places = [memref for value in made if (memref := self._places.where(value)) is not None]
-        return places[0] if places else self._places.where(stmt.return_vars[place])
 
     def _copy(self, body: ir.Stmt, goals: Sequence[ir.MemRef | None]) -> None:
         """Note the copies before the yield that ends a body."""

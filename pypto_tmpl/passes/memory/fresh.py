@@ -8,7 +8,7 @@ from functools import cached_property
 from pypto_tmpl import ir, ops
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.memory.placed_tiles import ALLOC, placed, space_of
-from pypto_tmpl.rewrite import Names, as_body, build, flat
+from pypto_tmpl.rewrite import Names, as_body, base_name, build, flat
 
 _NUMBER = re.compile(r"mem_[a-z]+_(\d+)")
 
@@ -39,8 +39,10 @@ class Fresh:
         """The statement that copies a tile to another place. Raises PassError in Acc."""
         space = space_of(tile)
         if space is ir.MemorySpace.Acc:
-            what = f"{tile.name_hint!r} has to be kept in another place of Acc ({goal.base_.name_hint!r})"
-            raise PassError(f"{what}, and nothing copies within that memory", self._function, at)
+            name = base_name(tile.name_hint)
+            what = f"{name!r} has to be kept in another place of Acc, since another value is needed there"
+            how = "nothing copies within that memory: store one of them before"
+            raise PassError(f"{what}, and {how}", self._function, at, variable=tile)
         assert isinstance(tile.type, ir.TileType)
         type_ = build(tile.type, memref=goal)
         call = ops.call("tile.move", tile, target_memory=space, result_type=build(type_, memref=None))

@@ -9,6 +9,8 @@ from pypto_tmpl.ir.enums import is_incore_type
 from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.memory.carry_copies import CarryCopies
+from pypto_tmpl.passes.memory.fresh import Fresh
+from pypto_tmpl.passes.memory.joining import join_yielded
 from pypto_tmpl.passes.memory.keeping import kept
 from pypto_tmpl.passes.memory.memory_reuse import share
 from pypto_tmpl.passes.memory.placed_tiles import placed
@@ -53,8 +55,9 @@ class MaterializeSemanticAliases(FunctionPass):
             places.follow_carries()
             share(made, context, places, ir.MemorySpace.Acc)
             places.follow_carries()
-            places.join_accumulators()
-            made = kept(CarryCopies(made, places).applied())
+            fresh = Fresh(made)
+            join_yielded(made, places, fresh)
+            made = kept(CarryCopies(made, places, fresh).applied())
         return made
 
 

@@ -12,6 +12,8 @@ from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.checks.calls import call_of
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.memory.carry_copies import CarryCopies
+from pypto_tmpl.passes.memory.fresh import Fresh
+from pypto_tmpl.passes.memory.joining import join_yielded
 from pypto_tmpl.passes.memory.keeping import kept
 from pypto_tmpl.passes.memory.lifespans import Lifetimes
 from pypto_tmpl.passes.memory.overwriting import Live, Liveness
@@ -48,8 +50,9 @@ class MemoryReuse(FunctionPass):
         places.follow_carries()
         share(function, context, places)
         places.follow_carries()
-        places.join_accumulators()
-        copies = CarryCopies(function, places)
+        fresh = Fresh(function)
+        join_yielded(function, places, fresh)
+        copies = CarryCopies(function, places, fresh)
         return kept(_unmarked(copies.applied()))
 
 

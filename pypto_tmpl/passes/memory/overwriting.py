@@ -218,15 +218,18 @@ class Overwritten:
     stmt: ir.Stmt
 
 
-def overwritten(function: ir.Function) -> list[Overwritten]:
-    """The tiles of a function that are written over before they are read for the last time, in text order."""
+def overwritten(function: ir.Function, where: Where = place_of) -> list[Overwritten]:
+    """The tiles of a function that are written over before they are read for the last time, in text order.
+
+    ``where`` says where tiles lie, if not as their types do.
+    """
     found: list[Overwritten] = []
 
     def writing(written: ir.Var, memref: ir.MemRef, live: Live, stmt: ir.Stmt) -> None:
         for var in live.of(memref.base_):
-            place = place_of(var)
+            place = where(var)
             if var is not written and place is not None and ir.MemRef.may_alias(place, memref):
                 found.append(Overwritten(var, written, stmt))
 
-    Liveness(function, place_of, writing)
+    Liveness(function, where, writing)
     return found[::-1]

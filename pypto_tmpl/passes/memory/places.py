@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pypto_tmpl import ir
-from pypto_tmpl.ir.bodies import statements, trailing_yield
-from pypto_tmpl.ir.verifier.walking import own_expressions, used_variables
-from pypto_tmpl.ops import facts
+from pypto_tmpl.ir.bodies import parts, statements, trailing_yield
 from pypto_tmpl.passes.memory.lifespans import Group
-from pypto_tmpl.passes.memory.placed_tiles import place_of, space_of
+from pypto_tmpl.passes.memory.placed_tiles import place_of
 from pypto_tmpl.passes.memory.views import source_place, view_storage
 
 
@@ -78,47 +74,17 @@ class Places:
         if source is not None and own is not None and own.base_ is not source.base_:
             self.put(stmt.var, view_storage(value, source, self.function))
 
+    def follow_branches(self, stmt: ir.IfStmt) -> None:
+        """The results of an if lie where the first branch makes them that does not hand on a carry."""
+        yields = [found for part in parts(stmt) if (found := trailing_yield(part)) is not None]
+        for at, result in enumerate(stmt.return_vars):
+            made = [end.value[at] for end in yields if not isinstance(end.value[at], ir.IterArg)]
+            memref = next((place for value in made if (place := self.where(value)) is not None), None)
+            if memref is not None:
+                self.put(result, memref)
+
     def origin(self, value: ir.Expr) -> ir.Expr:
         """What a value is a second name of; itself where it is none."""
         while (stmt := self._defined.get(id(value))) is not None and isinstance(stmt.value, ir.Var):
             value = stmt.value
         return value
-
-    def join_accumulators(self) -> None:
-        """An accumulator that one branch begins anew lies where the other branch goes on with the old one."""
-        for stmt in statements(self.function.body):
-            if not isinstance(stmt, ir.IfStmt) or stmt.else_body is None:
-                continue
-            bodies = (stmt.then_body, stmt.else_body)
-            for own, other in (bodies, bodies[::-1]):
-                for fresh, kept in _yielded_pairs(own, other):
-                    self._join_accumulator(fresh, kept, own)
-
-    def _join_accumulator(self, fresh: ir.Expr, kept: ir.Expr, body: ir.Stmt) -> None:
-        begun, gone_on = self._defined.get(id(fresh)), self._defined.get(id(kept))
-        if begun is None or gone_on is None or self.where(fresh) is None:
-            return
-        goal = self.where(kept)
-        if goal is None or space_of(fresh) is not ir.MemorySpace.Acc:
-            return
-        if facts.of_value(gone_on.value).returned is None or facts.of_value(begun.value).returned is not None:
-            return
-        behind = False
-        for stmt in statements(body):
-            if behind and any(
-                _is_in(self.where(var), goal) for var in used_variables(*own_expressions(stmt))
-            ):
-                return
-            behind = behind or stmt is begun
-        if behind:
-            self.put(begun.var, goal)
-
-
-def _is_in(place: ir.MemRef | None, goal: ir.MemRef) -> bool:
-    return place is not None and place.base_ is goal.base_
-
-
-def _yielded_pairs(own: ir.Stmt, other: ir.Stmt) -> Iterator[tuple[ir.Expr, ir.Expr]]:
-    one, two = trailing_yield(own), trailing_yield(other)
-    if one is not None and two is not None:
-        yield from zip(one.value, two.value, strict=True)
