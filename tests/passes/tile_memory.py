@@ -1,11 +1,12 @@
 """A run of a kernel on the bytes of its allocations: a tile is what lies in its place when it is read.
 
 Written for tests of where tiles lie, of FP32 tiles and of the few ops below. Second names, views, carries and
-results move nothing: they are read where their types say.
+results move nothing: they are read where their types say. Types cannot say where a window lies that begins
+where only the run tells: it is read where its call says, and so are views of it.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -31,6 +32,8 @@ VIEWS = ("tile.reshape", "tile.slice")
 SCALARS: dict[type, Callable[[Any, Any], Any]] = {
     ir.Add: operator.add,
     ir.Sub: operator.sub,
+    ir.Mul: operator.mul,
+    ir.FloorMod: operator.mod,
     ir.Lt: operator.lt,
     ir.Eq: operator.eq,
 }
@@ -45,6 +48,7 @@ class _Run:
     def __init__(self, tensors: dict[str, torch.Tensor]) -> None:
         self._tensors = tensors
         self._memory: dict[int, torch.Tensor] = {}
+        self._windows: dict[int, torch.Tensor] = {}
         self._scalars: dict[int, Any] = {}
         self._stored = torch.empty(0)
 
@@ -53,12 +57,19 @@ class _Run:
         return self._stored
 
     def _cells(self, tile: ir.Expr) -> torch.Tensor:
+        if id(tile) in self._windows:
+            return self._windows[id(tile)]
         place, type_ = place_of(tile), tile.type
-        assert place is not None and isinstance(place.byte_offset_, ir.ConstInt)
-        assert isinstance(type_, ir.TileType) and type_.dtype is ir.DataType.FP32
-        shape = [self._value(extent) for extent in type_.shape]
-        start = place.byte_offset_.value // BYTES
-        return self._memory[id(place.base_)][start : start + shape[0] * shape[1]].view(shape)
+        assert place is not None and isinstance(type_, ir.TileType) and type_.dtype is ir.DataType.FP32
+        shape = self._values(type_.shape)
+        start = self._value(place.byte_offset_) // BYTES
+        cells = self._memory[id(place.base_)][start : start + shape[0] * shape[1]].view(shape)
+        if not isinstance(place.byte_offset_, ir.ConstInt):  # a slot of this round
+            self._windows[id(tile)] = cells
+        return cells
+
+    def _values(self, expressions: Sequence[ir.Expr]) -> list[int]:
+        return [self._value(expr) for expr in expressions]
 
     def _value(self, expr: ir.Expr) -> Any:
         """A tile, as it lies now, or a scalar."""
@@ -112,16 +123,35 @@ class _Run:
 
     def _assign(self, stmt: ir.AssignStmt) -> None:
         call = stmt.value
-        if not isinstance(call, ir.Call) or call.op.name == "tensor.read":
+        self._windows.pop(id(stmt.var), None)
+        if id(call) in self._windows:
+            self._windows[id(stmt.var)] = self._windows[id(call)]
+        elif not isinstance(call, ir.Call) or call.op.name == "tensor.read":
             self._bind((stmt.var,), [self._value(call)])
         elif call.op.name == "tile.alloc":
             self._memory[id(stmt.var)] = torch.full((self._value(call.args[1]) // BYTES,), torch.nan)
         elif call.op.name == "tile.load":
-            tensor = call.args[0]
+            tensor, cells = call.args[0], self._cells(stmt.var)
             assert isinstance(tensor, ir.Var)
-            self._cells(stmt.var)[:] = self._tensors[base_name(tensor.name_hint)]
+            cells[:] = self._part(self._tensors[base_name(tensor.name_hint)], call.args[1], cells.shape)
         elif call.op.name == "tile.store":
             self._stored = self._cells(call.args[0]).clone()
-        elif call.op.name not in VIEWS:
-            found = COMPUTED[call.op.name](*(self._value(operand) for operand in call.args))
+        elif call.op.name in VIEWS:
+            self._show(stmt.var, call)
+        else:
+            found = COMPUTED[call.op.name](*map(self._value, call.args))
             self._cells(stmt.var)[:] = found
+
+    def _show(self, var: ir.Var, call: ir.Call) -> None:
+        """Note where a view lies that the run tells of."""
+        source, offsets, type_ = call.args[0], call.args[2:], var.type
+        starts = offsets[0].elements if offsets and isinstance(offsets[0], ir.MakeTuple) else ()
+        if id(source) in self._windows or not all(isinstance(start, ir.ConstInt) for start in starts):
+            assert isinstance(type_, ir.TileType)
+            cells, shape = self._cells(source), self._values(type_.shape)
+            self._windows[id(var)] = self._part(cells, offsets[0], shape) if starts else cells.view(shape)
+
+    def _part(self, cells: torch.Tensor, offsets: ir.Expr, shape: Sequence[int]) -> torch.Tensor:
+        assert isinstance(offsets, ir.MakeTuple)
+        places = zip(self._values(offsets.elements), shape, strict=True)
+        return cells[tuple(slice(start, start + extent) for start, extent in places)]

@@ -29,7 +29,8 @@ class CarryCopies:
     """The copies that a function needs before its loops and yields, given where its tiles lie.
 
     Carries of a loop that start in one place, and results of an if that a branch makes in one, get buffers of
-    their own where they may come to differ.
+    their own where they may come to differ. So do those that another part of the same allocation becomes, and
+    those of which only the run tells where they would begin.
     """
 
     def __init__(self, function: ir.Function, places: Places, fresh: Fresh) -> None:
@@ -65,14 +66,18 @@ class CarryCopies:
                 self._copy(part, goals)
 
     def _part_carries(self, loop: ir.ForStmt | ir.WhileStmt) -> None:
-        """Copy what a carry starts with, where another one starts there and may become something else."""
+        """Copy what a carry starts with, where it cannot lie there itself."""
         carries, end = loop.iter_args, trailing_yield(loop.body)
         sides = [[carry.initValue for carry in carries], *([] if end is None else [end.value])]
         made: list[ir.Stmt] = []
         for at, carry in enumerate(carries):
             start, place = carry.initValue, self._places.where(carry)
             around = [self._places.where(other) for other in carries]
-            if place is None or not isinstance(start, ir.Var) or not self._is_shared(at, around, sides):
+            if place is None or not isinstance(start, ir.Var):
+                continue
+            if not self._is_shared(at, around, sides) and not self._slides(
+                place, [side[at] for side in sides]
+            ):
                 continue
             buffer = self._fresh.buffer(carry, place.size_)
             made.append(copy := self._fresh.copy(start, buffer, loop))
@@ -83,11 +88,13 @@ class CarryCopies:
             self._before[id(loop)] = made, []
 
     def _parted(self, stmt: ir.IfStmt, goals: Sequence[ir.MemRef | None]) -> list[ir.MemRef | None]:
-        """These places of results, others for those that would share one and may be something else."""
+        """These places of results, others for those that cannot lie there."""
         found = list(goals)
         sides = [end.value for part in parts(stmt) if (end := trailing_yield(part)) is not None]
         for at, (result, goal) in enumerate(zip(stmt.return_vars, goals, strict=True)):
-            if goal is not None and self._is_shared(at, found, sides):
+            if goal is None:
+                continue
+            if self._is_shared(at, found, sides) or self._slides(goal, [side[at] for side in sides]):
                 found[at] = self._fresh.buffer(result, goal.size_)
         return found
 
@@ -100,6 +107,16 @@ class CarryCopies:
             if own is None or place is None or not ir.MemRef.may_alias(own, place):
                 continue
             if any(self._places.origin(side[other]) is not self._places.origin(side[at]) for side in sides):
+                return True
+        return False
+
+    def _slides(self, goal: ir.MemRef, values: Sequence[ir.Expr]) -> bool:
+        """Whether one of the values lies somewhere else in a place, or the run tells where."""
+        for value in values:
+            source = self._places.where(value)
+            if source is None or source.base_ is not goal.base_:
+                continue
+            if self._places.floats(value) or (are_apart(source, goal) and ir.MemRef.may_alias(source, goal)):
                 return True
         return False
 

@@ -11,6 +11,7 @@ from pypto_tmpl.ir.bodies import direct, parts, statements, trailing_yield
 from pypto_tmpl.ir.verifier.walking import Steps, definitions, own_expressions, run, used_variables
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.memory.placed_tiles import are_apart, place_of
+from pypto_tmpl.passes.memory.places import Places
 
 Where = Callable[[ir.Expr], "ir.MemRef | None"]
 """Where a tile lies."""
@@ -172,13 +173,17 @@ def _outer_reads(
 
 def misplaced(function: ir.Function) -> tuple[ir.Var, ir.Expr, ir.Stmt] | None:
     """A tile that should lie where another value does and lies elsewhere, that value, and the statement."""
+    places = Places(function)
     for stmt in statements(function.body):
         is_part = isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Call)
+        is_name = isinstance(stmt, ir.AssignStmt)
         for var, value in _handed_on(stmt):
             one, two = place_of(var), place_of(value)
             if one is None or two is None:
                 continue
             if one.base_ is not two.base_ or (not is_part and are_apart(one, two)):
+                return var, value, stmt
+            if not is_name and places.floats(value):
                 return var, value, stmt
     return None
 

@@ -28,9 +28,11 @@ def place_of(value: ir.Expr | None) -> ir.MemRef | None:
 
 
 def are_apart(one: ir.MemRef, two: ir.MemRef) -> bool:
-    """Whether two places are known to begin at different bytes."""
+    """Whether two places are not known to begin at one byte."""
     starts = constant_extent(one.byte_offset_), constant_extent(two.byte_offset_)
-    return one.base_ is not two.base_ or (None not in starts and starts[0] != starts[1])
+    if one.base_ is not two.base_ or starts[0] != starts[1]:
+        return True
+    return starts[0] is None and not ir.structural_equal(one.byte_offset_, two.byte_offset_)
 
 
 def space_of(value: ir.Expr) -> ir.MemorySpace:

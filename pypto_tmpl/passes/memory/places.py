@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import parts, statements, trailing_yield
+from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.passes.memory.lifespans import Group
 from pypto_tmpl.passes.memory.placed_tiles import place_of
-from pypto_tmpl.passes.memory.views import source_place, view_storage
+from pypto_tmpl.passes.memory.views import begins_at_run_time, source_place, view_storage
 
 
 class Places:
@@ -82,6 +83,23 @@ class Places:
             memref = next((place for value in made if (place := self.where(value)) is not None), None)
             if memref is not None:
                 self.put(result, memref)
+
+    def floats(self, value: ir.Expr) -> bool:
+        """Whether only the run tells where a tile begins, as a window or in a slot of a declared buffer.
+
+        Nothing but the call that makes the tile says it then: a carry or a result cannot lie there.
+        """
+        while (place := self.where(value := self.origin(value))) is not None:
+            stmt = self._defined.get(id(value))
+            call = None if stmt is None else stmt.value
+            if constant_extent(place.byte_offset_) is None:
+                return True
+            if not isinstance(call, ir.Call) or (at := source_place(call)) is None:
+                return False
+            if begins_at_run_time(call):
+                return True
+            value = call.args[at]
+        return False
 
     def origin(self, value: ir.Expr) -> ir.Expr:
         """What a value is a second name of; itself where it is none."""

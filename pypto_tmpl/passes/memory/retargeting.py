@@ -9,6 +9,7 @@ from typing import TypeAlias
 from pypto_tmpl import ir
 from pypto_tmpl.backend import get_backend_type, is_backend_configured
 from pypto_tmpl.ir.bodies import statements, trailing_yield
+from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.memory.lifetimes import Lifetimes, base_of
 from pypto_tmpl.passes.memory.no_alias import operands_apart
@@ -55,6 +56,10 @@ class Retargeting:
         carry, values = loop.iter_args[place], yielded(loop.body)
         memref = self._storage(carry)
         if not isinstance(carry.type, ir.TileType) or memref is None or place >= len(values):
+            return
+        if (
+            constant_extent(memref.byte_offset_) is None
+        ):  # what is no view has no call that says where it lies
             return
         self._asked.clear()
         self._new.clear()

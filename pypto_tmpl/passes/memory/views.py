@@ -25,6 +25,15 @@ def source_place(call: ir.Call) -> int | None:
     return known.view_of if known.returned is None else known.returned
 
 
+def begins_at_run_time(call: ir.Call) -> bool:
+    """Whether only the run tells at which element of its source a view begins."""
+    if not facts.of(call.op).has("window"):
+        return False
+    offsets = call.args[_OFFSETS]
+    known = offsets.elements if isinstance(offsets, ir.MakeTuple) else [offsets]
+    return any(constant_extent(offset) is None for offset in known)
+
+
 def view_storage(call: ir.Call, parent: ir.MemRef, function: ir.Function) -> ir.MemRef:
     """The part of the storage of its source that a view, or what an op has changed, lies in.
 
