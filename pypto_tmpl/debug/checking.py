@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from pypto_tmpl.compare.verdicts import Comparator
+from pypto_tmpl.debug.report.attached import Attached
 from pypto_tmpl.debug.report.explaining import write_explained
 from pypto_tmpl.debug.report.writing import check_report, is_page, write_report
 from pypto_tmpl.debug.stages.dumps import Stage
@@ -101,11 +102,13 @@ def run_stages(
     *,
     stop_at_first: bool,
     report: Path | None,
+    attached: Attached | None = None,
 ) -> None:
     """Add the results of a validation to ``result`` and ``tell`` of each as it comes.
 
     ``report`` is written whatever happens, with what is known by then; ``rerun`` gives the call or command
-    that repeats a check. Raises what is wrong with the request, which is wrong for every stage.
+    that repeats a check, ``attached`` what a page shows besides. Raises what is wrong with the request, which
+    is wrong for every stage.
     """
     try:
         with closing(validation.results()) as results:
@@ -118,9 +121,10 @@ def run_stages(
                     break
     finally:
         if report is not None:
-            write_report(report, result, rerun, template_dirs=validation.options.template_dirs)
+            dirs = validation.options.template_dirs
+            write_report(report, result, rerun, template_dirs=dirs, attached=attached)
     if report is not None:
-        write_explained(report, result, rerun, validation)
+        write_explained(report, result, rerun, validation, attached)
 
 
 def require_checkpoints(validation: Validation, result: ValidationResult) -> None:

@@ -218,6 +218,11 @@ def _replaced(spec: Spec, value: torch.Tensor) -> Iterator[str]:
         yield f"scalar {spec.name!r}: {value.item()} from golden_data replaces {spec.to_python()}"
 
 
+def saved_names(folder: Path) -> list[str]:
+    """The names of the specs that data was saved for, in their order; none where that is not known."""
+    return [str(spec["name"]) for spec in _read_facts(folder).get("specs", ())]
+
+
 def changed_data(folder: Path) -> list[Finding]:
     """Saved files that are not as they were saved; they are about to be made anew."""
     return [finding for _, finding in _changed(folder, _read_facts(folder))]

@@ -45,9 +45,9 @@ function coloured(parts) {
 /**
  * Lines with numbers, in chunks that the browser lays out when they come into view; long texts are
  * built bit by bit, so that the page stays usable. Lines in `failed` are marked; those after the first
- * `shown`, which hold `what`, are hidden until they are asked for.
+ * `shown`, which hold `what`, are hidden until they are asked for. Only Python has colours.
  */
-function codeView(lines, failed = [], shown = lines.length, what = "") {
+function codeView(lines, failed = [], shown = lines.length, what = "", isPython = true) {
   const view = element("div", { class: "code" });
   const marked = new Set(failed);
   let quotes = "";
@@ -68,7 +68,7 @@ function codeView(lines, failed = [], shown = lines.length, what = "") {
     const chunk = element("div", { class: "chunk", hidden: start >= shown && !isUnfolded });
     for (let index = start; index < end; index += 1) {
       let parts;
-      [parts, quotes] = tokens(lines[index], quotes);
+      [parts, quotes] = isPython ? tokens(lines[index], quotes) : [[["", lines[index]]], ""];
       const kind = marked.has(index + 1) ? "code-line failed" : "code-line";
       const text = codeLine("span", {}, lines[index], coloured(parts));
       chunk.append(element("div", { class: kind, "data-number": index + 1 }, text));

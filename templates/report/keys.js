@@ -20,7 +20,7 @@ function filterStages() {
   const words = document.getElementById("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   document.querySelectorAll("#stages [role=option]").forEach((option) => {
     const stage = report.stages[option.dataset.stage];
-    const text = `${stage.name} ${stage.verdict} ${stage.how}`.toLowerCase();
+    const text = (stage ? `${stage.name} ${stage.verdict} ${stage.how}` : extraAt(option.dataset.stage).name).toLowerCase();
     option.hidden = !words.every((word) => text.includes(word));
     option.style.display = option.hidden ? "none" : "";
   });
@@ -30,8 +30,8 @@ function filterStages() {
 const KEYS = {
   j: () => step(1),
   k: () => step(-1),
-  n: () => step(1, (stage) => !stage.passed),
-  p: () => step(-1, (stage) => !stage.passed),
+  n: () => step(1, (stage) => stage?.passed === false),
+  p: () => step(-1, (stage) => stage?.passed === false),
   g: () => goToEnd(false),
   G: () => goToEnd(true),
   "]": () => jump(1),
@@ -63,9 +63,17 @@ function onKey(event) {
   }
   if (document.getElementById("help").open && event.key !== "?") return;
   if (event.target.type === "radio" && event.key.startsWith("Arrow")) return;
+  if (event.target.id === "find") {
+    if (event.key === "Escape" || event.key === "Enter") event.target.blur();
+    return;
+  }
   const inList = event.target.closest?.("#stages") || event.target === document.body;
   const view = Number(event.key) - 1;
-  const action = VIEWS[view] ? () => show(selected.stage, view) : KEYS[event.key] ?? (inList && LIST_KEYS[event.key]);
+  const ofList = inList && LIST_KEYS[event.key];
+  const ofView = VIEWS[view] ? () => show(selected.stage, view) : KEYS[event.key];
+  const isArrowInList = ofList && event.target.id === "stages";
+  const ofExtra = isArrowInList ? undefined : extraAt(selected.stage) && keysOf(extraAt(selected.stage))[event.key];
+  const action = ofExtra ?? ofView ?? ofList;
   if (!action) return;
   event.preventDefault();
   action();

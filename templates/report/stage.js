@@ -13,6 +13,7 @@ function outputsView(stage) {
     view.append(element("pre", {}, stage.failure), element("div", {}, "rerun:", command(stage.rerun)));
   }
   view.append(...stage.tensors.map(tensorView));
+  if (stage.failure === null && !stage.tensors.length) view.append(element("p", {}, stage.why_nothing));
   return view;
 }
 
@@ -27,7 +28,7 @@ function scriptView(stage) {
 }
 
 function stageHead(stage) {
-  const about = [`${stage.passed ? "✓" : "✗"} ${stage.verdict}`, `${stage.seconds.toFixed(3)} s`, stage.how, stage.file];
+  const about = [`${stage.mark} ${stage.verdict}`, ...(stage.time ? [stage.time] : []), stage.how, stage.file];
   return [
     element("div", { class: "stage-head" }, element("h2", {}, stage.name), element("span", { class: "about" }, about.join(" · "))),
     stage.note ? element("p", {}, `Read from its companion: ${stage.note}`) : null,
@@ -64,13 +65,19 @@ function scrollWithin(box, inner) {
   else if (inside.bottom > outside.bottom) box.scrollTop += inside.bottom - outside.bottom;
 }
 
+/** What is shown at a place of the list that is none of a stage's. */
+function extraAt(index) {
+  return report.extras[index - report.stages.length];
+}
+
 /**
- * Show a view of a stage; the list and the address follow. A page of one column goes to it, unless it was
+ * Show a view of a stage, or what else the list has; the list and the address follow. A page of one column goes to it, unless it was
  * just opened (`isFirst`): then it stays at its headline.
  */
 function show(stageIndex, view = selected.view, isFirst = false) {
   const stage = report.stages[stageIndex];
-  if (!stage) return;
+  const extra = extraAt(stageIndex);
+  if (!stage && !extra) return;
   const hadTabFocus = document.activeElement?.getAttribute("role") === "tab";
   document.getElementById(`stage-${selected.stage}`)?.setAttribute("aria-selected", "false");
   Object.assign(selected, { stage: stageIndex, view });
@@ -79,14 +86,18 @@ function show(stageIndex, view = selected.view, isFirst = false) {
   scrollWithin(document.getElementById("stages"), option);
   document.getElementById("stages").setAttribute("aria-activedescendant", option.id);
   const main = document.getElementById("stage");
-  const panel = element("div", { role: "tabpanel", id: "view", "aria-labelledby": `view-${view}` });
-  main.replaceChildren(...stageHead(stage).filter((part) => part !== null), tabs(), panel);
-  panel.append(VIEWS[view][1](stage));
+  if (extra) {
+    showExtra(main, extra);
+  } else {
+    const panel = element("div", { role: "tabpanel", id: "view", "aria-labelledby": `view-${view}` });
+    main.replaceChildren(...stageHead(stage).filter((part) => part !== null), tabs(), panel);
+    panel.append(VIEWS[view][1](stage));
+  }
   redrawMaps();
   main.scrollTop = 0;
-  if (hadTabFocus) document.getElementById(`view-${view}`).focus();
+  if (hadTabFocus && stage) document.getElementById(`view-${view}`).focus();
   if (isNarrow() && !isFirst) main.scrollIntoView({ block: "start" });
-  if (!(isNarrow() && isFirst)) goToLine(stage.first_lines[VIEWS[view][0]] ?? firstFailed(view, stage));
+  if (stage && !(isNarrow() && isFirst)) goToLine(stage.first_lines[VIEWS[view][0]] ?? firstFailed(view, stage));
   try {
     history.replaceState(null, "", `#${stageIndex}.${view + 1}`);
   } catch {
@@ -126,5 +137,5 @@ function jump(direction) {
 function toggleFolds() {
   const folds = [...document.querySelectorAll(".fold")];
   if (folds.length) folds.forEach((row) => row.unfold());
-  else if (["IR changes", "Script"].includes(VIEWS[selected.view][0])) show(selected.stage);
+  else if (report.stages[selected.stage] && ["IR changes", "Script"].includes(VIEWS[selected.view][0])) show(selected.stage);
 }

@@ -13,8 +13,8 @@ function start() {
   restoreTheme();
   const [, stage, view] = /^#(\d+)\.([1-4])$/.exec(location.hash) ?? [];
   const firstBad = report.stages.findIndex((found) => !found.passed);
-  if (report.stages[stage]) show(Number(stage), view - 1, true);
-  else show(Math.max(firstBad, 0), selected.view, true);
+  if (report.stages[stage] || extraAt(stage)) show(Number(stage), view - 1, true);
+  else show(Math.max(firstBad, 0), firstBad < 0 ? report.first_view : 0, true);
   document.getElementById("stages").focus({ preventScroll: true });
   document.documentElement.dataset.ready = "yes";
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pypto_tmpl.debug.report.attached import Attached
 from pypto_tmpl.debug.report.writing import is_page, write_report
 from pypto_tmpl.debug.search.bisect import StageSearch, explain
 from pypto_tmpl.debug.search.divergence import Divergence
@@ -11,7 +12,13 @@ from pypto_tmpl.debug.validate.results import Rerun, ValidationResult
 from pypto_tmpl.debug.validate.validation import Validation
 
 
-def write_explained(path: Path, result: ValidationResult, rerun: Rerun, validation: Validation) -> None:
+def write_explained(
+    path: Path,
+    result: ValidationResult,
+    rerun: Rerun,
+    validation: Validation,
+    attached: Attached | None = None,
+) -> None:
     """Add the first divergence to a page that has been written; plain data stay as they are.
 
     For that the first bad stage and the last good one run once more, with every value recorded.
@@ -27,7 +34,16 @@ def write_explained(path: Path, result: ValidationResult, rerun: Rerun, validati
         notes.append(("first divergence", f"not found: {type(error).__name__}: {error}"))
     if divergence is not None or notes:
         dirs = validation.options.template_dirs
-        write_report(path, result, rerun, divergence=divergence, notes=notes, template_dirs=dirs, again=True)
+        write_report(
+            path,
+            result,
+            rerun,
+            divergence=divergence,
+            notes=notes,
+            template_dirs=dirs,
+            again=True,
+            attached=attached,
+        )
 
 
 def _divergence(result: ValidationResult, validation: Validation) -> Divergence | None:

@@ -54,13 +54,16 @@ def headline(
     """The headline of a validation or a run; ``divergence`` tells what is wrong in the first bad stage."""
     checked, total = len(result.stages), result.total
     if not result.bad:
+        beside = (tuple(notes),) if notes else ()
+        if total == 0 or (result.stages and not any(stage.is_run for stage in result.stages)):
+            return Headline(_not_run(total), passed=False, groups=beside)
         if not any(stage.verdicts for stage in result.stages) and checked == total:
             text = "It ran to its end; no output was compared"
         elif checked == total:
             text = "Every output is as expected" if total == 1 else f"All {total} stages are as expected"
         else:
             text = f"Interrupted: {checked} of {total} stages checked, these as expected"
-        return Headline(text, passed=result.passed)
+        return Headline(text, passed=result.passed, groups=beside)
     bad_name = result.bad[0].stage.name if divergence is None else divergence.first_bad
     first = next((stage for stage in result.bad if stage.stage.name == bad_name), result.bad[0])
     index = result.stages.index(first)
@@ -75,6 +78,10 @@ def headline(
     code = {"rerun", "statement", SCRIPT, TRACED, f"in {divergence.last_good}" if divergence else ""}
     groups = tuple(tuple(group) for group in (diverged, facts) if group)
     return Headline(_text(first, total), False, index, groups, frozenset(code), marks)
+
+
+def _not_run(total: int) -> str:
+    return f"{total} stage{'' if total == 1 else 's'}, none of them run"
 
 
 def _divergence_facts(

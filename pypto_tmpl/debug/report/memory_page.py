@@ -10,7 +10,14 @@ from pypto_tmpl.debug.report.html import rendered
 from pypto_tmpl.generated import check_place, is_report_page, write_generated
 
 STYLES = ("page.css", "memory.css")
-SCRIPTS = ("elements.js", "theme.js", "memory_text.js", "memory_picture.js", "memory.js")
+SCRIPTS = (
+    "elements.js",
+    "theme.js",
+    "memory_text.js",
+    "memory_picture.js",
+    "memory_view.js",
+    "memory.js",
+)
 
 
 def check_memory_page(path: Path) -> None:

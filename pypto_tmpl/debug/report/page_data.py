@@ -11,12 +11,15 @@ from typing import Any
 from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.compare.picture import ErrorPicture
 from pypto_tmpl.compare.tensors import TensorVerdict
+from pypto_tmpl.debug.report.attached import Attached
 from pypto_tmpl.debug.report.ir_diff import SectionChange, section_changes
 from pypto_tmpl.debug.report.ir_sections import Section, ir_sections
 from pypto_tmpl.debug.report.line_table import LineTable
 from pypto_tmpl.debug.report.marks import Marks, failure_marks
 from pypto_tmpl.debug.validate.results import Rerun, ValidationResult
 from pypto_tmpl.debug.validate.schedule import StageResult
+
+IR_VIEW = 2  # the number of the page's view of the text
 
 
 def how_it_ran(stage: StageResult) -> str:
@@ -48,6 +51,7 @@ class PageData:
 
     rerun: Rerun
     marks: Mapping[int, Marks] = field(default_factory=dict)  # by the number of a stage
+    attached: Attached = field(default_factory=Attached)
     lines: LineTable = field(default_factory=LineTable)
     pictures: dict[ErrorPicture, int] = field(default_factory=dict)
 
@@ -62,8 +66,11 @@ class PageData:
             if sections:
                 before = index, sections
         return {
+            "extras": self.attached.data(self.lines),
+            "kernels": list(self.attached.kernels),
             "lines": self.lines.lines,
             "stages": stages,
+            "first_view": 0 if any(stage.is_run for stage in result.stages) else IR_VIEW,
             "pictures": [_picture_data(picture) for picture in self.pictures],
         }
 
@@ -75,7 +82,10 @@ class PageData:
             "file": str(stage.stage.path),
             "verdict": stage.verdict,
             "passed": stage.passed,
-            "seconds": round(stage.seconds, 6),
+            "is_run": stage.is_run,
+            "mark": "✗" if not stage.passed else "✓" if stage.is_run else "·",
+            "time": f"{stage.seconds:.3f} s" if stage.is_run or stage.seconds else "",
+            "why_nothing": "No output was compared." if stage.is_run else "This stage was not run.",
             "how": how_it_ran(stage),
             "how_shortly": f"same {stage.same_what}" if stage.same_as else how_it_ran(stage),
             "note": stage.note,

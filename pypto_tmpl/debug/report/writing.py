@@ -6,6 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from pypto_tmpl.debug.report.attached import SCRIPTS as EXTRA_SCRIPTS
+from pypto_tmpl.debug.report.attached import STYLES as EXTRA_STYLES
+from pypto_tmpl.debug.report.attached import Attached
 from pypto_tmpl.debug.report.headline import Headline, headline
 from pypto_tmpl.debug.report.html import rendered
 from pypto_tmpl.debug.report.page_data import PageData, change_counts
@@ -49,18 +52,21 @@ def write_report(
     notes: Sequence[tuple[str, str]] = (),
     template_dirs: Sequence[Path] = (),
     again: bool = False,
+    attached: Attached | None = None,
 ) -> None:
     """Write what was found, whole or not at all: a page for ``.html``, plain data for ``.json``.
 
     ``rerun`` gives the command for a stage and a tensor ("" for all). Texts and pictures are in the page as
     far as the results hold them (``Options.keep_for_report``). ``divergence`` says what is wrong first,
-    ``notes`` are labels and texts to stand with it. Templates in ``template_dirs`` come first.
+    ``notes`` are labels and texts to stand with it, ``attached`` is what a page shows besides. Templates in
+    ``template_dirs`` come first.
     Raises ReportError for another name, FileError where the file cannot be written, ForeignFileError for one
     that is no report (unless the caller has just written it and does so ``again``).
     """
     if is_page(path):
-        head = headline(result, rerun, divergence, notes)
-        text = page_text(result, rerun, head, title=title, template_dirs=template_dirs)
+        shown = attached or Attached()
+        head = headline(result, rerun, divergence, [*notes, *shown.facts])
+        text = page_text(result, rerun, head, title=title, template_dirs=template_dirs, attached=shown)
         page = text.encode("utf-8", "replace")
         write_generated(path, page, is_report_page, force=again, make_folders=True)
     else:
@@ -76,20 +82,24 @@ def page_text(
     *,
     title: str = "",
     template_dirs: Sequence[Path] = (),
+    attached: Attached | None = None,
 ) -> str:
     """The HTML of the page."""
     head = head or headline(result, rerun)
-    data = PageData(rerun, head.marks).build(result)
+    shown = attached or Attached()
+    data = PageData(rerun, head.marks, shown).build(result)
+    has_extras = bool(data["extras"])
     rows = [stage | dict(zip(("new", "gone"), change_counts(stage), strict=True)) for stage in data["stages"]]
     return rendered(
         "page.html.jinja",
         data,
-        styles=STYLES,
-        scripts=SCRIPTS,
+        styles=(*STYLES, *EXTRA_STYLES) if has_extras else STYLES,
+        scripts=(*SCRIPTS[:-1], *EXTRA_SCRIPTS, SCRIPTS[-1]) if has_extras else SCRIPTS,
         template_dirs=template_dirs,
-        title=title or _title(result),
+        title=title or shown.title or _title(result),
         headline=head,
         rows=rows,
+        extras=data["extras"],
         total=result.total,
     )
 

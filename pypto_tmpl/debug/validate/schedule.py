@@ -26,7 +26,7 @@ class StageResult:
 
     ``same_as`` names the stage before when this one has its IR or its script (``same_what``) and was not run
     again; ``tensors`` are what was computed, ``ir`` the text of the program and ``record`` its script, where
-    keeping them was asked for.
+    keeping them was asked for. One that is not ``is_run`` was only read.
     """
 
     stage: Stage
@@ -40,6 +40,7 @@ class StageResult:
     tensors: Mapping[str, torch.Tensor] = field(default_factory=dict)
     ir: str = ""
     record: Script | None = None
+    is_run: bool = True
 
     @property
     def script(self) -> str:
@@ -53,7 +54,9 @@ class StageResult:
 
     @property
     def verdict(self) -> str:
-        """The verdict in a word: ok, wrong, failed, timed out or unreadable."""
+        """The verdict in a word: ok, wrong, failed, timed out, unreadable or not run."""
+        if not self.is_run:
+            return "not run"
         if self.failure is None:
             return "ok" if self.passed else "wrong"
         known = {"script": "failed", "undefined": "failed", "time": "timed out"}

@@ -136,7 +136,7 @@ def test_the_filter(open_page, report):
     page.keyboard.type("wrong")
     assert page.locator("#stages [role=option]:visible .name").all_inner_texts() == ["02_after_Pass2"]
     page.keyboard.type("x")
-    assert page.get_by_text("no stage matches").is_visible()
+    assert page.get_by_text("nothing matches").is_visible()
     press(page, "Escape")
     assert page.locator("#stages [role=option]:visible").count() == 5
     press(page, "j")  # the list has the focus again
