@@ -24,6 +24,12 @@ SUBCOMMANDS = {
     "diff": ("pypto_tmpl.cli.printing", "diff", "Say where two dumps differ."),
     "passes": ("pypto_tmpl.cli.passes", "passes", "List the passes with what they require and produce."),
     "lower": ("pypto_tmpl.cli.passes", "lower", "Run passes on a program, up to one of them."),
+    "compile": (
+        "pypto_tmpl.cli.compiling",
+        "compile_file",
+        "Compile a kernel file or dump into a build directory.",
+    ),
+    "report": ("pypto_tmpl.cli.report", "report", "Show a build directory in one page."),
     "memory": ("pypto_tmpl.cli.memory", "memory", "Show which bytes the tiles of kernels take, and when."),
     "args": ("pypto_tmpl.cli.args", "args", "List or show the arguments of tasks that a run dumped."),
     "snapshot": ("pypto_tmpl.cli.snapshot", "snapshot", "Compare or update the committed golden scripts."),

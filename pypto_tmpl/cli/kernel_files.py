@@ -23,14 +23,7 @@ def program_of(path: Path, wanted: str | None = None) -> ir.Program | ir.Functio
     its name, or that of the variable that holds it; without one it is ``PROGRAM``, or the only program, or
     else the only function. Raises KernelFileError.
     """
-    from pypto_tmpl.compat.scripts import describe_failure, script_result
-
-    try:
-        status, names = script_result(path, run_name="kernel_file")
-    except Exception as error:
-        raise KernelFileError(f"{path} cannot be run:\n{describe_failure(error, path)}") from None
-    if not names:
-        raise KernelFileError(f"{path} ended by itself, with exit status {status}: it left no program")
+    names = _names_of(path)
     found = {id(node): (name, node) for name, node in _nodes(names)}
     programs = [(name, node) for name, node in found.values() if isinstance(node, ir.Program)]
     if wanted is not None:
@@ -42,6 +35,44 @@ def program_of(path: Path, wanted: str | None = None) -> ir.Program | ir.Functio
     if len(chosen) == 1:
         return chosen[0]
     raise KernelFileError(_unclear(path, wanted, len(chosen)), notes=_notes(names, list(found.values())))
+
+
+def jit_program_of(path: Path, wanted: str | None = None) -> tuple[str, ir.Program | None]:
+    """The name of the JIT function that a kernel file defines, and its program where the file says all of it.
+
+    That is so where it defines ``make_inputs()``, or where the annotations have all shapes and dtypes; else
+    the program is None: it takes a run of the file to know the arguments. Raises KernelFileError where
+    it is not clear which function is meant.
+    """
+    from pypto_tmpl.language.jit.function import JITFunction
+
+    names = _names_of(path)
+    found = {id(value): value for value in names.values() if isinstance(value, JITFunction)}
+    entries = {value.__name__: value for value in found.values() if value.kind.is_entry}
+    if wanted is None and isinstance(names.get("PROGRAM"), JITFunction):
+        wanted = names["PROGRAM"].__name__
+    chosen = [value for name, value in entries.items() if wanted in (None, name)]
+    if len(chosen) != 1:
+        notes = [f"JIT functions in it: {', '.join(entries) or 'none'}", "choose one with FILE:NAME"]
+        raise KernelFileError(_unclear(path, wanted, len(chosen)), notes=notes)
+    [function] = chosen
+    if "make_inputs" in names:
+        return function.__name__, function.specialize(*names["make_inputs"]().values())
+    declared = [param.declared for param in function.parameters() if param.kind == "tensor"]
+    return function.__name__, function.specialize() if declared and all(declared) else None
+
+
+def _names_of(path: Path) -> dict[str, Any]:
+    """The names that a file leaves when it runs as an import would run it. Raises KernelFileError."""
+    from pypto_tmpl.compat.scripts import describe_failure, script_result
+
+    try:
+        status, names = script_result(path, run_name="kernel_file")
+    except Exception as error:
+        raise KernelFileError(f"{path} cannot be run:\n{describe_failure(error, path)}") from None
+    if not names:
+        raise KernelFileError(f"{path} ended by itself, with exit status {status}: it left no program")
+    return names
 
 
 def _nodes(names: Mapping[str, Any]) -> list[tuple[str, ir.Program | ir.Function]]:

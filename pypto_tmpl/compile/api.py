@@ -10,7 +10,7 @@ from pypto_tmpl.backend import BackendType, get_backend_type, is_backend_configu
 from pypto_tmpl.compile.build import compile_program
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.directory import make_build_directory
-from pypto_tmpl.compile.options import compile_options
+from pypto_tmpl.compile.options import CompileOptions, compile_options
 from pypto_tmpl.passes.dumping import PassDumpLevel
 from pypto_tmpl.passes.strategies import OptimizationStrategy
 from pypto_tmpl.runtime.config import RunConfig
@@ -72,11 +72,16 @@ def compile(
         "stage": stage,
     }
     options = compile_options({name: value for name, value in given.items() if value is not None})
+    require_backend_of_process(options)
+    directory = make_build_directory(program.name, options.output_dir)
+    return CompiledProgram(compile_program(program, directory, options))
+
+
+def require_backend_of_process(options: CompileOptions) -> None:
+    """Raise ValueError for a compilation for another backend than that of the process."""
     if is_backend_configured() and get_backend_type().name != options.platform.backend:
         chosen = get_backend_type().name
         raise ValueError(f"Backend type already set to {chosen}, cannot change to {options.platform.backend}")
-    directory = make_build_directory(program.name, options.output_dir)
-    return CompiledProgram(compile_program(program, directory, options))
 
 
 def compile_as(program: ir.Program, config: RunConfig) -> CompiledProgram:

@@ -18,7 +18,9 @@ class Overrides:
 
     ``seed`` is given to torch's default generator before the inputs are made. ``report`` is written for each
     run until one has failed: it ends up about the first failure. ``build_dir`` is the directory of the build,
-    of further runs with a number. ``runs`` collects the results.
+    of further runs with a number, and ``compile_cfg`` are knobs of the compilation. With ``compile_only`` a
+    run ends with its build; where a ``kernel`` is named, runs of others do nothing. ``runs`` collects the
+    results.
     """
 
     platform: str | None = None
@@ -28,6 +30,9 @@ class Overrides:
     seed: int | None = None
     report: Path | None = None
     build_dir: Path | None = None
+    compile_cfg: Mapping[str, Any] = field(default_factory=dict)
+    compile_only: bool = False
+    kernel: str | None = None
     runs: list[RunResult] = field(default_factory=list)
 
     def applied(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,6 +48,10 @@ class Overrides:
                 self.build_dir if number == 1 else self.build_dir.with_name(f"{self.build_dir.name}_{number}")
             )
             found["compile_cfg"] = {**(given["compile_cfg"] or {}), "output_dir": folder}
+        if self.compile_cfg:
+            found["compile_cfg"] = {**(found["compile_cfg"] or {}), **self.compile_cfg}
+        if self.compile_only:
+            found |= {"compile_only": True, "golden_only": False, "runtime_dir": None}
         for name in ("golden_data", "save_data"):
             if (value := getattr(self, name)) is not None:
                 found[name] = value
