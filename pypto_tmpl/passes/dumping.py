@@ -10,7 +10,9 @@ from pathlib import Path
 
 from pypto_tmpl import ir
 from pypto_tmpl.files import write_bytes
+from pypto_tmpl.ir.printer import ProgramPrinter
 from pypto_tmpl.ir.verifier import Diagnostic
+from pypto_tmpl.ir.wire import Serializer
 
 Write = Callable[[Path, bytes], None]
 """Writes a file."""
@@ -40,16 +42,6 @@ def coerce_dump_level(dump_passes: object) -> PassDumpLevel:
     raise TypeError(f"dump_passes must be a bool or one of {allowed}, got {dump_passes!r}")
 
 
-def dump_files(stem: str, program: ir.Program, level: PassDumpLevel, prefix: str = "pl") -> dict[str, bytes]:
-    """The files of a stage by name: text and binary form; none at level NONE."""
-    if level is PassDumpLevel.NONE:
-        return {}
-    is_explicit = level is PassDumpLevel.EXPLICIT
-    text = ir.python_print(program, prefix, format=False, explicit_layout=is_explicit)
-    text = text if text.endswith("\n") else f"{text}\n"
-    return {f"{stem}.py": text.encode(), f"{stem}.msgpack": ir.serialize(program)}
-
-
 @dataclass(slots=True)
 class StageDumps:
     """Writes the stages of a pipeline into a folder, by default over the files of an earlier run."""
@@ -59,21 +51,35 @@ class StageDumps:
     prefix: str = "pl"
     write: Write = write_bytes
     _last: tuple[ir.Program, dict[str, bytes]] | None = field(default=None, init=False)
+    _printer: ProgramPrinter = field(init=False)
+    _serializer: Serializer = field(default_factory=Serializer, init=False)
+
+    def __post_init__(self) -> None:
+        is_explicit = self.level is PassDumpLevel.EXPLICIT
+        self._printer = ProgramPrinter(self.prefix, explicit_layout=is_explicit)
 
     def stage(self, stem: str, program: ir.Program, warnings: Sequence[Diagnostic] = ()) -> None:
         """Write the files of a stage, and its warnings, if any.
 
-        A program that a pass has left as it was is not printed anew.
+        A program, or a function, that a pass has left as it was is not printed anew.
         """
         if self._last is not None and self._last[0] is program:
             files = {f"{stem}{Path(name).suffix}": data for name, data in self._last[1].items()}
         else:
-            files = dump_files(stem, program, self.level, self.prefix)
+            files = self._files(stem, program)
         self._last = program, dict(files)
         if warnings:
             files[f"{stem}.log"] = "".join(map(_shown, warnings)).encode()
         for name, data in files.items():
             self.write(self.folder / name, data)
+
+    def _files(self, stem: str, program: ir.Program) -> dict[str, bytes]:
+        """The files of a stage by name: text and binary form; none at level NONE."""
+        if self.level is PassDumpLevel.NONE:
+            return {}
+        text = self._printer.text(program)
+        text = text if text.endswith("\n") else f"{text}\n"
+        return {f"{stem}.py": text.encode(), f"{stem}.msgpack": self._serializer.serialize(program)}
 
 
 def _shown(found: Diagnostic) -> str:

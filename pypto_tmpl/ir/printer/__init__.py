@@ -2,10 +2,18 @@
 
 from pypto_tmpl.ir.printer.pieces import PrintError
 from pypto_tmpl.ir.printer.program import (
+    ProgramPrinter,
     python_print,
     python_print_type,
     register_format_callback,
     type_text,
 )
 
-__all__ = ["PrintError", "python_print", "python_print_type", "register_format_callback", "type_text"]
+__all__ = [
+    "PrintError",
+    "ProgramPrinter",
+    "python_print",
+    "python_print_type",
+    "register_format_callback",
+    "type_text",
+]

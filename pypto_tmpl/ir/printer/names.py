@@ -71,6 +71,7 @@ class FunctionText:
         self.dimensions: dict[int, Var] = {}
         self._labels: set[int] = set()  # undefined, but named as they are
         self._beyond_bodies: set[int] = set()  # named by more than the types of a body
+        self._rendered: tuple[dict[int, str], set[str], str] | None = None
         for leaf in leaves:
             if not isinstance(leaf, str):
                 self._notice(leaf)
@@ -89,6 +90,12 @@ class FunctionText:
 
     def render(self, reserved: Iterable[str], dimension_names: Mapping[int, str]) -> str:
         """The text; dynamic dimensions are named as given."""
+        asked = dict(dimension_names), set(reserved)
+        if self._rendered is None or self._rendered[:2] != asked:
+            self._rendered = *asked, self._render(reserved, dimension_names)
+        return self._rendered[2]
+
+    def _render(self, reserved: Iterable[str], dimension_names: Mapping[int, str]) -> str:
         shared = self.used.keys() - (self.defined.keys() - self.dimensions.keys())
         names = {key: dimension_names[key] for key in shared if key in dimension_names}
         names |= self._lane_names(names)

@@ -68,6 +68,7 @@ def check_size(node: IRNode | Type) -> None:
 def flatten(pieces: Pieces, on_many: Callable[[], None]) -> list[Leaf]:
     """Run the generators, depth first, and return the leaves; ``on_many`` is called once there are many."""
     leaves: list[Leaf] = []
+    append = leaves.append
     stack: list[Pieces] = [pieces]
     is_small, characters = True, 0
     while stack:
@@ -77,11 +78,11 @@ def flatten(pieces: Pieces, on_many: Callable[[], None]) -> list[Leaf]:
         if characters > MAX_CHARACTERS:
             raise PrintError(f"the text would have over {MAX_CHARACTERS} characters: blocks nest too deeply")
         for piece in stack[-1]:
-            if isinstance(piece, str):
-                leaves.append(piece)
+            if type(piece) is str:
+                append(piece)
                 characters += len(piece)
             elif isinstance(piece, (Var, Mention)):
-                leaves.append(piece)
+                append(piece)
             else:
                 stack.append(piece)
                 break

@@ -28,9 +28,15 @@ from pypto_tmpl.ir.printer.statements import Block, flat_statements
 from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.stmt import InlineStmt
 
+Known = Mapping[int, tuple[Function, FunctionText, set[str]]]
+"""Functions by identity, with their text and the functions that they call."""
+
 
 class Printer(ScopePrinter):
-    """The whole printer."""
+    """The whole printer; ``known`` are functions of which there is the text already, and ``made`` is that."""
+
+    known: Known = {}
+    made: Known = {}
 
     def node_text(self, node: IRNode | Type) -> str:
         """Text of a node or type."""
@@ -73,9 +79,14 @@ class Printer(ScopePrinter):
     def _program(self, node: Program) -> str:
         texts: dict[str, FunctionText] = {}
         calls: dict[str, set[str]] = {}
+        made = {}
         for key, function in node.functions.items():
-            texts[key.name] = self._unnamed(function, "    ")
-            calls[key.name] = self.called
+            found = self.known.get(id(function))
+            if found is None:
+                found = function, self._unnamed(function, "    "), self.called
+            made[id(function)] = found
+            _, texts[key.name], calls[key.name] = found
+        self.made = made
         ordered = [texts[name] for name in callees_first(calls)]
         dimensions = {key: var for text in ordered for key, var in text.dimensions.items()}
         names = assign_names(list(dimensions.values()), self._reserved())
@@ -186,6 +197,24 @@ def callees_first(calls: Mapping[str, set[str]]) -> list[str]:
             ordered[name] = None
             del path[name]
     return list(ordered)
+
+
+class ProgramPrinter:
+    """Prints one program after the other; the text of a function that the one before had as well is kept."""
+
+    def __init__(self, prefix: str = "pl", *, explicit_layout: bool = False) -> None:
+        self._prefix = prefix
+        self._explicit_layout = explicit_layout
+        self._known: Known = {}
+
+    def text(self, program: Program) -> str:
+        """What ``python_print`` gives. Raises PrintError for IR that has no text."""
+        printer = Printer(self._prefix, False, self._explicit_layout, in_program=True)
+        printer.known = self._known
+        with collector_paused():
+            text = printer.node_text(program)
+        self._known = printer.made
+        return text
 
 
 def python_print(

@@ -1,8 +1,8 @@
 """IR to bytes.
 
 Nodes are numbered and written in full where declaration order meets them first, while maps stand in key
-order. So a map is a list of pieces that are filled in one order and joined in another. The walk keeps
-its own stack: the format bounds the depth of a program, not Python.
+order. So a map is a list of pieces that are filled in one order and joined in another; the number of a node
+stays a number until then. The walk keeps its own stack: the format bounds the depth of a program, not Python.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from pypto_tmpl.ir.base import IRNode, Type
 from pypto_tmpl.ir.buffers import MemRef
 from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.ir.expr import GlobalVar
-from pypto_tmpl.ir.program import Function
+from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.scalar_types import TupleType
 from pypto_tmpl.ir.span import Span
 from pypto_tmpl.ir.types import TensorView, TileView
 from pypto_tmpl.ir.wire import encode_leaves as leaves
 from pypto_tmpl.ir.wire.encode_leaves import NIL, EncodeLeaf, key_bytes, list_header, map_header
 from pypto_tmpl.ir.wire.errors import Fault, WireError, with_article
+from pypto_tmpl.ir.wire.kept import Kept, kept_function
 from pypto_tmpl.ir.wire.layout import (
     EMBEDDED_MEMREF,
     NODE_CLASSES,
@@ -37,9 +38,10 @@ from pypto_tmpl.ir.wire.layout import (
     layout_of,
 )
 from pypto_tmpl.ir.wire.limits import MAX_DEPTH, MAX_TYPES
+from pypto_tmpl.ir.wire.tolerance import REQUIRED
 
 Pieces: TypeAlias = "list[Any]"
-"""Bytes and further pieces; for a while also the values that the walk has yet to encode."""
+"""Bytes, numbers of nodes and further pieces; for a while also the values that the walk has yet to encode."""
 
 Encode: TypeAlias = "Callable[[_Writer, Any, int], bytes | Pieces]"
 """Encodes a value whose outermost container is at a depth."""
@@ -53,33 +55,45 @@ def serialize(node: IRNode) -> bytes:
     if not isinstance(node, IRNode):
         raise TypeError(f"serialize takes an IR node, got {type(node).__name__}")
     with collector_paused():
-        return _Writer().write(node)
+        return _Writer(None).write(node)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One key of a map as it is written; exactly one of ``leaf`` and ``encode`` is given."""
+class Serializer:
+    """Writes one program after the other; a function that the one before had as well is not walked again."""
 
-    key: bytes
-    field: WireField
-    value_of: Callable[[Any], Any]
-    leaf: EncodeLeaf | None
-    encode: Encode | None
+    def __init__(self) -> None:
+        self._kept = Kept()
+
+    def serialize(self, program: Program) -> bytes:
+        """The bytes of a program. Raises what the function ``serialize`` raises."""
+        with collector_paused():
+            found = _Writer(self._kept).write(program)
+        self._kept.turn()
+        return found
+
+
+_Entry: TypeAlias = "tuple[bytes, Callable[[Any], Any], EncodeLeaf | None, object, WireField]"
+"""One key of a map as it is written: key, value, encoder of a leaf, the value that is left out, field."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The entries of a map in key order, and the places of those with nodes in reverse visit order."""
+    """The entries of a map in key order, with the encoders of those that are no leaves.
+
+    ``backwards`` are the places of those with nodes in reverse visit order.
+    """
 
     entries: tuple[_Entry, ...]
+    encoders: tuple[Encode | None, ...]
     backwards: tuple[int, ...]
 
 
 class _Writer:
-    def __init__(self) -> None:
+    def __init__(self, kept: Kept | None) -> None:
+        self.kept = kept
         self.pack: leaves.Pack = msgpack.Packer().pack
         self.numbers: dict[int, int] = {}  # by identity of the node
-        self.spans: dict[Span, bytes] = {}
+        self.spans: dict[int, bytes] = {}  # by identity
         self.types = 0  # in tuple types, written so far
         self.type_counts: dict[int, int] = {}  # by identity of the tuple type
         self.todo: list[tuple[Encode, Any, int, Pieces, int]] = []
@@ -94,7 +108,7 @@ class _Writer:
             except Fault as fault:
                 where = " of ".join([*fault.steps, _shown(value)])
                 raise WireError.of(fault.slug, fault.what, where) from None
-        return _joined(pieces)
+        return self.joined(_flat(pieces))
 
     def later(self, encode: Encode, value: object, depth: int, owner: Pieces, place: int) -> None:
         """Have ``owner[place]`` filled; what is put off last is done first."""
@@ -109,13 +123,12 @@ class _Writer:
     def node(self, node: IRNode, depth: int) -> bytes | Pieces:
         number = self.numbers.get(id(node))
         if number is not None:
-            return map_header(1) + key_bytes("ref") + self.pack(number)
+            return [_REFERENCE, number]
         self.reach(depth + 2, node)  # the map of its span in the map of its fields
         self.numbers[id(node)] = number = len(self.numbers)
         cls: type = type(node)
         fields = self.map_of(node, _plan(cls), depth + 1)
-        end = key_bytes("id") + self.pack(number) + key_bytes("type") + key_bytes(cls.__name__)
-        return [map_header(3) + key_bytes("fields"), fields, end]
+        return [_NODE, fields, _NUMBER, number, _class_bytes(cls)]
 
     def type_of(self, owner: Type, depth: int) -> Pieces:
         if isinstance(owner, TupleType):
@@ -149,41 +162,41 @@ class _Writer:
         pieces: Pieces = [b""]
         count = 0
         places: dict[int, int] = {}
-        for i, entry in enumerate(plan.entries):
-            value = entry.value_of(owner)
-            omitted = entry.field.omitted
-            if type(value) is type(omitted) and value == omitted:
+        for i, (key, value_of, leaf, omitted, field) in enumerate(plan.entries):
+            value = value_of(owner)
+            if omitted is not REQUIRED and type(value) is type(omitted) and value == omitted:
                 continue
             count += 1
-            pieces.append(entry.key)
-            if entry.leaf is not None or value is None:
-                pieces.append(self.leaf(entry, value))
-            else:
+            if leaf is None and value is not None:
+                pieces.append(key)
                 places[i] = len(pieces)
                 pieces.append(value)
+            else:
+                pieces.append(key + self.leaf(leaf, field, value))
         pieces[0] = map_header(count)
-        for i in plan.backwards:
+        for i in plan.backwards if places else ():
             if i in places:
-                encode = plan.entries[i].encode
+                encode = plan.encoders[i]
                 assert encode is not None
                 self.later(encode, pieces[places[i]], depth + 1, pieces, places[i])
         return pieces
 
-    def leaf(self, entry: _Entry, value: Any) -> bytes:
+    def leaf(self, encode: EncodeLeaf | None, field: WireField, value: Any) -> bytes:
         if value is None:
-            if not entry.field.optional:
-                what = f"expected {with_article(entry.field.base.__name__)}, got None"
-                raise Fault("wire-wrong-kind", what, entry.field.key)
+            if not field.optional:
+                what = f"expected {with_article(field.base.__name__)}, got None"
+                raise Fault("wire-wrong-kind", what, field.key)
             return NIL
-        if type(value) is Span and value in self.spans:
-            return self.spans[value]
-        assert entry.leaf is not None
+        is_span = type(value) is Span
+        if is_span and (known := self.spans.get(id(value))) is not None:
+            return known
+        assert encode is not None
         try:
-            packed = entry.leaf(self.pack, value)
+            packed = encode(self.pack, value)
         except Fault as fault:
-            raise fault.inside(entry.field.key) from None
-        if type(value) is Span:
-            self.spans[value] = packed
+            raise fault.inside(field.key) from None
+        if is_span:
+            self.spans[id(value)] = packed
         return packed
 
     def list_of(self, encode: Encode, values: tuple[Any, ...], depth: int) -> Pieces:
@@ -200,9 +213,38 @@ class _Writer:
                 raise Fault("wire-invalid", what)
             key = key_bytes("key") + leaves.op_bytes(self.pack, name)
             pieces += (map_header(2) + key + key_bytes("value"), function)
+        encode: Encode = _Writer.node if self.kept is None else _Writer.function
         for place in range(len(pieces) - 1, 0, -2):
-            self.later(_Writer.node, pieces[place], depth + 2, pieces, place)
+            self.later(encode, pieces[place], depth + 2, pieces, place)
         return pieces
+
+    def function(self, function: Function, depth: int) -> bytes | Pieces:
+        """A function of a program, as it is kept of the one before, or to be kept for the next one."""
+        assert self.kept is not None
+        found = self.kept.last.get(id(function))
+        if found and found.fits(function, self.numbers) and self.types + found.types <= MAX_TYPES:
+            self.types += found.types
+            self.kept.next[id(function)] = found
+            return found.written(self.numbers, self.pack)
+        pieces: Pieces = [b""]
+        # What is put off before the node is done when all that is below the node is.
+        start = function, len(self.numbers), self.types
+        self.later(_Writer.keep, (*start, pieces), depth, pieces, 0)
+        pieces[0] = self.node(function, depth)
+        return pieces
+
+    def keep(self, started: tuple[Function, int, int, Pieces], depth: int) -> bytes:
+        """The bytes of a function that was walked."""
+        assert self.kept is not None
+        function, first, types, pieces = started
+        parts = _flat(pieces)
+        known = list(self.numbers)
+        self.kept.next[id(function)] = kept_function(function, parts, first, known, self.types - types)
+        return self.joined(parts)
+
+    def joined(self, parts: list[Any]) -> bytes:
+        """Bytes and numbers of nodes as bytes."""
+        return b"".join([part if type(part) is bytes else self.pack(part) for part in parts])
 
     def attrs(self, attrs: AttrMap, depth: int) -> Pieces:
         pieces: Pieces = [list_header(len(attrs))]
@@ -260,39 +302,52 @@ def _plan_of(layout: Layout) -> _Plan:
     ordered = sorted(fields, key=lambda field: field.key)
     return _Plan(
         tuple(_entry(field) for field in ordered),
+        tuple(_encoder(field) for field in ordered),
         tuple(ordered.index(field) for field in reversed(fields) if field.kind in _NESTED),
     )
 
 
 def _entry(field: WireField) -> _Entry:
-    leaf, encode = leaves.LEAVES.get(field.kind), _NESTED.get(field.kind)
+    leaf = leaves.LEAVES.get(field.kind)
     if field.many:
         leaf = leaf and leaves.leaf_list(leaf)
-        encode = encode and _each(encode)
-    return _Entry(key_bytes(field.key), field, attrgetter(field.attr), leaf, encode)
+    return key_bytes(field.key), attrgetter(field.attr), leaf, field.omitted, field
+
+
+def _encoder(field: WireField) -> Encode | None:
+    encode = _NESTED.get(field.kind)
+    return _each(encode) if field.many and encode else encode
 
 
 def _each(encode: Encode) -> Encode:
     return lambda writer, values, depth: writer.list_of(encode, values, depth)
 
 
-def _joined(pieces: Pieces) -> bytes:
-    found: list[bytes] = []
+def _flat(pieces: Pieces) -> list[bytes | int]:
+    found: list[bytes | int] = []
     todo = [iter(pieces)]
     while todo:
         for piece in todo[-1]:
-            if type(piece) is bytes:
-                found.append(piece)
-            else:
+            if type(piece) is list:
                 todo.append(iter(piece))
                 break
+            found.append(piece)
         else:
             todo.pop()
-    return b"".join(found)
+    return found
 
 
 def _shown(value: object) -> str:
     return repr(value) if isinstance(value, IRNode) else with_article(type(value).__name__)
 
 
+@cache
+def _class_bytes(cls: type) -> bytes:
+    """What stands behind the number of a node."""
+    return key_bytes("type") + key_bytes(cls.__name__)
+
+
+_NODE = map_header(3) + key_bytes("fields")
+_NUMBER = key_bytes("id")
+_REFERENCE = map_header(1) + key_bytes("ref")
 _MEMREF_PLAN = _plan_of(EMBEDDED_MEMREF)
