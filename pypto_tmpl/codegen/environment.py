@@ -146,6 +146,8 @@ def _quick(plain: Callable[..., str], macro: Callable[..., str]) -> Callable[...
     def call(*args: Any) -> str:
         try:
             return plain(*args)
+        except TimeoutError:  # a limit that is over is told once
+            raise
         except Exception:
             return macro(*args)
 
@@ -207,7 +209,9 @@ class OpMacros:
 def _fail(
     error: Exception, subject: str, purpose: str = "", place: str = "", candidates: Iterable[str] = ()
 ) -> NoReturn:
-    """Raise ``error`` as a TemplateError about ``subject``."""
+    """Raise ``error`` as a TemplateError about ``subject``, but for a time limit that is over."""
+    if isinstance(error, TimeoutError):
+        raise error
     place = place or str(_template_location(error) or "")
     if isinstance(error, UnknownNameError):
         what = f"{subject} reads {error.reads}, but {error.problem}"

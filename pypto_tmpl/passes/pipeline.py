@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pypto_tmpl import ir
+from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, log_warnings
+from pypto_tmpl.passes.error_places import place_in_program
 from pypto_tmpl.passes.properties import (
     IRPropertySet,
     get_structural_properties,
@@ -75,7 +77,9 @@ def _run_pass(
     try:
         program = pass_(program)
     except Exception as error:
-        error.add_note(f"in the pass {pass_.get_name()}")
+        if not isinstance(error, OSError):  # a dump that cannot be written is no matter of the pass
+            place = "" if isinstance(error, PyptoTmplError) else place_in_program(error)
+            error.add_note(f"in the pass {pass_.get_name()}{place}")
         raise
     produced = pass_.get_produced_properties()
     known = known.difference(pass_.get_invalidated_properties())

@@ -4,7 +4,9 @@ import ctypes
 import errno
 import json
 import os
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,6 +17,7 @@ from pypto_tmpl import backend, ir
 from pypto_tmpl.compile import compile_options, compile_program
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.files import FileError
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.pass_manager import OptimizationStrategy
 from pypto_tmpl.passes import (
     CallbackInstrument,
@@ -23,6 +26,7 @@ from pypto_tmpl.passes import (
     PassContext,
     VerificationLevel,
 )
+from pypto_tmpl.passes.memory.memory_reuse import MemoryReuse
 from pypto_tmpl.runtime import RunConfig, execute_compiled
 
 
@@ -221,3 +225,57 @@ def test_a_build_of_another_version_is_replaced(tmp_path):
     shutil.copytree(compiled, tmp_path / "copy")
     again = ir.compile(kernels.copy(), tmp_path / "copy", stage="frontend")
     assert dumped(again) == ["00_frontend"]
+
+
+def test_an_error_that_no_pass_foresees_names_the_pass_the_function_and_the_line(tmp_path, monkeypatch):
+    def broken(statement, context):
+        raise KeyError("lost")
+
+    def run(self, function, context):
+        return broken(next(statements(function.body)), context)
+
+    monkeypatch.setattr(MemoryReuse, "run", run)
+    with pytest.raises(KeyError) as caught:
+        ir.compile(kernels.scale(), tmp_path / "build")
+    assert re.fullmatch(
+        r"in the pass MemoryReuse, in the function '\w+', at \S+:\d+:\d+", caught.value.__notes__[0]
+    )
+    stages = sorted(path.stem for path in (tmp_path / "build/passes_dump").glob("*.py"))
+    assert stages[-1] == "33_after_MaterializeSemanticAliases" and len(stages) == 34
+    assert not (tmp_path / "build/manifest.json").exists()
+    monkeypatch.undo()
+    ir.compile(kernels.scale(), tmp_path / "build")
+
+
+@pytest.mark.parametrize("place", ["", "passes_dump", "report", "passes_dump/00_frontend.py"])
+def test_a_build_folder_that_nothing_can_be_written_to_is_one_message(tmp_path, monkeypatch, place):
+    """Folders are not told from each other by rights: who runs the tests may have all of them."""
+    target = tmp_path / "build" / place
+    original = {name: getattr(Path, name) for name in ("mkdir", "write_bytes")}
+
+    def refused(name):
+        def call(path, *args, **kwargs):
+            if path == target or path.name.startswith(f".{target.name}."):
+                raise OSError(errno.EROFS, "Read-only file system", str(path))
+            return original[name](path, *args, **kwargs)
+
+        return call
+
+    with monkeypatch.context() as patch, pytest.raises(FileError) as caught:
+        for name in original:
+            patch.setattr(Path, name, refused(name))
+        ir.compile(kernels.scale(), tmp_path / "build")
+    assert "Read-only file system" in str(caught.value) and str(target) in str(caught.value)
+    assert not [note for note in getattr(caught.value, "__notes__", ()) if "in the pass" in note]
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    ir.compile(kernels.scale(), tmp_path / "build")
+
+
+def test_a_disk_that_is_full_at_the_script_keeps_the_stages(tmp_path):
+    (tmp_path / "build/torch").mkdir(parents=True)
+    (tmp_path / "build/torch/main.py").symlink_to("/dev/full")
+    with pytest.raises(FileError, match="No space left on device") as caught:
+        ir.compile(kernels.scale(), tmp_path / "build")
+    assert str(tmp_path / "build/torch/main.py") in str(caught.value)
+    assert len(list((tmp_path / "build/passes_dump").glob("*.msgpack"))) == 50
+    assert not (tmp_path / "build/manifest.json").exists()

@@ -204,7 +204,7 @@ def test_what_a_pass_raises_names_the_pass(program):
 
     with pytest.raises(ZeroDivisionError) as raised:
         passes.PassPipeline([passes.create_function_pass(fails, "Fails")]).run(program)
-    assert raised.value.__notes__ == ["in the pass Fails"]
+    assert raised.value.__notes__ == ["in the pass Fails, in the function 'kernel'"]
 
 
 @pytest.mark.parametrize("mode", passes.VerificationMode)
