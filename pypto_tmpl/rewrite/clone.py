@@ -18,14 +18,16 @@ def clone(
     *,
     keep: Iterable[ir.Var] = (),
     substitution: Mapping[ir.Var, ir.Expr] | None = None,
+    place: Callable[[ir.Var], ir.Span] = lambda var: var.span,
 ) -> N:
     """A copy of a statement or function in which every variable that it binds is a fresh one.
 
-    ``rename`` gives the name of the fresh variable for an old one. Variables of ``keep`` stay themselves,
-    those of ``substitution``, which ``node`` does not bind, read as what they are mapped to. A variable that
-    is bound several times becomes one fresh variable; what is read before it is bound stays what it was.
+    ``rename`` gives the name of the fresh variable for an old one, ``place`` where it stands. Variables of
+    ``keep`` stay themselves, those of ``substitution``, which ``node`` does not bind, read as what they are
+    mapped to. A variable that is bound several times becomes one fresh variable; what is read before it is
+    bound stays what it was.
     """
-    cloning = _Cloning(rename, keep)
+    cloning = _Cloning(rename, place, keep)
     for var, value in (substitution or {}).items():
         cloning.bind(var, value)
     return cloning.rewrite(node)
@@ -34,9 +36,15 @@ def clone(
 class _Cloning(Rewriter):
     opens_sequences = False
 
-    def __init__(self, rename: Callable[[ir.Var], str], keep: Iterable[ir.Var]) -> None:
+    def __init__(
+        self,
+        rename: Callable[[ir.Var], str],
+        place: Callable[[ir.Var], ir.Span],
+        keep: Iterable[ir.Var],
+    ) -> None:
         super().__init__()
         self._rename = rename
+        self._place = place
         self._kept = {id(var): var for var in keep}
         self._fresh: dict[int, ir.Var] = {}
 
@@ -52,5 +60,5 @@ class _Cloning(Rewriter):
         if isinstance(typed, ir.IterArg):
             return ir.IterArg(name, typed.type, typed.initValue, typed.span)
         if type(typed) is ir.Var:
-            return ir.Var(name, typed.type, typed.span)
+            return ir.Var(name, typed.type, self._place(old))
         return build(typed, name_hint=name)

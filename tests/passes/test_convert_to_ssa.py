@@ -20,15 +20,15 @@ def test_what_a_loop_carries_and_a_branch_merges():
     assert after("ConvertToSSA", kernel(*lines)) == [
         "a__ssa_v0 = pl.tile.load(x__ssa_v0, [0, 0], [16, 16], [16, 16], target_memory=pl.Mem.Vec)",
         "for i__idx_v0, (a__iter_v1,) in pl.range(n__ssa_v0, init_values=(a__ssa_v0,)):",
-        "  a__ssa_v2 = pl.tile.exp(a__iter_v1)",
+        "  a__ssa_v3 = pl.tile.exp(a__iter_v1)",
         "  if i__idx_v0 > 2:",
-        "    a__ssa_v3 = pl.tile.neg(a__ssa_v2)",
-        "    b__ssa_v0 = pl.tile.abs(a__ssa_v3)",
-        "    a__phi_v4 = pl.yield_(a__ssa_v3)",
+        "    a__ssa_v4 = pl.tile.neg(a__ssa_v3)",
+        "    b__ssa_v0 = pl.tile.abs(a__ssa_v4)",
+        "    a__phi_v5 = pl.yield_(a__ssa_v4)",
         "  else:",
-        "    a__phi_v4 = pl.yield_(a__ssa_v2)",
-        "  a__rv_v5 = pl.yield_(a__phi_v4)",
-        "out__ssa_v1 = pl.tile.store(a__rv_v5, [0, 0], out__ssa_v0)",
+        "    a__phi_v5 = pl.yield_(a__ssa_v3)",
+        "  a__rv_v2 = pl.yield_(a__phi_v5)",
+        "out__ssa_v1 = pl.tile.store(a__rv_v2, [0, 0], out__ssa_v0)",
         "return out__ssa_v1",
     ]
 
@@ -42,7 +42,7 @@ def test_what_is_first_assigned_in_a_loop_starts_as_the_output_that_it_writes():
     )
     got = after("ConvertToSSA", kernel(*lines))
     assert got[1] == "for i__idx_v0, (last__iter_v0,) in pl.range(n__ssa_v0, init_values=(out__ssa_v0,)):"
-    assert got[-1] == "return last__rv_v2"
+    assert got[-1] == "return last__rv_v1"
 
 
 def test_two_variables_assigned_on_both_sides_are_merged_in_the_order_of_their_names():

@@ -185,7 +185,7 @@ def test_a_carry_that_is_accumulated_begins_with_a_product_or_a_new_buffer():
     assert found == (
         "error[pass]: 'acc' lies in Vec and is needed in Acc, into which nothing is moved:"
         " begin with a product, or with a buffer of tile.create\n"
-        "  --> <string>:13:19\n"
+        "  --> <string>:13:13\n"
         "   = in function 'kernel', variable 'acc'"
     )
 

@@ -161,7 +161,7 @@ def test_a_refusal_names_the_variables_of_the_program(monkeypatch):
     with pytest.raises(passes.PassError) as raised:
         reused(*lines)
     assert "'s' is written where 'a' lies, which is read later" in str(raised.value)
-    assert (raised.value.function, raised.value.variable, raised.value.line) == ("kernel", "a", 15)
+    assert (raised.value.function, raised.value.variable, raised.value.line) == ("kernel", "a", 14)
 
 
 def test_what_reads_a_tile_that_nothing_defines_is_refused():

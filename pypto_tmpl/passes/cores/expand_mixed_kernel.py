@@ -13,7 +13,7 @@ from pypto_tmpl.passes.aliases import Aliases
 from pypto_tmpl.passes.base import NoBackendError, PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.frees import with_frees
-from pypto_tmpl.passes.cores.groups import with_members_called
+from pypto_tmpl.passes.cores.groups import with_members_called, with_own_variables
 from pypto_tmpl.passes.cores.kernel import NOTIFY, OTHER, Flows, Kernel, TensorParams, evaluated_call
 from pypto_tmpl.passes.cores.memory_order import hand_overs
 from pypto_tmpl.passes.cores.pipe_setup import TO_CUBE, TO_VECTOR, check_slots, is_set_up, with_setup
@@ -22,7 +22,7 @@ from pypto_tmpl.passes.cores.share import Reach, Share
 from pypto_tmpl.passes.cores.side_body import SideBody
 from pypto_tmpl.passes.cores.transfers import boxed, transfers_of
 from pypto_tmpl.passes.pipelining.memory import Alias
-from pypto_tmpl.rewrite import Rewriter, build, clone
+from pypto_tmpl.rewrite import Rewriter, build
 
 _BASE = frozenset(
     {
@@ -131,7 +131,7 @@ def _expanded(kernel: Kernel, backend: BackendFacts, aliases: list[Alias]) -> tu
             check_slots(found, function)
             found = with_setup(found, side, function, directions, slot)
         found = _boxed(found, backend) if is_vector else found
-        sides.append(clone(_placed(found)))
+        sides.append(with_own_variables(_placed(found)))
     return sides[0], sides[1]
 
 

@@ -69,7 +69,13 @@ def group_of(kernel: ir.Function, pair: Pair) -> ir.Function:
         result = ir.Var("result", vector.type, span)
         body += [ir.AssignStmt(result, vector, span), ir.ReturnStmt([result], span)]
     group = build(kernel, func_type=FunctionType.Group, body=ir.SeqStmts(body, span))
-    return clone(group)
+    return with_own_variables(group)
+
+
+def with_own_variables(function: ir.Function) -> ir.Function:
+    """A function made of another, with variables of its own; its parameters stand where it does."""
+    params = set(map(id, function.params))
+    return clone(function, place=lambda var: function.span if id(var) in params else var.span)
 
 
 def _call(member: ir.Function, args: Sequence[ir.Expr], kernel: ir.Function) -> ir.Call:
@@ -93,7 +99,7 @@ class _CallingBoth(Rewriter):
         )
         if call is None or pair is None:
             return [stmt]
-        cube, vector = (build(call, op=ir.GlobalVar(member.name)) for member in pair)
+        cube, vector = (build(call, op=ir.GlobalVar(member.name), span=stmt.span) for member in pair)
         first = ir.EvalStmt(build(cube, type=ir.UnknownType()), stmt.span)
         if isinstance(stmt, ir.AssignStmt):
             return [first, build(stmt, value=vector)]

@@ -85,6 +85,7 @@ class _Handing(Rewriter):
     def __init__(self, function: ir.Function, params: Mapping[str, ir.Var]) -> None:
         super().__init__()
         self._params = params
+        self._owner = function
         self._own = params.get(function.name)
         self._count = 0
 
@@ -93,9 +94,10 @@ class _Handing(Rewriter):
             return expr
         if expr.op.name not in self._params:
             return expr
-        return build(expr, args=[*expr.args, self._own or self._created(expr.span)])
+        return build(expr, args=[*expr.args, self._own or self._created()])
 
-    def _created(self, span: ir.Span) -> ir.Var:
+    def _created(self) -> ir.Var:
+        span = self._owner.span
         create = ops.call(
             "tensor.create",
             list(_SHAPE),

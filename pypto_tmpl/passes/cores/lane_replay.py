@@ -25,13 +25,12 @@ def with_replay(function: ir.Function) -> ir.Function:
     to global memory. What it would have to read from an empty tile to know how to go on is an error.
     """
     body = list(flat(function.body))
-    names = Names.of(function)
-    index, defined = lane_index(names, function.span)
+    index, defined = lane_index(Names.of(function), function.span)
     count = next((place for place, stmt in enumerate(body) if not _is_setup(stmt)), len(body))
     setup, work = body[:count], as_body(body[count:], function.body.span)
     kernel = Kernel(function)
     unknown = _unknown(kernel)
-    second = clone(_Second(kernel, unknown).rewrite(work), lambda var: names.unique(var.name_hint))
+    second = clone(_Second(kernel, unknown).rewrite(work))
     is_first = ir.Eq(index, ir.ConstInt(0, DataType.INDEX, function.span), DataType.BOOL, function.span)
     branch = ir.IfStmt(is_first, work, second, [], function.span)
     return build(function, body=as_body([defined, *setup, branch], function.body.span))

@@ -45,9 +45,10 @@ class Fresh:
             raise PassError(f"{what}, and {how}", self._function, at, variable=tile)
         assert isinstance(tile.type, ir.TileType)
         type_ = build(tile.type, memref=goal)
-        call = ops.call("tile.move", tile, target_memory=space, result_type=build(type_, memref=None))
+        result = build(type_, memref=None)
+        call = ops.call("tile.move", tile, target_memory=space, result_type=result, span=tile.span)
         return ir.AssignStmt(
-            ir.Var(self._names.unique(f"{tile.name_hint}_mv"), type_, tile.span), call, at.span
+            ir.Var(self._names.unique(f"{tile.name_hint}_mv"), type_, tile.span), call, tile.span
         )
 
     def allocated(self, function: ir.Function) -> ir.Function:

@@ -105,7 +105,7 @@ class _Placing(Rewriter):
     def _assigned(self, stmt: ir.AssignStmt, before: ir.Call) -> Task:
         call = yield before
         type_ = yield stmt.var.type
-        moves, call = self._with_moves(call, before)
+        moves, call = self._with_moves(call, before, stmt)
         if isinstance(type_, ir.TileType):
             space = self._spaces.of(stmt.var)
             if any(old.type != new.type for old, new in zip(before.args, call.args, strict=True)):
@@ -138,7 +138,7 @@ class _Placing(Rewriter):
 
     def statement(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         if isinstance(stmt, ir.EvalStmt) and isinstance(stmt.expr, ir.Call):
-            moves, call = self._with_moves(stmt.expr, stmt.expr)
+            moves, call = self._with_moves(stmt.expr, stmt.expr, stmt)
             return [*moves, build(stmt, expr=call)]
         return [stmt]
 
@@ -157,7 +157,7 @@ class _Placing(Rewriter):
             self.emit(*moves)
         return build(typed, type=type_, initValue=start)
 
-    def _with_moves(self, call: ir.Call, before: ir.Call) -> tuple[list[ir.Stmt], ir.Call]:
+    def _with_moves(self, call: ir.Call, before: ir.Call, at: ir.Stmt) -> tuple[list[ir.Stmt], ir.Call]:
         """A call with its operands where its op takes them, after the moves that bring them there."""
         known = facts.of_value(before)
         moves: list[ir.Stmt] = []
@@ -166,12 +166,12 @@ class _Placing(Rewriter):
             arg, lies = args[place], space_of(args[place])
             wanted = spaces or _reached(known, args, lies)
             if isinstance(arg, ir.Var) and lies is not None and wanted and lies not in wanted:
-                args[place] = self._brought(arg, wanted[0], call, moves)
+                args[place] = self._brought(arg, wanted[0], at, moves)
         self._moved.forget_written(call)
         kept = call.attrs.without(BRIDGE) if BRIDGE in call.attrs else call.attrs
         return moves, build(call, args=args, attrs=kept)
 
-    def _brought(self, tile: ir.Var, space: MemorySpace, at: ir.Expr, moves: list[ir.Stmt]) -> ir.Var:
+    def _brought(self, tile: ir.Var, space: MemorySpace, at: ir.IRNode, moves: list[ir.Stmt]) -> ir.Var:
         """A tile in another space, for what needs it there; ``moves`` gets the statement that moves it."""
         known = self._moved.get(tile, space)
         if known is not None:

@@ -49,11 +49,16 @@ class Region:
         """The region as a function; what can be traced to a parameter is returned as that."""
         params: dict[ir.Var, ir.Var] = {}
         for var in sorted(self.inputs, key=lambda var: not isinstance(var.type, ir.ScalarType)):
-            params[var] = ir.Var(var.name_hint, substitute(var.type, params), var.span)
+            params[var] = ir.Var(var.name_hint, substitute(var.type, params), self.scope.span)
         found = [stmt for part in flat(self.body) for stmt in flat(unwrapped(part) if kind.unwraps else part)]
         if self.values:
             found.append(ir.ReturnStmt(self.values, self.scope.span))
-        body = clone(as_body(found, self.body.span), substitution=params)
+        results = {id(var) for var in (*self.outputs, *self.exported)}
+        body = clone(
+            as_body(found, self.scope.span),
+            substitution=params,
+            place=lambda var: self.scope.span if id(var) in results else var.span,
+        )
         directions = param_directions(self.inputs, self.scope.body, self.origins, self.callees)
         return ir.Function(
             name,

@@ -81,10 +81,11 @@ class _SSA(Rewriter):
             return ir.IterArg(old.name_hint, typed.type, typed.initValue, old.span)
         return ir.Var(old.name_hint, typed.type, old.span)
 
-    def _version(self, old: ir.Var, role: str, type_: ir.Type) -> ir.Var:
+    def _version(self, old: ir.Var, role: str, type_: ir.Type, stmt: ir.Stmt | None = None) -> ir.Var:
+        """The next version of a variable; what a loop or branch makes of it stands where that does."""
         name = GeneratedName(base_name(old.name_hint), role, self._versions[id(old)])
         self._versions[id(old)] += 1
-        return ir.Var(str(name), type_, old.span)
+        return ir.Var(str(name), type_, old.span if stmt is None else stmt.span)
 
     def _taken_back(self, mark: int) -> dict[ir.Var, ir.Expr | None]:
         """What was bound since then, as it was bound last; all variables read as before again."""
@@ -151,8 +152,9 @@ class _SSA(Rewriter):
         inits = [self.bound(var) or self._initial(var, stmt) for var in carried]
         for var, init in zip(carried, inits, strict=True):
             name = self._version(var, "iter", init.type).name_hint
-            carries.append(ir.IterArg(name, init.type, init, var.span))
+            carries.append(ir.IterArg(name, init.type, init, stmt.span))
             self.bind(var, carries[-1])
+        after = [self._version(var, "rv", init.type, stmt) for var, init in zip(carried, inits, strict=True)]
         if isinstance(stmt, ir.ForStmt):
             index = self._version(stmt.loop_var, "idx", stmt.loop_var.type)
             changes["loop_var"] = index
@@ -162,12 +164,12 @@ class _SSA(Rewriter):
         body = yield self.body(stmt.body)
         for var, init in zip(carried, inits, strict=True):
             self._refuse_other_region(stmt, var, init, self.bound(var) or var)
-        body = with_yielded(body, [self.bound(var) or var for var in carried])
+        body = with_yielded(body, [self.bound(var) or var for var in carried], stmt)
         self._taken_back(mark)
         results = list((yield self._definitions(stmt.return_vars)))
-        for var, init in zip(carried, inits, strict=True):
-            results.append(self._version(var, "rv", init.type))
-            self.bind(var, results[-1])
+        for var, result in zip(carried, after, strict=True):
+            self.bind(var, result)
+        results += after
         return [build(stmt, iter_args=carries, body=body, return_vars=results, **changes)]
 
     def _carried(self, stmt: ir.ForStmt | ir.WhileStmt) -> list[ir.Var]:
@@ -210,12 +212,13 @@ class _SSA(Rewriter):
             if here is not None and there is not None:
                 self._refuse_other_region(stmt, var, here, there)
                 merged.append((var, here, there))
-                results.append(self._version(var, "phi", here.type))
+                results.append(self._version(var, "phi", here.type, stmt))
         for var, result in zip([*stmt.return_vars, *(var for var, *_ in merged)], results, strict=True):
             self.bind(var, result)
         if merged:
-            then_body = with_yielded(then_body, [value for _, value, _ in merged])
-            else_body = with_yielded(else_body or ir.SeqStmts([], stmt.span), [value for *_, value in merged])
+            then_body = with_yielded(then_body, [value for _, value, _ in merged], stmt)
+            otherwise = else_body or ir.SeqStmts([], stmt.span)
+            else_body = with_yielded(otherwise, [value for *_, value in merged], stmt)
         elif not results:
             then_body = without_empty_yield(then_body)
             else_body = without_empty_yield(else_body) if else_body is not None else None

@@ -9,12 +9,12 @@ from pypto_tmpl.ir.bodies import trailing_yield
 from pypto_tmpl.rewrite import as_body, build, flat
 
 
-def with_yielded(body: ir.Stmt, values: Sequence[ir.Expr]) -> ir.Stmt:
-    """A body that also yields ``values``, after what it yields itself.
+def with_yielded(body: ir.Stmt, values: Sequence[ir.Expr], owner: ir.Stmt) -> ir.Stmt:
+    """A body that also yields ``values``, after what it yields itself; the yield stands where ``owner`` does.
 
     The yield of a body that ends in a run-time scope or a region of two lanes stands inside of that.
     """
-    return with_yield(body, (*yielded(body), *values)) if values else body
+    return with_yield(body, (*yielded(body), *values), owner.span) if values else body
 
 
 def yielded(body: ir.Stmt) -> tuple[ir.Expr, ...]:
@@ -35,8 +35,12 @@ def results(stmt: ir.Stmt) -> Iterator[tuple[tuple[ir.Var, ...], tuple[ir.Expr, 
             yield (arg, var), (arg.initValue, *values[place : place + 1])
 
 
-def with_yield(body: ir.Stmt, values: Sequence[ir.Expr]) -> ir.Stmt:
-    """A body that yields ``values`` instead of what it yields; one that yields nothing has no yield."""
+def with_yield(body: ir.Stmt, values: Sequence[ir.Expr], span: ir.Span | None = None) -> ir.Stmt:
+    """A body that yields ``values`` instead of what it yields; one that yields nothing has no yield.
+
+    ``span`` is that of the yield, by default that of the body.
+    """
+    span = body.span if span is None else span
     around: list[tuple[list[ir.Stmt], ir.ScopeStmt]] = []
     found = list(flat(body))
     while found and isinstance(scope := found[-1], ir.RuntimeScopeStmt | ir.SplitAivScopeStmt):
@@ -45,10 +49,10 @@ def with_yield(body: ir.Stmt, values: Sequence[ir.Expr]) -> ir.Stmt:
     if found and isinstance(found[-1], ir.YieldStmt):
         del found[-1]
     if values:
-        found.append(ir.YieldStmt(values, body.span))
+        found.append(ir.YieldStmt(values, span))
     for before, outer in reversed(around):
         found = [*before, build(outer, body=as_body(found, outer.body.span))]
-    return as_body(found, body.span)
+    return as_body(found, span)
 
 
 def without_empty_yield(body: ir.Stmt) -> ir.Stmt:

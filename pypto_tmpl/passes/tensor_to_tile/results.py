@@ -25,10 +25,11 @@ def with_stores(function: ir.Function) -> ir.Function:
         if not isinstance(value.type, ir.TileType):
             continue
         type_ = _tensor_type(function, place, value.type)
-        param = ir.Var(f"ret{len(params)}__out", type_, value.span)
-        store = ops.call("tile.store", value, [0] * len(type_.shape), param, span=value.span)
-        stored = ir.Var(f"ret{len(params)}__store", store.type, value.span)
-        body.append(ir.AssignStmt(stored, store, value.span))
+        span = returned.span
+        param = ir.Var(f"ret{len(params)}__out", type_, span)
+        store = ops.call("tile.store", value, [0] * len(type_.shape), param, span=span)
+        stored = ir.Var(f"ret{len(params)}__store", store.type, span)
+        body.append(ir.AssignStmt(stored, store, span))
         params.append(param)
         values[place] = stored
     return _with_params(

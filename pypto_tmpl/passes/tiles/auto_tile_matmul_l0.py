@@ -161,6 +161,6 @@ class _Tiling(Rewriter):
         """A product that is converted for other products: it is on the way from the accumulator to Mat."""
         value = yield before.args[0]
         made: list[ir.Stmt] = []
-        result = self._products.in_mat(value, before, dtype, made)
+        result = self._products.in_mat(value, stmt.span, dtype, made)
         self.bind(stmt.var, result)
         return made

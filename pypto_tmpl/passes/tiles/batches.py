@@ -150,8 +150,10 @@ class Batches:
             known = self._values.get(id(known[1].args[0]))
         return Loaded(known[1], is_turned) if known is not None and known[1].op.name == _LOAD else None
 
-    def stored_pages(self, flattening: Flattening, factors: Sequence[Factor], store: ir.Call) -> ir.Expr:
-        """Store each page of a product; gives the tensor after the last one."""
+    def stored_pages(
+        self, flattening: Flattening, factors: Sequence[Factor], store: ir.Call, span: ir.Span
+    ) -> ir.Expr:
+        """Store each page of a product by statements at ``span``; gives the tensor after the last one."""
         target = store.args[2]
         offsets = store.args[1]
         assert isinstance(offsets, ir.MakeTuple)
@@ -165,8 +167,11 @@ class Batches:
             behind = offsets.elements[len(leading) :]
             part = [*([1] * len(leading)), *pages.matrix]
             window = ir.MakeTuple([*where, *behind], store.span)
-            call = flattening.emit("tile.store", value, window, target, part, **store.kwargs)
-            target = flattening.let(f"{flattening.hint}_{number}", call)
+            operands = (value, window, target, part)
+            call = flattening.emit("tile.store", *operands, span=store.span, **store.kwargs)
+            stored = ir.Var(f"{flattening.hint}_{number}", call.type, target.span)
+            flattening.made.append(ir.AssignStmt(stored, call, span))
+            target = stored
         return target
 
     def whole_product(self, flattening: Flattening, factors: Sequence[Factor]) -> ir.Expr:

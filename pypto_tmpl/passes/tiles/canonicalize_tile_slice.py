@@ -99,7 +99,7 @@ class _Canonicalize(CarriedTypes):
         if window is None:
             return value
         self._refuse_shared(value, where)
-        return self._let(value, window, window.space or MemorySpace.Vec)
+        return self._let(value, window, window.space or MemorySpace.Vec, where.span)
 
     def _call(self, call: ir.Call, stmt: ir.Stmt) -> ir.Call:
         name = call.op.name
@@ -112,12 +112,12 @@ class _Canonicalize(CarriedTypes):
         for place, space in zip(factors, (MemorySpace.Left, MemorySpace.Right), strict=False):
             window = self._slices.of(args[place])
             if window is not None and window.space is MemorySpace.Mat:
-                args[place] = self._let(args[place], window, space)
-        is_done = name in _BY_COLUMN and self._by_column(args)
+                args[place] = self._let(args[place], window, space, call.span)
+        is_done = name in _BY_COLUMN and self._by_column(args, call.span)
         for place, arg in enumerate(call.args):
             if not is_done and place not in factors and (window := self._unaligned(arg)) is not None:
                 self._refuse_written(call, place, arg, stmt)
-                args[place] = self._let(arg, window, window.space or MemorySpace.Vec)
+                args[place] = self._let(arg, window, window.space or MemorySpace.Vec, call.span)
         if name == _ACCUMULATOR:
             self._check_accumulator(call)
         return build(call, args=args)
@@ -133,7 +133,7 @@ class _Canonicalize(CarriedTypes):
         )
         return build(call, args=[window.base, row, column, *call.args[3:]])
 
-    def _by_column(self, args: list[ir.Expr]) -> bool:
+    def _by_column(self, args: list[ir.Expr], span: ir.Span) -> bool:
         """Copy the windows that do not lie in one block; whether there was one."""
         found = False
         for place, arg in enumerate(args):
@@ -143,7 +143,7 @@ class _Canonicalize(CarriedTypes):
             size = window.size()
             is_apart = size is None or (size[0] > 1 and size[1] != window.pitch)
             if is_apart or self._slices.is_dynamic(window):
-                args[place] = self._let(arg, window, MemorySpace.Vec)
+                args[place] = self._let(arg, window, MemorySpace.Vec, span)
                 found = True
         return found
 
@@ -163,12 +163,12 @@ class _Canonicalize(CarriedTypes):
             what = "the window that it adds to is not of whole rows of the accumulator"
             raise PassError(f"{call.op.name}: {what}", self._owner, call, call.args[0])
 
-    def _let(self, value: ir.Expr, window: Window, space: MemorySpace) -> ir.Var:
-        """A copy of a window, right before what reads it."""
+    def _let(self, value: ir.Expr, window: Window, space: MemorySpace, span: ir.Span) -> ir.Var:
+        """A copy of a window, right before what reads it at ``span``."""
         assert isinstance(value, ir.Var)
-        copy = self._extract(window, space, value.span)
-        var = ir.Var(f"{value.name_hint}_textract", copy.type, value.span)
-        self.emit(ir.AssignStmt(var, copy, value.span))
+        copy = self._extract(window, space, span)
+        var = ir.Var(f"{value.name_hint}_textract", copy.type, span)
+        self.emit(ir.AssignStmt(var, copy, span))
         return var
 
     def _extract(self, window: Window, space: MemorySpace, span: ir.Span) -> ir.Call:

@@ -75,7 +75,8 @@ class _Flatten(CarriedTypes):
             return made
         call = yield before
         var = stmt.var if isinstance(stmt, ir.AssignStmt) else None
-        flattening = Flattening(self._owner, stmt, call, before, var.name_hint if var is not None else "flat")
+        hint = var.name_hint if var is not None else "flat"
+        flattening = Flattening(self._owner, stmt, call, before, hint, stmt.span)
         value: ir.Expr
         if is_batched(before):
             operands = yield self._pages(before)
@@ -101,9 +102,9 @@ class _Flatten(CarriedTypes):
         target, places = (yield tensor), (yield offsets)
         operands = yield self._pages(product)
         hint = stmt.var.name_hint if isinstance(stmt, ir.AssignStmt) else "flat"
-        flattening = Flattening(self._owner, before.args[0], product, product, hint)
+        flattening = Flattening(self._owner, before.args[0], product, product, hint, before.args[0].span)
         last = self._batches.stored_pages(
-            flattening, operands, build(before, args=[before.args[0], places, target])
+            flattening, operands, build(before, args=[before.args[0], places, target]), stmt.span
         )
         if isinstance(stmt, ir.AssignStmt):
             self.bind(stmt.var, last)

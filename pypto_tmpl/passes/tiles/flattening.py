@@ -30,6 +30,11 @@ class Flattening(Making):
 
     before: ir.Call
     hint: str  # the variable that the result is bound to
+    place: ir.Span  # where the statement stands that the others go before
+
+    @property
+    def statement_span(self) -> ir.Span:
+        return self.place
 
     def box(self, value: ir.Expr) -> list[int]:
         """The extents of a tile as numbers."""

@@ -30,6 +30,11 @@ class Product(Making):
     bias: ir.Expr | None = None
     bias_load: ir.Call | None = None  # how the bias came into Mat
 
+    @property
+    def span(self) -> ir.Span:
+        """What is made of a product stands where its statement does."""
+        return self.subject.span
+
     def loop(
         self,
         names: tuple[str, str, str],
@@ -39,7 +44,7 @@ class Product(Making):
         attrs: dict[str, object] | None,
     ) -> ir.Var:
         """A loop from 0 that carries a value; of no attributes it is no pipeline."""
-        span, index = self.call.span, ir.ScalarType(ir.DataType.INDEX)
+        span, index = self.span, ir.ScalarType(ir.DataType.INDEX)
         loop_var = ir.Var(names[0], index, span)
         carry = ir.IterArg(names[1], init.type, init, span)
         with self.body() as made:
@@ -159,7 +164,7 @@ def _first_or_more(
 ) -> ir.Var:
     """The first step begins the sum, the others add to it."""
     carry, left, right = operands
-    span = product.call.span
+    span = product.span
     sides: list[ir.Stmt] = []
     for is_first in (True, False):
         with product.body() as made:

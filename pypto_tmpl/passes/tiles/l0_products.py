@@ -169,9 +169,9 @@ class Products:
         is_free = source.dtype == ir.DataType.FP32 and dtype in (ir.DataType.BF16, ir.DataType.FP16)
         return dtype if is_free and self._feeds_products(stmt.var) else None
 
-    def in_mat(self, value: ir.Expr, cast: ir.Call, dtype: ir.DataType, made: list[ir.Stmt]) -> ir.Var:
-        """A product converted by laying it into a tile in Mat; ``made`` gets the statements."""
-        type_, span = value.type, cast.span
+    def in_mat(self, value: ir.Expr, span: ir.Span, dtype: ir.DataType, made: list[ir.Stmt]) -> ir.Var:
+        """A product converted by laying it into a tile in Mat; ``made`` gets the statements, at ``span``."""
+        type_ = value.type
         assert isinstance(type_, ir.TileType)
         name = f"{value.name_hint if isinstance(value, ir.Var) else 'product'}_mat"
         shape = ir.MakeTuple(type_.shape, span)

@@ -22,16 +22,26 @@ class Making:
     call: ir.Call
     made: list[ir.Stmt] = field(default_factory=list, kw_only=True)
 
+    @property
+    def span(self) -> ir.Span:
+        """Where the calls and variables that are made stand: where the call does."""
+        return self.call.span
+
+    @property
+    def statement_span(self) -> ir.Span:
+        """Where the statements stand."""
+        return self.span
+
     def let(self, name: str, value: ir.Expr) -> ir.Var:
         """A new variable for a value."""
-        var = ir.Var(name, value.type, self.call.span)
-        self.made.append(ir.AssignStmt(var, value, self.call.span))
+        var = ir.Var(name, value.type, self.span)
+        self.made.append(ir.AssignStmt(var, value, self.statement_span))
         return var
 
     def emit(self, op: str, /, *operands: Any, **keywords: Any) -> ir.Call:
         """The call of an op; a PassError where the op does not take it."""
         try:
-            return ops.call(op, *operands, span=self.call.span, **keywords)
+            return ops.call(op, *operands, **{"span": self.span, **keywords})
         except ops.OpCallError as error:
             raise self.error(str(error)) from None
 
@@ -50,7 +60,7 @@ class Making:
 
     def block(self, made: list[ir.Stmt]) -> ir.Stmt:
         """Statements as one body."""
-        return as_body(made, self.call.span)
+        return as_body(made, self.span)
 
 
 @dataclass(slots=True)

@@ -69,7 +69,7 @@ class _Repairing(Rewriter):
             name = GeneratedName("layout_fix", "tmp", self._count, bare)
         self._count += 1
         var = ir.Var(str(name), value.type, value.span)
-        made.append(ir.AssignStmt(var, value, value.span))
+        made.append(ir.AssignStmt(var, value, stmt.span))
         return var
 
 

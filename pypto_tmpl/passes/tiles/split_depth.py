@@ -178,8 +178,8 @@ class _Blocks(Rewriter):
                 value = _block(one, number, (row, column), made)
                 offsets = [plus(at, by) for at, by in zip(store.args[1].elements, (row, column), strict=True)]
                 args = [value, ir.MakeTuple(offsets, store.span), target, *store.args[3:]]
-                call = build(store, args=args)
-                target = ir.Var(f"{base}_t{number}", store.type, store.span)
+                call = build(store, args=args, span=stmt.span)
+                target = ir.Var(f"{base}_t{number}", store.type, stmt.span)
                 made.append(ir.AssignStmt(target, call, stmt.span))
                 number += 1
         if isinstance(stmt, ir.AssignStmt):
@@ -198,7 +198,7 @@ def _block(one: _Sum, number: int, place: tuple[int, int], made: list[ir.Stmt]) 
 
     create = call_of(one.create)
     assert create is not None
-    new = ops.call("tile.create", [rows, columns], span=create.span, **create.kwargs)
+    new = ops.call("tile.create", [rows, columns], span=one.create.span, **create.kwargs)
     accumulator = renamed(one.create.var, new.type)
     made.append(build(one.create, var=accumulator, value=new))
     index = ir.Var(loop.loop_var.name_hint, loop.loop_var.type, loop.loop_var.span)
