@@ -87,6 +87,7 @@ FACES: dict[str, dict[str, str]] = {
         "op_has_declared_arg_effects": "pypto_tmpl.ops.registry",
         "pass_manager": "pypto_tmpl.ir",
     },
+    "pypto_tmpl.backend": {"pto_backend": "pypto_tmpl.upstream"},
     "pypto_tmpl.runtime": {
         "BenchmarkStats": "pypto_tmpl.upstream.bench",
         "ChipWorker": "pypto_tmpl.upstream.worker",

@@ -1,5 +1,7 @@
 """Backends: what programs are compiled for, what is known of each, and the one of the process."""
 
+from typing import Any
+
 from pypto_tmpl.backend.facts import BackendFacts, BackendFactsError, chosen_facts, facts_of
 from pypto_tmpl.backend.instances import (
     Backend,
@@ -21,6 +23,7 @@ from pypto_tmpl.backend.selection import (
     reset_for_testing,
     set_backend_type,
 )
+from pypto_tmpl.faces import find_face
 from pypto_tmpl.ir.enums import BackendType
 
 __all__ = [
@@ -46,3 +49,7 @@ __all__ = [
     "reset_for_testing",
     "set_backend_type",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return find_face(__name__, name)

@@ -2,7 +2,7 @@
 
 passes_dump/        the program before and after every pass, as text and .msgpack
 torch/              the generated PyTorch script, and the record of its lines
-ptoas/              the .pto texts of the kernels
+ptoas/              the .pto texts of the kernels, and what the assembler makes of them
 kernels/, orchestration/
                     what PyPTO generates, as far as there are streams for it
 report/             performance hints, times of the stages
@@ -13,7 +13,7 @@ manifest.json       what the build was made from, and the state of its files
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,7 +26,17 @@ from pypto_tmpl.compile.meta import meta_text
 from pypto_tmpl.compile.options import CompileOptions
 from pypto_tmpl.compile.ownership import note_unfinished, remove_earlier
 from pypto_tmpl.compile.profile import PassTimes, Profiler
-from pypto_tmpl.compile.streams import ERRORS, PTOAS, KernelTexts, Stream, kernel_texts, make_stream_folders
+from pypto_tmpl.compile.progress import PassProgress
+from pypto_tmpl.compile.streams import (
+    ERRORS,
+    PTOAS,
+    KernelTexts,
+    Stream,
+    assemble_texts,
+    kernel_texts,
+    make_stream_folders,
+    tell_of_missing,
+)
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import check_place, has_no_mark, write_generated
 from pypto_tmpl.ir.collector import collector_paused
@@ -69,6 +79,10 @@ class _Files:
         self.paths.append(path.relative_to(self.build).as_posix())
         if path.suffix == BINARY:
             self.dumped = self.paths[-1]
+
+    def made(self, paths: Iterable[Path]) -> None:
+        """Take note of files that another program wrote."""
+        self.paths += [path.relative_to(self.build).as_posix() for path in paths]
 
     def text(self, path: str, text: str) -> None:
         """Write a file without a mark of this project."""
@@ -118,6 +132,7 @@ def _build(
 ) -> Build:
     """Write everything; ``files`` gets to know of it as it comes."""
     directory, profiler = files.build, Profiler()
+    backend = BackendType[options.platform.backend]
     passes = replace(options.passes, stage=AS_WRITTEN) if is_lowered else options.passes
     dumps = Dumps(directory / DUMPS, options.dump_passes, files.dump)
     watching = [PassTimes(profiler), ReportInstrument(directory / REPORT), *instruments]
@@ -131,13 +146,23 @@ def _build(
             script = torch_script(program, entry)
         kernels = KernelTexts()
         if passes.stage == LAST:
-            backend = BackendType[options.platform.backend]
             with profiler.stage("pto"):
                 planner = passes.resolved().memory_planner
                 kernels = kernel_texts(
                     program, backend, planner, options.knobs, skip_ptoas=options.skip_ptoas
                 )
-        texts = dict(kernels.texts)
+        for path, text in kernels.texts.items():
+            files.text(path, text)
+        if not options.skip_ptoas and kernels.texts:
+            with profiler.stage("ptoas"):
+                assemble_texts(
+                    kernels, directory, backend,
+                    dump_passes=bool(options.knobs.get("dump_ptoas_passes")),
+                    counted=PassProgress.counter_in(instruments),
+                )  # fmt: skip
+            files.made(kernels.assembled.values())
+            files.made(kernels.dumped)
+        texts: dict[str, str] = {}
         for stream in streams:
             with profiler.stage(stream.name):
                 texts |= stream.emit(program, options.knobs)
@@ -171,4 +196,5 @@ def _build(
         files.paths += [f"{REPORT}/{name}" for name in profiler.write(directory / REPORT)]
     manifest = replace(manifest, files=file_records(directory, files.paths))
     manifest.write(directory)
+    tell_of_missing(kernels)
     return Build(directory, manifest, program, given)

@@ -6,19 +6,34 @@ one; the folders of those that there are not yet stay empty, and the manifest sa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
-from pypto_tmpl.backend import BackendType
+from pypto_tmpl.backend import BackendType, facts_of
+from pypto_tmpl.compile.assembler import (
+    Assembler,
+    Counted,
+    PtoasError,
+    PtoasMissingWarning,
+    PtoasNotFoundError,
+    assemble,
+    find_ptoas,
+    passes_folder,
+)
+from pypto_tmpl.errors import PyptoTmplError, warn_caller
 from pypto_tmpl.files import make_folder
+from pypto_tmpl.generated import check_place, has_no_mark
 from pypto_tmpl.passes.settings import MemoryPlanner
-from pypto_tmpl.streams import PtoError, paths_of, pto_text
+from pypto_tmpl.streams import paths_of, pto_text
+from pypto_tmpl.streams.problems import PtoError
 
 ERRORS = "report/codegen_errors.txt"
 PTOAS = "ptoas"
+PLACES = "PYPTO_EMIT_PTO_LOC"
 _NONE_YET = "empty: nothing generates it yet"
 _NOT_LAST = "empty: only what all passes have made becomes device code"
 _NO_ADDRESSES = "empty: the memory planner PTOAS leaves addresses to the assembler, and texts have them all"
@@ -44,12 +59,17 @@ class Stream(Protocol):
 class KernelTexts:
     """The ``.pto`` texts of a program by their paths in a build, and what stops the emission of kernels.
 
-    ``why_none`` says why there are none at all.
+    ``why_none`` says why there are none at all, ``why_no_cpp`` why the assembler made nothing of those there
+    are. The C++ that it made is in ``assembled``, by the paths of the texts, what its passes made in
+    ``dumped``.
     """
 
     why_none: str = ""
     texts: dict[str, str] = field(default_factory=dict)
-    errors: dict[str, PtoError] = field(default_factory=dict)
+    errors: dict[str, PyptoTmplError] = field(default_factory=dict)
+    why_no_cpp: str = ""
+    assembled: dict[str, Path] = field(default_factory=dict)
+    dumped: list[Path] = field(default_factory=list)
 
     def report(self) -> str:
         """All that stops the emission, kernel by kernel."""
@@ -58,10 +78,17 @@ class KernelTexts:
 
     def note(self) -> str:
         """What the manifest says of the stream, "" where all is there."""
-        return f"{self._summary()}, see {ERRORS}" if self.errors else self.why_none
+        return f"{self._summary()}, see {ERRORS}" if self.errors else self.why_none or self.why_no_cpp
 
     def _summary(self) -> str:
         return f"{len(self.errors)} function(s) failed to compile"
+
+
+def has_places(wanted: object) -> bool:
+    """Whether texts name source lines: as asked for, else as the environment says, else yes."""
+    if wanted is None:
+        return os.environ.get(PLACES, "").strip().lower() not in ("0", "false", "no", "off")
+    return bool(wanted)
 
 
 def kernel_texts(
@@ -76,7 +103,7 @@ def kernel_texts(
     if planner is MemoryPlanner.PTOAS:
         return KernelTexts(_NO_ADDRESSES)
     found = KernelTexts()
-    with_places = knobs.get("emit_source_loc") is not False
+    with_places = has_places(knobs.get("emit_source_loc"))
     for path, unit in paths_of(program, skip_ptoas=skip_ptoas).items():
         try:
             text = pto_text(unit, backend, with_places=with_places)
@@ -85,6 +112,48 @@ def kernel_texts(
         else:
             found.texts[path] = text
     return found
+
+
+def assemble_texts(
+    found: KernelTexts,
+    build: Path,
+    backend: BackendType,
+    *,
+    dump_passes: bool,
+    counted: Counted = lambda done, total: None,
+) -> None:
+    """Run the assembler on the texts, which are written; ``found`` gets what it made and what it refused.
+
+    Without an assembler the texts are what there is. Raises ForeignFileError where a file of others is in
+    the way.
+    """
+    if not found.texts:
+        return
+    try:
+        assembler = Assembler(find_ptoas(), facts_of(backend).ptoas_flags, dump_passes)
+    except PtoasNotFoundError as error:
+        noun = "text is" if len(found.texts) == 1 else "texts are"
+        folders = sorted({f"{PurePosixPath(path).parent}/" for path in found.texts})
+        written = f"{len(found.texts)} .pto {noun} written ({', '.join(folders)})"
+        found.why_no_cpp = f"{error.what}: {written}, and no C++ of them"
+        return
+    places = [build / path for path in found.texts]
+    for place in places:
+        check_place(place.with_suffix(".cpp"), has_no_mark)
+    for path, made in zip(found.texts, assemble(places, assembler, counted), strict=True):
+        if isinstance(made, PtoasError):
+            found.errors[PurePosixPath(path).stem] = made
+        else:
+            found.assembled[path] = made
+    if dump_passes:
+        dumped = (path for place in places for path in passes_folder(place).rglob("*"))
+        found.dumped = sorted(path for path in dumped if path.is_file())
+
+
+def tell_of_missing(found: KernelTexts) -> None:
+    """Warn of texts that there is no assembler for."""
+    if found.why_no_cpp:
+        warn_caller(f"{found.why_no_cpp}; skip_ptoas=True does without", PtoasMissingWarning)
 
 
 def make_stream_folders(

@@ -1,13 +1,15 @@
-"""The generator of device code under PyPTO's path ``pypto.backend.pto_backend``, which refuses."""
+"""The generator of device code under PyPTO's path ``pypto.backend.pto_backend``."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from pathlib import Path
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import get_backend_type
+from pypto_tmpl.compile.lower import PassOptions
+from pypto_tmpl.compile.streams import assemble_texts, has_places, kernel_texts
+from pypto_tmpl.generated import has_no_mark, write_generated
 from pypto_tmpl.passes import MemoryPlanner, RuntimeKind
-from pypto_tmpl.runtime.refusals import refuse
-from pypto_tmpl.upstream.codegen import INSTEAD, NEEDS
 
 # Attributes of functions, as the passes write them.
 DUAL_AIV_DISPATCH_ATTR = "dual_aiv_dispatch"
@@ -24,8 +26,8 @@ class PartialCodegenError(RuntimeError):
 
 
 def emit_source_loc_default() -> bool:
-    """Whether device code names source lines: no, as none is made."""
-    return False
+    """Whether texts name source lines where nothing says so: as ``PYPTO_EMIT_PTO_LOC`` has it, else yes."""
+    return has_places(None)
 
 
 def generate(
@@ -37,9 +39,31 @@ def generate(
     emit_source_loc: bool | None = None,
     dump_ptoas_passes: bool = False,
     runtime: RuntimeKind | None = None,
-) -> NoReturn:
-    """Refused: there is no device code here."""
-    refuse("pto_backend.generate", NEEDS, INSTEAD)
+) -> dict[str, str]:
+    """The device code of a program after the last pass, for the chosen backend, by its paths in a build.
+
+    ``ptoas/`` is written into ``output_dir``, where the assembler reads it; all else is for the caller to
+    write. Raises PartialCodegenError with what there is where some kernels have no code, RuntimeError where
+    none has, ValueError without a backend.
+    """
+    backend, build = get_backend_type(), Path(output_dir)
+    knobs = {"emit_source_loc": emit_source_loc}
+    planner = memory_planner or PassOptions(backend=backend).resolved().memory_planner
+    found = kernel_texts(transformed_program, backend, planner, knobs, skip_ptoas=skip_ptoas)
+    if found.why_none:
+        raise RuntimeError(found.why_none)
+    if skip_ptoas:
+        files = dict(found.texts)
+    else:
+        files = {}
+        for path, text in found.texts.items():
+            write_generated(build / path, text, has_no_mark, make_folders=True)
+        assemble_texts(found, build, backend, dump_passes=dump_ptoas_passes)
+    if found.errors and not found.texts:
+        raise RuntimeError(found.report())
+    if found.errors or found.why_no_cpp:
+        raise PartialCodegenError(found.report() if found.errors else found.why_no_cpp, files)
+    return files
 
 
 def multi_chip_orch_names(transformed_program: ir.Program) -> list[str]:

@@ -297,7 +297,6 @@ def test_dumps_are_found_by_their_pass(tmp_path):
     [
         (codegen.PTOCodegen, "PTOCodegen makes code for a device"),
         (codegen.PTOCodegen.generate, "PTOCodegen.generate makes code for a device"),
-        (lambda: pto_backend.generate(None, "x"), "pto_backend.generate makes code for a device"),
         (lambda: bench.benchmark(None, []), "benchmark measures a device"),
         (lambda: golden_writer.write_golden([], print, "x"), "write_golden writes golden.py for"),
         (lambda: ir.register_op_conversion("a", "b"), "register_op_conversion registers what"),

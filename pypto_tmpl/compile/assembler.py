@@ -1,0 +1,122 @@
+"""The assembler ``ptoas``, which makes C++ of ``.pto`` texts: finding it, and running it in a build."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from pypto_tmpl.errors import PyptoTmplError
+
+ROOT, WORKERS = "PTOAS_ROOT", "PYPTO_CODEGEN_MAX_WORKERS"
+_IN_ROOT = ("ptoas", "ptoas.sh", "bin/ptoas")
+_SECONDS = 60
+# Every text has the addresses of its tiles.
+_FLAGS = ("--enable-insert-sync", "--pto-level=level3")
+_DUMP_FLAGS = ("--mlir-print-ir-after-all", "--mlir-print-ir-module-scope")
+
+Counted = Callable[[int, int], None]
+
+
+class PtoasNotFoundError(PyptoTmplError, FileNotFoundError):
+    """There is no ``ptoas`` to run."""
+
+    slug = "no-ptoas"
+
+
+class PtoasError(PyptoTmplError, RuntimeError):
+    """``ptoas`` made nothing of a text."""
+
+    slug = "ptoas"
+
+
+class PtoasMissingWarning(UserWarning):
+    """A build has ``.pto`` texts and no C++ of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembler:
+    """``ptoas`` with the flags of a backend."""
+
+    executable: Path
+    flags: Sequence[str] = ()
+
+    dumps_passes: bool = False
+
+    def run(self, text: Path) -> Path:
+        """Make the C++ beside a text. Raises PtoasError."""
+        made = text.with_suffix(".cpp")
+        dump = [*_DUMP_FLAGS, f"--mlir-print-ir-tree-dir={passes_folder(text)}"] if self.dumps_passes else []
+        command = [self.executable, text, "-o", made, *_FLAGS, *dump, *self.flags]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise PtoasError(f"ptoas compilation timed out after {_SECONDS}s", where=str(text)) from None
+        except OSError as error:
+            raise PtoasError(f"ptoas cannot be started: {error}", where=str(self.executable)) from None
+        if done.returncode:
+            said = done.stderr.strip() or f"exit code {done.returncode}"
+            raise PtoasError(f"ptoas compilation failed: {said}", where=str(text))
+        if not made.is_file():
+            raise PtoasError(f"ptoas ended well and wrote no {made.name}", where=str(text))
+        return made
+
+
+def find_ptoas(environment: Mapping[str, str] = os.environ) -> Path:
+    """The assembler: in ``PTOAS_ROOT`` alone where that is set, else on PATH. Raises PtoasNotFoundError."""
+    root = environment.get(ROOT)
+    if not root:
+        found = shutil.which("ptoas", path=environment.get("PATH", ""))
+        if found is None:
+            note = f"set {ROOT} to its folder, or put it on PATH"
+            raise PtoasNotFoundError("ptoas binary not found on PATH", notes=[note])
+        return Path(found)
+    candidates = [Path(root) / name for name in _IN_ROOT]
+    for path in candidates:
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    what = f"{ROOT} is set to {root!r} but no executable ptoas was found there"
+    raise PtoasNotFoundError(what, notes=[f"tried: {', '.join(map(str, candidates))}"])
+
+
+def passes_folder(text: Path) -> Path:
+    """Where a text's own passes are dumped: beside the folder of the texts."""
+    return text.parent.parent / "ptoas_passes" / text.stem
+
+
+def assemble(
+    texts: Sequence[Path], assembler: Assembler, counted: Counted = lambda done, total: None
+) -> list[Path | PtoasError]:
+    """The C++ of each text, or why there is none; ``counted`` is told how many are done, of how many."""
+
+    def one(text: Path) -> Path | PtoasError:
+        try:
+            return assembler.run(text)
+        except PtoasError as error:
+            return error
+
+    found: list[Path | PtoasError] = []
+    with ThreadPoolExecutor(max_workers=_worker_count(len(texts))) as pool:
+        for made in pool.map(one, texts):
+            found.append(made)
+            counted(len(found), len(texts))
+    return found
+
+
+def _worker_count(texts: int, environment: Mapping[str, str] = os.environ) -> int:
+    """How many run at a time: as many as there are texts and cores, unless the environment says otherwise."""
+    most = os.cpu_count() or 1
+    given = environment.get(WORKERS)
+    if given:
+        try:
+            most = int(given)
+        except ValueError:
+            warnings.warn(f"{WORKERS} is {given!r}, which is no number: {most} are used", stacklevel=3)
+    return max(1, min(most, texts))
