@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup-done
+PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python3.12) python3.12)
 DOCS_STAMP := $(VENV)/.docs-done
 JOBS ?= auto
 # Sets of parameters that each test runs with; empty: all, and the slow tests too, as CI does.
@@ -18,7 +19,7 @@ FUZZ_ARGS ?=
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test docs fuzz lint format typecheck wheel-test snapshots clean
+.PHONY: help setup demo mlir test docs fuzz lint format typecheck wheel-test snapshots clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -41,6 +42,13 @@ demo: setup ## generate a script, run it and compare it with its golden function
 
 test: setup ## run the tests (SAMPLE= runs all as CI does, JOBS=4 sets the workers, PYTEST_ARGS adds arguments)
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(if $(SAMPLE),--sample $(SAMPLE)) $(PYTEST_ARGS)
+
+mlir: .venv-mlir/.setup-done ## install MLIR, which checks .pto texts, where there is a Python 3.12 for it
+
+.venv-mlir/.setup-done:
+	$(PYTHON312) -m venv .venv-mlir
+	.venv-mlir/bin/python -m pip install --quiet ptoas==0.1.1
+	@touch $@
 
 docs: $(DOCS_STAMP) ## build the documentation as a site, in build/site
 	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/site

@@ -52,7 +52,7 @@ class Assembler:
         """Make the C++ beside a text. Raises PtoasError."""
         made = text.with_suffix(".cpp")
         dump = [*_DUMP_FLAGS, f"--mlir-print-ir-tree-dir={passes_folder(text)}"] if self.dumps_passes else []
-        command = [self.executable, text, "-o", made, *_FLAGS, *dump, *self.flags]
+        command: list[str | Path] = [self.executable, text, "-o", made, *_FLAGS, *dump, *self.flags]
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False
