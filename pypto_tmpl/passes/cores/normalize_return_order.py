@@ -9,14 +9,14 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir import FunctionType, IRProperty, ParamDirection
 from pypto_tmpl.ir.bodies import last_of, statements
 from pypto_tmpl.ir.walking import children
-from pypto_tmpl.passes.base import ProgramPass
-from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.cores.returned_parameters import (
+from pypto_tmpl.ops.returned_parameters import (
     ReturnedParameters,
     Versions,
     first_return,
     returned_values,
 )
+from pypto_tmpl.passes.base import ProgramPass
+from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.rewrite import Rewriter, as_body, build, flat
 from pypto_tmpl.rewrite.rewriter import Task
 

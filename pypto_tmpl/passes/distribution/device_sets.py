@@ -8,9 +8,9 @@ from typing import NamedTuple
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.ops.returned_parameters import ReturnedParameters, Versions
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.checks.calls import evaluated
-from pypto_tmpl.passes.cores.returned_parameters import ReturnedParameters, Versions
 from pypto_tmpl.passes.distribution.host import (
     ALLOCATION,
     WINDOW,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir import ArgDirection, FunctionType, IRProperty
+from pypto_tmpl.ops.returned_parameters import ReturnedParameters, Versions
 from pypto_tmpl.passes.base import ProgramPass
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.cores.returned_parameters import ReturnedParameters, Versions
 from pypto_tmpl.passes.outline.dataflow import Callees
 from pypto_tmpl.passes.tasks.storage import Launch, Uses, launches_by_storage
 from pypto_tmpl.passes.tensor.families import Families

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pypto_tmpl import ir
 from pypto_tmpl.ir import DataType, ForKind, FunctionType, IRProperty
 from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ops.returned_parameters import ReturnedParameters, Versions
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.cores.returned_parameters import ReturnedParameters, Versions
 from pypto_tmpl.passes.pipelining.loops import rounds_of
 from pypto_tmpl.passes.structure.yields import yielded
 from pypto_tmpl.rewrite import Rewriter, build

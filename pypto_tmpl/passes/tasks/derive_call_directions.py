@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pypto_tmpl import ir
 from pypto_tmpl.ir import ArgDirection, ForKind, FunctionType, IRProperty, ParamDirection
 from pypto_tmpl.ir.bodies import parts
+from pypto_tmpl.ops.returned_parameters import ReturnedParameters, Versions
 from pypto_tmpl.passes.base import ProgramPass
 from pypto_tmpl.passes.checks.calls import launch_of, launches
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.cores.returned_parameters import ReturnedParameters, Versions
 from pypto_tmpl.rewrite import Rewriter, build
 
 _WRAPPERS = (FunctionType.Group, FunctionType.Spmd)

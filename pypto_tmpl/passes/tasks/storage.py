@@ -9,8 +9,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir import ArgDirection, DataType
 from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts
+from pypto_tmpl.ops.returned_parameters import Versions
 from pypto_tmpl.passes.checks.calls import call_of, launch_of
-from pypto_tmpl.passes.cores.returned_parameters import Versions
 from pypto_tmpl.passes.tensor.families import Families
 from pypto_tmpl.rewrite import flat
 

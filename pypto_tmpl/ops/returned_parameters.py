@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.bodies import parts, statements
+from pypto_tmpl.ir.bodies import parts, statements, trailing_yield
 from pypto_tmpl.ops import facts
-from pypto_tmpl.passes.structure.yields import yielded
 
 
 class ReturnedParameters:
@@ -109,14 +108,14 @@ class Versions:
                 shown = self.before(stmt.value)
                 self._origins[id(stmt.var)] = stmt.var if shown is None else self.origin(shown)
             elif isinstance(stmt, ir.ForStmt | ir.WhileStmt):
-                values = yielded(stmt.body)
+                values = _yielded(stmt.body)
                 for place, (arg, result) in enumerate(zip(stmt.iter_args, stmt.return_vars, strict=True)):
                     start = None if id(arg) in changing else self.origin(arg.initValue)
                     self._origins[id(arg)] = self._origins[id(result)] = start
                     if is_behind and start is not None and self._at(values, place) is not start:
                         found.add(id(arg))
             elif isinstance(stmt, ir.IfStmt) and is_behind and stmt.else_body is not None:
-                sides = [yielded(side) for side in (stmt.then_body, stmt.else_body)]
+                sides = [_yielded(side) for side in (stmt.then_body, stmt.else_body)]
                 for place, result in enumerate(stmt.return_vars):
                     one, other = (self._at(values, place) for values in sides)
                     self._origins[id(result)] = one if one is other else None
@@ -133,6 +132,11 @@ class Versions:
         places = self._returned.of(call.op.name)
         place = places[index] if index < len(places) else None
         return call.args[place] if place is not None and place < len(call.args) else None
+
+
+def _yielded(body: ir.Stmt) -> tuple[ir.Expr, ...]:
+    last = trailing_yield(body)
+    return last.value if last is not None else ()
 
 
 def _visits(body: ir.Stmt) -> Iterator[tuple[ir.Stmt, bool]]:
