@@ -199,6 +199,13 @@ class OpEntry(Model, frozen=True, rename={"constants": "with"}):
         NonEmpty | PtoSpec | None,
         Meta(description="How it becomes `.pto` text; a name is `{op: name}`. None given: it does not."),
     ] = None
+    orchestration: Annotated[
+        NonEmpty | None,
+        Meta(
+            description="How it becomes C++ in orchestration code: a macro of "
+            "`templates/orchestration/ops.cpp.jinja`. None given: it does not."
+        ),
+    ] = None
     emit: Annotated[
         NonEmpty | None,
         Meta(description="Macro in the sibling .py.jinja, or `noop` for ops without effect here."),

@@ -7,11 +7,10 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.environment import TemplateError
-from pypto_tmpl.codegen.operands import UnknownNameError
-from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ir.enums import TileLayout
 from pypto_tmpl.ops.model import OpEntry
 from pypto_tmpl.ops.pto_model import PtoSpec
+from pypto_tmpl.streams.call_names import Named, given_operands, keywords_of
 from pypto_tmpl.streams.kernel import Kernel
 from pypto_tmpl.streams.problems import Obstacle
 from pypto_tmpl.streams.scalars import Scalars
@@ -22,26 +21,7 @@ from pypto_tmpl.streams.tiles import Tiles, is_same_buffer, shares_base
 from pypto_tmpl.streams.values import LocalArray, Value
 
 
-class _Named:
-    """Names that a macro reads as attributes; one that does not exist is an error that lists the others."""
-
-    def __init__(self, what: str, values: Mapping[str, Any]) -> None:
-        self._what = what
-        self._values = values
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self[name]
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._values:
-            note = allowed_note("names", tuple(self._values), name)
-            raise UnknownNameError(f"{self._what}.{name}", "there is no such name", notes=[note])
-        return self._values[name]
-
-
-class _Lazy(_Named):
+class _Lazy(Named):
     """Operands as values, each worked out when it is first read: the order of reading numbers them."""
 
     def __init__(self, values: Mapping[str, Any], calls: Calls) -> None:
@@ -62,7 +42,7 @@ class Call:
     def __init__(
         self, entry: OpEntry, spec: PtoSpec, call: ir.Call, var: ir.Var | None, calls: Calls
     ) -> None:
-        given = _given(entry, call)
+        given = given_operands(entry, call)
         values = {name: given.get(name) for name in entry.operand_names}
         self._given = given
         self.spec = spec
@@ -70,10 +50,10 @@ class Call:
         self.call = call
         self.op = spec.op
         self.k = calls.services
-        self.raw = _Named("c.raw", values)
+        self.raw = Named("c.raw", values)
         self.a = _Lazy(values, calls)
-        self.emit = _Named("c.emit", spec.constants)
-        self.attr = _Named("c.attr", _keywords(entry, call))
+        self.emit = Named("c.emit", spec.constants)
+        self.attr = Named("c.attr", keywords_of(entry, call))
         self.out: Value | None = None
 
     def has(self, name: str) -> bool:
@@ -85,29 +65,6 @@ class Call:
         """The operands of the common form, in the order of the entry."""
         names = self.spec.ins if self.spec.ins is not None else tuple(self._given)
         return [self.a[name] for name in names if name in self._given]
-
-
-def _given(entry: OpEntry, call: ir.Call) -> dict[str, ir.Expr]:
-    """The operands by name; an optional one that is no tuple is left out where a tuple stands instead."""
-    given: dict[str, ir.Expr] = {}
-    rest = list(call.args)
-    for operand in entry.operands:
-        skipped = operand.optional and "tuple" not in operand.kinds
-        if rest and not (skipped and isinstance(rest[0], ir.MakeTuple)):
-            given[operand.name] = rest.pop(0)
-    required = [operand.name for operand in entry.operands if not operand.optional]
-    if rest or any(name not in given for name in required):
-        raise Obstacle(f"{entry.name} requires {len(required)} operands, {len(call.args)} given", call.span)
-    return given
-
-
-def _keywords(entry: OpEntry, call: ir.Call) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for kwarg in entry.kwargs:
-        default = kwarg.default if kwarg.has_default else None
-        value = call.kwargs.get(kwarg.name, default)
-        found[kwarg.name] = getattr(value, "value", value) if kwarg.type == "int" else value
-    return found
 
 
 _HANDLES: Mapping[type[ir.Type], str] = {

@@ -6,7 +6,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.ops.pto_model import HIDDEN_PARAMETERS
+from pypto_tmpl.ops import OpTable
+from pypto_tmpl.ops.pto_model import HIDDEN_PARAMETERS, HiddenParameter
 from pypto_tmpl.streams.calls import Calls
 from pypto_tmpl.streams.kernel import Kernel
 from pypto_tmpl.streams.problems import Obstacle, PtoError
@@ -126,14 +127,11 @@ class _FunctionEmitter:
                 kernel.bind(param, found[-1])
             else:
                 raise Obstacle(f"a parameter of {type(kind).__name__} has no .pto type", param.span)
-        for symbol in self._symbols():
+        for symbol in symbolic_extents(self._function):
             found.append(Value(kernel.names.reserve(f"%arg{len(found)}"), "index", DataType.INDEX))
             kernel.bind(symbol, found[-1])
-        specs = [templates.table[name].pto_spec for name in _op_names(self._function)]
-        asked = {name for spec in specs if spec is not None for name in spec.hidden}
-        for name in HIDDEN_PARAMETERS:
-            if name in asked:
-                found.append(self._hidden(name, len(found)))
+        for name in hidden_parameters(self._function, templates.table):
+            found.append(self._hidden(name, len(found)))
         return found
 
     def _hidden(self, name: str, position: int) -> Value:
@@ -146,15 +144,23 @@ class _FunctionEmitter:
             return kernel.sdma_workspace
         return Value(kernel.names.reserve(f"%__pypto_spmd_{name}"), "i32", DataType.INT32)
 
-    def _symbols(self) -> list[ir.Var]:
-        """The symbolic extents of tensors that no parameter is, in the order in which they are met."""
-        found: dict[ir.Var, None] = {}
-        params = set(self._function.params)
-        for param in self._function.params:
-            if isinstance(param.type, ir.TensorType):
-                for extent in param.type.shape:
-                    found.update(dict.fromkeys(v for v in _variables(extent) if v not in params))
-        return list(found)
+
+def symbolic_extents(function: ir.Function) -> list[ir.Var]:
+    """The symbolic extents of tensors that no parameter is, in the order in which they are met."""
+    found: dict[ir.Var, None] = {}
+    params = set(function.params)
+    for param in function.params:
+        if isinstance(param.type, ir.TensorType):
+            for extent in param.type.shape:
+                found.update(dict.fromkeys(v for v in _variables(extent) if v not in params))
+    return list(found)
+
+
+def hidden_parameters(function: ir.Function, table: OpTable) -> list[HiddenParameter]:
+    """What the run time passes to a kernel besides its parameters, in order."""
+    specs = [entry.pto_spec for name in _op_names(function) if (entry := table.get(name)) is not None]
+    asked = {name for spec in specs if spec is not None for name in spec.hidden}
+    return [name for name in HIDDEN_PARAMETERS if name in asked]
 
 
 def _variables(expr: ir.Expr) -> list[ir.Var]:

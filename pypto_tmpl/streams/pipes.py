@@ -13,13 +13,12 @@ from pypto_tmpl.streams.problems import Obstacle
 from pypto_tmpl.streams.service_base import ServiceBase
 from pypto_tmpl.streams.spelling import constant_of
 from pypto_tmpl.streams.tensors import GM_PIPE_BUFFER
-from pypto_tmpl.streams.tiles import statements_of
+from pypto_tmpl.streams.units import pipe_sizes
 from pypto_tmpl.streams.values import Tensor, Value
 
 _PLAIN = re.compile(r"[A-Za-z0-9_]*")
 _EVENTS = 14
 _ODD_SPLITS = (3, 4)
-_BOTH_WAYS = 3  # the direction mask of a pipe that carries tiles either way
 _ELEMENT_BYTES = 4  # the buffer in global memory holds FP32
 
 
@@ -79,14 +78,7 @@ class PipeServices(ServiceBase):
     def _slots_before(self, attr: Any) -> int:
         """Bytes of the pipes that lie before one in the buffer, by id and direction."""
         own = (attr.id or 0, attr.dir_mask)
-        sizes: dict[tuple[int, int], int] = {}
-        for stmt in statements_of(self._kernel.function.body):
-            call = stmt.expr if isinstance(stmt, ir.EvalStmt) else None
-            if isinstance(call, ir.Call) and "slot_size" in call.kwargs:
-                both = call.kwargs.get("dir_mask") == _BOTH_WAYS
-                slots = call.kwargs.get("slot_num") or (4 if both else 8)
-                key = (call.kwargs.get("id") or 0, call.kwargs.get("dir_mask", 0))
-                sizes[key] = slots * (2 if both else 1) * call.kwargs.get("slot_size", 0)
+        sizes = pipe_sizes(self._kernel.function)
         return sum(size for key, size in sizes.items() if key < own)
 
     def narrowed_push(self, call: Any) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""What stops the emission of a kernel, said with function, variable and source line."""
+"""What stops the emission of a text, said with function, variable and source line."""
 
 from __future__ import annotations
 
@@ -7,18 +7,41 @@ from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.errors import PyptoTmplError
 
 
-class PtoError(PyptoTmplError, ValueError):
-    """A kernel that no ``.pto`` text can be made of; ``found`` lists what stands in the way."""
+class StreamError(PyptoTmplError, ValueError):
+    """A function that no text can be made of; ``found`` lists what stands in the way."""
 
-    slug = "pto"
+    slug = "stream"
+    text = "text"
 
     def __init__(self, found: tuple[Unsupported, ...] = ()) -> None:
         noun = "thing" if len(found) == 1 else "things"
-        super().__init__(f"{len(found)} {noun} cannot become .pto text", notes=[str(item) for item in found])
+        what = f"{len(found)} {noun} cannot become {self.text}"
+        super().__init__(what, notes=[str(item) for item in found])
         self.found = found
 
-    def __reduce__(self) -> tuple[type[PtoError], tuple[tuple[Unsupported, ...]]]:
+    def __reduce__(self) -> tuple[type[StreamError], tuple[tuple[Unsupported, ...]]]:
         return type(self), (self.found,)
+
+
+class PtoError(StreamError):
+    """A kernel that has no ``.pto`` text."""
+
+    slug = "pto"
+    text = ".pto text"
+
+
+class OrchestrationError(StreamError):
+    """An orchestration function that has no C++ text."""
+
+    slug = "orchestration"
+    text = "C++ text"
+
+
+class WrapperError(StreamError):
+    """A kernel that has no wrapper, which takes its arguments from the run time."""
+
+    slug = "wrapper"
+    text = "a kernel wrapper"
 
 
 class Obstacle(Exception):

@@ -1,15 +1,16 @@
-"""The templates of ``.pto`` text, loaded once for each set of template folders."""
+"""The templates of ``.pto`` and C++ text, loaded once for each set of template folders."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pypto_tmpl.codegen.environment import TemplateMacros, create_environment
 from pypto_tmpl.ops import OpTable, forget_changed, load_table
 from pypto_tmpl.overlays import Folder, State, all_folders
 
-_loaded: dict[tuple[Path, ...], tuple[State, PtoTemplates]] = {}
+_pto: dict[tuple[Path, ...], tuple[State, PtoTemplates]] = {}
+_cpp: dict[tuple[Path, ...], tuple[State, CppTemplates]] = {}
 
 
 class PtoTemplates:
@@ -25,11 +26,42 @@ class PtoTemplates:
         self.ops: Any = TemplateMacros(environment, "pto/ops.pto.jinja")
 
 
+class CppTemplates:
+    """The op table and the macros of ``templates/orchestration``."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        environment = create_environment(folders)
+        self.table: OpTable = load_table(folders)
+        self.values: Any = TemplateMacros(environment, "orchestration/values.cpp.jinja")
+        self.statements: Any = TemplateMacros(environment, "orchestration/statements.cpp.jinja")
+        self.tasks: Any = TemplateMacros(environment, "orchestration/tasks.cpp.jinja")
+        self.ops: Any = TemplateMacros(environment, "orchestration/ops.cpp.jinja")
+        self.file: Any = TemplateMacros(environment, "orchestration/file.cpp.jinja")
+        self.wrapper: Any = TemplateMacros(environment, "orchestration/wrapper.cpp.jinja")
+        self.config: Any = TemplateMacros(environment, "orchestration/kernel_config.py.jinja")
+
+
+_Templates = TypeVar("_Templates", PtoTemplates, CppTemplates)
+
+
 def pto_templates(template_dirs: Folder | list[Folder] | None = None) -> PtoTemplates:
     """The templates of the given folders, else of those in use, before the project's own."""
+    return _current(PtoTemplates, _pto, template_dirs)
+
+
+def cpp_templates(template_dirs: Folder | list[Folder] | None = None) -> CppTemplates:
+    """The templates of the given folders, else of those in use, before the project's own."""
+    return _current(CppTemplates, _cpp, template_dirs)
+
+
+def _current(
+    kind: type[_Templates],
+    loaded: dict[tuple[Path, ...], tuple[State, _Templates]],
+    template_dirs: Folder | list[Folder] | None,
+) -> _Templates:
     folders = all_folders(template_dirs)
     state = forget_changed(folders)
-    found = _loaded.get(folders)
+    found = loaded.get(folders)
     if found is None or found[0] != state:
-        found = _loaded[folders] = state, PtoTemplates(folders)
+        found = loaded[folders] = state, kind(folders)
     return found[1]

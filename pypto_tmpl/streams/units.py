@@ -9,6 +9,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.enums import Level
 from pypto_tmpl.streams.tiles import statements_of
 
+_BOTH_WAYS = 3  # the direction mask of a pipe that carries tiles either way
 KERNELS = (ir.FunctionType.InCore, ir.FunctionType.AIC, ir.FunctionType.AIV)
 
 
@@ -31,15 +32,22 @@ def paths_of(program: ir.Program, *, skip_ptoas: bool = False) -> dict[str, Unit
 
     Where several orchestrations run, or the host runs one, each has a folder with what it launches.
     """
-    functions = program.functions.values()
-    chips = [f for f in functions if f.func_type is ir.FunctionType.Orchestration and f.level is Level.CHIP]
-    if len(chips) < 2 and all(f.level is not Level.HOST for f in functions):
+    folders = folders_of(program)
+    if not any(folders.values()):
         return {_path(unit, skip_ptoas): unit for unit in units_of(program)}
     return {
-        f"next_levels/{chip.name}/{_path(unit, skip_ptoas)}": unit
-        for chip in chips
+        f"{folder}{_path(unit, skip_ptoas)}": unit
+        for chip, folder in folders.items()
         for unit in _units(_reached(chip, program), program)
     }
+
+
+def folders_of(program: ir.Program) -> dict[ir.Function, str]:
+    """The orchestrations of chips with the folders of all that they launch; "" for one that runs alone."""
+    functions = program.functions.values()
+    chips = [f for f in functions if f.func_type is ir.FunctionType.Orchestration and f.level is Level.CHIP]
+    is_alone = len(chips) < 2 and all(f.level is not Level.HOST for f in functions)
+    return {chip: "" if is_alone else f"next_levels/{chip.name}/" for chip in chips}
 
 
 def _path(unit: Unit, skip_ptoas: bool) -> str:
@@ -88,3 +96,21 @@ def _called(caller: ir.Function, program: ir.Program) -> list[ir.Function]:
         if isinstance(value, ir.Call | ir.Submit) and isinstance(value.op, ir.GlobalVar):
             names.add(value.op.name)
     return [function for function in program.functions.values() if function.name in names]
+
+
+def pipe_sizes(kernel: ir.Function) -> dict[tuple[int, int], int]:
+    """Bytes that the pipes of a kernel take in global memory, by id and direction."""
+    sizes: dict[tuple[int, int], int] = {}
+    for stmt in statements_of(kernel.body):
+        call = stmt.expr if isinstance(stmt, ir.EvalStmt) else None
+        if isinstance(call, ir.Call) and "slot_size" in call.kwargs:
+            both = call.kwargs.get("dir_mask") == _BOTH_WAYS
+            slots = call.kwargs.get("slot_num") or (4 if both else 8)
+            key = (call.kwargs.get("id") or 0, call.kwargs.get("dir_mask", 0))
+            sizes[key] = slots * (2 if both else 1) * call.kwargs.get("slot_size", 0)
+    return sizes
+
+
+def pipe_bytes(kernel: ir.Function) -> int:
+    """Bytes that all pipes of a kernel take in global memory."""
+    return sum(pipe_sizes(kernel).values())

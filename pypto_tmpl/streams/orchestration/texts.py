@@ -1,0 +1,66 @@
+"""The C++ texts and configurations of a program by their paths in a build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType
+from pypto_tmpl.streams.orchestration.config import RUN_TIME, config_text, core_of
+from pypto_tmpl.streams.orchestration.functions import orchestration_of
+from pypto_tmpl.streams.orchestration.wrappers import wrapper_text
+from pypto_tmpl.streams.problems import StreamError
+from pypto_tmpl.streams.templates import cpp_templates
+from pypto_tmpl.streams.units import folders_of, paths_of
+
+
+@dataclass(slots=True)
+class HostTexts:
+    """Texts by path; ``errors`` are what has none, by the name of the function."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, StreamError] = field(default_factory=dict)
+
+
+def host_texts(
+    program: ir.Program, backend: BackendType, *, skip_ptoas: bool = False, run_time: str = RUN_TIME
+) -> HostTexts:
+    """``orchestration/<name>.cpp`` of every orchestration of a chip, and the ``kernel_config.py`` beside.
+
+    A build that stops at the ``.pto`` texts has no configuration. One function that has no text does not keep
+    the others from having theirs.
+    """
+    found = HostTexts()
+    templates = cpp_templates()
+    for function, folder in folders_of(program).items():
+        try:
+            made = orchestration_of(program, function, backend, templates)
+        except StreamError as error:
+            found.errors[function.name] = error
+            continue
+        found.texts[f"{folder}orchestration/{function.name}.cpp"] = made.code
+        if not skip_ptoas:
+            found.texts[f"{folder}kernel_config.py"] = config_text(made, templates, run_time)
+    return found
+
+
+def wrapper_texts(program: ir.Program, backend: BackendType, assembled: Mapping[str, str]) -> HostTexts:
+    """``kernels/<core>/<name>.cpp`` of every kernel whose unit the assembler made C++ of.
+
+    ``assembled`` is that C++ by the path of the unit's ``.pto`` text.
+    """
+    found = HostTexts()
+    templates = cpp_templates()
+    for path, unit in paths_of(program).items():
+        if path not in assembled:
+            continue
+        folder = path.removesuffix(f"ptoas/{unit.name}.pto")
+        for kernel in unit.functions:
+            try:
+                text = wrapper_text(kernel, assembled[path], backend, templates)
+            except StreamError as error:
+                found.errors[kernel.name] = error
+            else:
+                found.texts[f"{folder}kernels/{core_of(kernel)}/{kernel.name}.cpp"] = text
+    return found
