@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,5 +65,5 @@ def _entry(kernel: Kernel) -> _Entry:
         core_of(kernel.function),
         kernel.signature,
         str(attrs.get("external_source", "")),
-        [str(folder) for folder in attrs.get("external_include_dirs", ())],
+        [folder for folder in str(attrs.get("external_include_dirs", "")).split(os.pathsep) if folder],
     )

@@ -163,15 +163,15 @@ def pipe_buffers(function: ir.Function, dispatches: Dispatches) -> dict[ir.Expr,
         value = stmt.expr if isinstance(stmt, ir.EvalStmt) else value
         if not isinstance(value, ir.Call | ir.Submit) or not isinstance(value.op, ir.GlobalVar):
             continue
-        callee = dispatches.callee(value)
-        places = [i for i, param in enumerate(callee.params) if param.name_hint == GM_PIPE_BUFFER]
-        for place in places:
-            if place < len(value.args):
-                size = max(
-                    (pipe_bytes(kernel) for task in dispatches.of(value) for kernel in task.kernels),
-                    default=0,
-                )
-                found[value.args[place]] = PipeBuffer(size // _FLOAT_BYTES, blocks_of(value))
+        try:
+            tasks = dispatches.of(value)
+        except Obstacle:  # told where the launch is emitted
+            continue
+        params = dispatches.callee(value).params
+        for param, arg in zip(params, value.args, strict=False):
+            if param.name_hint == GM_PIPE_BUFFER:
+                size = max(pipe_bytes(kernel) for task in tasks for kernel in task.kernels)
+                found[arg] = PipeBuffer(size // _FLOAT_BYTES, blocks_of(value))
     return found
 
 

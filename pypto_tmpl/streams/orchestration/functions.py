@@ -104,11 +104,7 @@ class _Emitter:
         self._function = function
         self._state = State(function, facts_of(backend), templates, hoists)
         scalars = Scalars(self._state)
-        try:
-            buffers = pipe_buffers(function, dispatches)
-        except Obstacle as obstacle:
-            problem = Unsupported(obstacle.what, function.name, "", obstacle.span or function.span)
-            raise OrchestrationError((problem,)) from None
+        buffers = pipe_buffers(function, dispatches)
         creations = Creations(self._state, scalars, buffers)
         self._launches = Launches(self._state, scalars, dispatches, returned)
         calls = HostCalls(self._state, scalars, creations, self._launches)

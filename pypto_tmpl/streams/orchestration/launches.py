@@ -10,7 +10,7 @@ from pypto_tmpl.ops.returned_parameters import ReturnedParameters
 from pypto_tmpl.streams.orchestration.dispatch import Dispatch, Dispatches, Given, blocks_of
 from pypto_tmpl.streams.orchestration.predicates import predicate_of
 from pypto_tmpl.streams.orchestration.scalars import Scalars
-from pypto_tmpl.streams.orchestration.spelling import run_time_dtype
+from pypto_tmpl.streams.orchestration.spelling import MADE_TENSOR, TASK_ID, run_time_dtype
 from pypto_tmpl.streams.orchestration.state import State
 from pypto_tmpl.streams.orchestration.values import Argument, Cpp, Created, Kernel, Meaning, Results, Task
 from pypto_tmpl.streams.problems import Obstacle
@@ -164,13 +164,9 @@ class Launches:
 
     def _outputs(self, dispatch: Dispatch, task: Task) -> dict[ir.Var, Cpp]:
         """The tensors that the run time has made, by the parameters that they are for."""
-        found: dict[ir.Var, Cpp] = {}
-        for given in dispatch.arguments:
-            if given.expr is None:
-                name = self._state.names.take(f"{task.outputs}__{given.param.name_hint}", whole=True)
-                self._state.line(self._state.templates.tasks.output(name, task.outputs, len(found)))
-                found[given.param] = Cpp(name)
-        return found
+        made = [given.param for given in dispatch.arguments if given.expr is None]
+        output = self._state.templates.tasks.output
+        return {param: Cpp(output(task.outputs, i), made=MADE_TENSOR) for i, param in enumerate(made)}
 
     # Results
 
@@ -182,7 +178,8 @@ class Launches:
         found: list[Meaning | None] = []
         for index, type_ in enumerate(types):
             if isinstance(type_, ir.ScalarType) and type_.dtype == ir.DataType.TASK_ID:
-                found.append(Cpp(self._state.templates.tasks.task_id(outputs), is_valid=True))
+                text = self._state.templates.tasks.task_id(outputs)
+                found.append(Cpp(text, is_valid=True, made=TASK_ID))
                 continue
             place = places[index] if index < len(places) else None
             if place is None:

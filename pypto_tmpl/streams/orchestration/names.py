@@ -19,7 +19,8 @@ reinterpret_cast requires return short signed sizeof static static_assert static
 this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
 while xor xor_eq
 """
-_TAKEN = frozenset([*_KEYWORDS.split(), "std", "half", "orch_args"])
+_RESERVED = frozenset(_KEYWORDS.split())
+_TAKEN = _RESERVED | {"std", "half", "orch_args"}
 
 
 def base_of(hint: str) -> str:
@@ -32,6 +33,17 @@ def plain(hint: str) -> str:
     """A name as an identifier."""
     name = _FOREIGN.sub("_", hint)
     return f"_{name}" if name[:1].isdigit() else name
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a name is a word of C++."""
+    return name in _RESERVED
+
+
+def identifier(hint: str) -> str:
+    """A name as an identifier that is no word of C++."""
+    name = plain(hint)
+    return f"{name}_" if is_reserved(name) else name
 
 
 class CppNames:
@@ -50,6 +62,7 @@ class CppNames:
     def take(self, hint: str, *, whole: bool = False) -> str:
         """A free name: the base of the hint, else all of it, else that with a number."""
         full = plain(hint)
+        full = f"var_{full}" if _OWN.fullmatch(full) else full
         _, has_role, role = hint[1:].partition("__")
         is_output = bool(has_role) and _OUTPUT.fullmatch(role) is not None
         wanted = [full if whole or is_output else base_of(hint), full]

@@ -7,6 +7,7 @@ from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.streams.problems import Obstacle
 
 TENSOR, TASK_ID, CONTEXT = "ChipTensor", "PTO2TaskId", "uint64_t"
+MADE_TENSOR = "const ChipTensor&"
 
 _TYPES = {
     DataType.BOOL: "bool",

@@ -91,7 +91,7 @@ class State:
         visible = {name for name, (_, block) in self._declared.items() if block in self._blocks}
         name = base_of(var.name_hint) or "i"
         if name in visible:
-            name = self.names.take(var.name_hint)
+            name = self.names.take(var.name_hint, whole=True)
         return name
 
     def declare_in_block(self, name: str, var: ir.Var) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TypeGuard
 
@@ -14,7 +15,7 @@ from pypto_tmpl.streams.orchestration.carries import Carries, Carry
 from pypto_tmpl.streams.orchestration.creations import Creations
 from pypto_tmpl.streams.orchestration.launches import Launches, result_at
 from pypto_tmpl.streams.orchestration.scalars import Scalars
-from pypto_tmpl.streams.orchestration.spelling import TASK_ID, TENSOR, cpp_type
+from pypto_tmpl.streams.orchestration.spelling import TENSOR, cpp_type
 from pypto_tmpl.streams.orchestration.state import BrokenError, State
 from pypto_tmpl.streams.orchestration.values import Cpp, Meaning, Results
 from pypto_tmpl.streams.problems import Obstacle
@@ -45,7 +46,8 @@ class Statements:
     def sequence(self, body: ir.Stmt, carries: list[Carry | None]) -> None:
         """The lines of a body, whose yield hands its values to ``carries``."""
         statements = list(flat(body))
-        self._attempt(body, lambda: self._creations.begin(statements))
+        with suppress(Obstacle, BrokenError):  # told where the statement itself stands
+            self._creations.begin(statements)
         for stmt in statements:
             if not self._creations.is_done(stmt):
                 self._attempt(stmt, partial(self._one, stmt, carries))
@@ -140,12 +142,11 @@ class Statements:
         self._result(var, result_at(results.parts, value.index, str(value.tuple), value.span))
 
     def _result(self, var: ir.Var, result: Meaning) -> None:
-        """A result under the name of a variable: the id of a task is kept where something reads it."""
-        is_id = isinstance(var.type, ir.ScalarType) and var.type.dtype == ir.DataType.TASK_ID
-        if not is_id or not isinstance(result, Cpp):
+        """A result under the name of a variable; what the run time makes is kept where something reads it."""
+        if not isinstance(result, Cpp) or not result.made:
             self._name(var, result)
         elif var in self._read:
-            self._declare(var, TASK_ID, result.name, is_valid=True)
+            self._declare(var, result.made, result.name, is_valid=result.is_valid)
         else:
             self._state.names.take(var.name_hint)
 

@@ -12,12 +12,13 @@ class Cpp:
     """A C++ variable.
 
     ``is_valid`` is the id of a task that was submitted for certain; ``size`` tells an array, and how many
-    elements it has.
+    elements it has; ``made`` is the type of what a launch makes, which has no name yet.
     """
 
     name: str
     is_valid: bool = False
     size: int | None = None
+    made: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pypto_tmpl.backend import BackendType, facts_of
 from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.streams.functions import hidden_parameters, symbolic_extents
-from pypto_tmpl.streams.orchestration.names import plain
+from pypto_tmpl.streams.orchestration.names import identifier, is_reserved
 from pypto_tmpl.streams.orchestration.spelling import cpp_type
 from pypto_tmpl.streams.problems import Obstacle, WrapperError
 from pypto_tmpl.streams.templates import CppTemplates
@@ -86,6 +86,10 @@ def wrapper_text(kernel: ir.Function, assembled: str, backend: BackendType, temp
 
 
 def _wrapper(kernel: ir.Function, assembled: str, backend: BackendType, templates: CppTemplates) -> _Wrapper:
+    if is_reserved(kernel.name):
+        raise Obstacle(
+            f"the assembler makes a function {kernel.name!r} of the kernel, which is a word of C++"
+        )
     hidden: list[str] = [*hidden_parameters(kernel, templates.table)]
     unknown = set(hidden) - _KNOWN_HERE
     if unknown:
@@ -106,28 +110,28 @@ def _wrapper(kernel: ir.Function, assembled: str, backend: BackendType, template
 def _tensor(param: ir.Var, *, has_blocks: bool) -> _Tensor:
     assert isinstance(param.type, ir.TensorType)
     type_ = _NARROW.get(param.type.dtype) or cpp_type(param.type.dtype)
-    return _Tensor(plain(param.name_hint), type_, has_blocks and param.name_hint == GM_PIPE_BUFFER)
+    return _Tensor(identifier(param.name_hint), type_, has_blocks and param.name_hint == GM_PIPE_BUFFER)
 
 
 def _scalar(param: ir.Var) -> _Scalar:
     if isinstance(param.type, ir.CommCtxType):
-        return _Scalar(plain(param.name_hint), "", is_context=True)
+        return _Scalar(identifier(param.name_hint), "", is_context=True)
     if not isinstance(param.type, ir.ScalarType):
         what = f"the parameter {param.name_hint!r} of {type(param.type).__name__} comes in no register"
         raise Obstacle(what, param.span)
-    return _Scalar(plain(param.name_hint), cpp_type(param.type.dtype), is_context=False)
+    return _Scalar(identifier(param.name_hint), cpp_type(param.type.dtype), is_context=False)
 
 
 def _symbol(symbol: ir.Var, tensors: list[ir.Var]) -> _Symbol:
     """Where an extent is read off: a tensor that has it, else one whose extent is made of it and a number."""
-    name = plain(symbol.name_hint)
+    name = identifier(symbol.name_hint)
     found: _Symbol | None = None
     for param in tensors:
         assert isinstance(param.type, ir.TensorType)
         shape = param.type.shape
         for axis, extent in enumerate(shape):
             packs = param.type.dtype == DataType.FP4 and axis == len(shape) - 1
-            at = plain(param.name_hint), axis, packs
+            at = identifier(param.name_hint), axis, packs
             if extent is symbol:
                 return _Symbol(name, *at)
             found = found or _undone(name, *at, extent, symbol)

@@ -1,0 +1,12 @@
+set_atomic_none();
+pypto_runtime_subblock_id = get_sub_block_id(args);
+int32_t __pypto_spmd_subblock_idx = get_sub_block_id(args);
+__gm__ ChipTensor* a__ssa_v0_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[0]);
+__gm__ float* a__ssa_v0 = reinterpret_cast<__gm__ float*>(a__ssa_v0_tensor->buffer.addr) + a__ssa_v0_tensor->start_offset;
+__gm__ ChipTensor* b__ssa_v0_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[1]);
+__gm__ float* b__ssa_v0 = reinterpret_cast<__gm__ float*>(b__ssa_v0_tensor->buffer.addr) + b__ssa_v0_tensor->start_offset;
+__gm__ ChipTensor* few__ssa_v0_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[2]);
+__gm__ float* few__ssa_v0 = reinterpret_cast<__gm__ float*>(few__ssa_v0_tensor->buffer.addr) + few__ssa_v0_tensor->start_offset;
+__gm__ ChipTensor* __gm_pipe_buffer_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[3]);
+__gm__ float* __gm_pipe_buffer = reinterpret_cast<__gm__ float*>(__gm_pipe_buffer_tensor->buffer.addr) + __gm_pipe_buffer_tensor->start_offset;
+few_rows_aiv(a__ssa_v0, b__ssa_v0, few__ssa_v0, __gm_pipe_buffer, __pypto_spmd_subblock_idx);

@@ -1,0 +1,15 @@
+set_atomic_none();
+__gm__ ChipTensor* x__ssa_v0_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[0]);
+__gm__ float* x__ssa_v0 = reinterpret_cast<__gm__ float*>(x__ssa_v0_tensor->buffer.addr) + x__ssa_v0_tensor->start_offset;
+__gm__ ChipTensor* y__ssa_v0_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[1]);
+__gm__ float* y__ssa_v0 = reinterpret_cast<__gm__ float*>(y__ssa_v0_tensor->buffer.addr) + y__ssa_v0_tensor->start_offset;
+__gm__ ChipTensor* src__ssa_v0_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[2]);
+__gm__ float* src__ssa_v0 = reinterpret_cast<__gm__ float*>(src__ssa_v0_tensor->buffer.addr) + src__ssa_v0_tensor->start_offset;
+__gm__ ChipTensor* dst__ssa_v0_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[3]);
+__gm__ float* dst__ssa_v0 = reinterpret_cast<__gm__ float*>(dst__ssa_v0_tensor->buffer.addr) + dst__ssa_v0_tensor->start_offset;
+__gm__ ChipTensor* signal__ssa_v0_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[4]);
+__gm__ int32_t* signal__ssa_v0 = reinterpret_cast<__gm__ int32_t*>(signal__ssa_v0_tensor->buffer.addr) + signal__ssa_v0_tensor->start_offset;
+__gm__ int64_t* src_ctx = reinterpret_cast<__gm__ int64_t*>(args[5]);
+__gm__ int64_t* dst_ctx = reinterpret_cast<__gm__ int64_t*>(args[6]);
+__gm__ int64_t* signal_ctx = reinterpret_cast<__gm__ int64_t*>(args[7]);
+shift(x__ssa_v0, y__ssa_v0, src__ssa_v0, dst__ssa_v0, signal__ssa_v0, src_ctx, dst_ctx, signal_ctx);
