@@ -3,8 +3,9 @@
 passes_dump/        the program before and after every pass, as text and .msgpack
 torch/              the generated PyTorch script, and the record of its lines
 ptoas/              the .pto texts of the kernels, and what the assembler makes of them
-kernels/, orchestration/
-                    what PyPTO generates, as far as there are streams for it
+kernels/            the entries of the kernels, around what the assembler made
+orchestration/      the C++ that launches them
+kernel_config.py    which kernels there are
 report/             performance hints, times of the stages
 data/               inputs and goldens, written by the harness
 compiled_meta.json  the parameters of the entry
@@ -20,6 +21,7 @@ from pathlib import Path
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
+from pypto_tmpl.compile.host import HostCode, host_code
 from pypto_tmpl.compile.lower import Dumps, lowered
 from pypto_tmpl.compile.meta import NAME as META
 from pypto_tmpl.compile.meta import meta_text
@@ -35,6 +37,7 @@ from pypto_tmpl.compile.streams import (
     assemble_texts,
     kernel_texts,
     make_stream_folders,
+    report_of,
     tell_of_missing,
 )
 from pypto_tmpl.files import make_folder
@@ -162,17 +165,23 @@ def _build(
                 )  # fmt: skip
             files.made(kernels.assembled.values())
             files.made(kernels.dumped)
-        texts: dict[str, str] = {}
+        host = HostCode()
+        if passes.stage == LAST:
+            with profiler.stage("orchestration"):
+                run_time = passes.resolved().runtime
+                host = host_code(program, backend, kernels, run_time, skip_ptoas=options.skip_ptoas)
+        texts = dict(host.texts)
         for stream in streams:
             with profiler.stage(stream.name):
                 texts |= stream.emit(program, options.knobs)
-    if kernels.errors:
-        texts[ERRORS] = kernels.report()
+    errors = kernels.errors | host.errors
+    if errors:
+        texts[ERRORS] = report_of(errors)
     missing = make_stream_folders(
         directory,
         skip_ptoas=options.skip_ptoas,
         is_last=passes.stage == LAST,
-        made={PTOAS: kernels.note(), **{stream.name: "" for stream in streams}},
+        made={PTOAS: kernels.note(), **host.notes, **{stream.name: "" for stream in streams}},
     )
     files.paths += script.write(directory)
     for path, text in texts.items():

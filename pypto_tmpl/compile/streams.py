@@ -1,7 +1,7 @@
 """What is generated from a compiled program beside its PyTorch script, stream by stream.
 
 A stream gets the program after the last pass and writes its own files. The ``.pto`` texts of kernels are
-one; the folders of those that there are not yet stay empty, and the manifest says so.
+one; what else a device build has, ``host.py`` tells. Where files are missing, the manifest says why.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from pypto_tmpl.streams.problems import PtoError
 ERRORS = "report/codegen_errors.txt"
 PTOAS = "ptoas"
 PLACES = "PYPTO_EMIT_PTO_LOC"
-_NONE_YET = "empty: nothing generates it yet"
 _NOT_LAST = "empty: only what all passes have made becomes device code"
 _NO_ADDRESSES = "empty: the memory planner PTOAS leaves addresses to the assembler, and texts have them all"
 _FOLDERS = {
@@ -71,17 +70,24 @@ class KernelTexts:
     assembled: dict[str, Path] = field(default_factory=dict)
     dumped: list[Path] = field(default_factory=list)
 
-    def report(self) -> str:
-        """All that stops the emission, kernel by kernel."""
-        blocks = [f"  [{name}]\n{error}" for name, error in self.errors.items()]
-        return f"{self._summary()}:\n\n" + f"\n{'=' * 72}\n".join(blocks) + "\n"
-
     def note(self) -> str:
         """What the manifest says of the stream, "" where all is there."""
-        return f"{self._summary()}, see {ERRORS}" if self.errors else self.why_none or self.why_no_cpp
+        return note_of(self.errors) or self.why_none or self.why_no_cpp
 
-    def _summary(self) -> str:
-        return f"{len(self.errors)} function(s) failed to compile"
+
+def report_of(errors: Mapping[str, PyptoTmplError]) -> str:
+    """All that stops the emission of texts, function by function."""
+    blocks = [f"  [{name}]\n{error}" for name, error in errors.items()]
+    return f"{_summary(errors)}:\n\n" + f"\n{'=' * 72}\n".join(blocks) + "\n"
+
+
+def note_of(errors: Mapping[str, PyptoTmplError]) -> str:
+    """What the manifest says of a stream that lacks some texts, "" where there are no errors."""
+    return f"{_summary(errors)}, see {ERRORS}" if errors else ""
+
+
+def _summary(errors: Mapping[str, PyptoTmplError]) -> str:
+    return f"{len(errors)} function(s) failed to compile"
 
 
 def has_places(wanted: object) -> bool:
@@ -169,7 +175,7 @@ def make_stream_folders(
             continue
         for folder in folders:
             make_folder(build / folder)
-        note = made.get(name, _NONE_YET) if is_last else _NOT_LAST
+        note = made[name] if is_last else _NOT_LAST
         if note:
             found[name] = note
     return found

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import get_backend_type
+from pypto_tmpl.compile.host import host_code
 from pypto_tmpl.compile.lower import PassOptions
-from pypto_tmpl.compile.streams import assemble_texts, has_places, kernel_texts
+from pypto_tmpl.compile.streams import assemble_texts, has_places, kernel_texts, report_of
 from pypto_tmpl.generated import has_no_mark, write_generated
 from pypto_tmpl.passes import MemoryPlanner, RuntimeKind
 
@@ -43,8 +44,8 @@ def generate(
     """The device code of a program after the last pass, for the chosen backend, by its paths in a build.
 
     ``ptoas/`` is written into ``output_dir``, where the assembler reads it; all else is for the caller to
-    write. Raises PartialCodegenError with what there is where some kernels have no code, RuntimeError where
-    none has, ValueError without a backend.
+    write. Raises PartialCodegenError with what there is where some functions have no code, which is written
+    then, RuntimeError where none has, ValueError without a backend.
     """
     backend, build = get_backend_type(), Path(output_dir)
     knobs = {"emit_source_loc": emit_source_loc}
@@ -52,17 +53,20 @@ def generate(
     found = kernel_texts(transformed_program, backend, planner, knobs, skip_ptoas=skip_ptoas)
     if found.why_none:
         raise RuntimeError(found.why_none)
-    if skip_ptoas:
-        files = dict(found.texts)
-    else:
-        files = {}
+    files = dict(found.texts) if skip_ptoas else {}
+    if not skip_ptoas:
         for path, text in found.texts.items():
             write_generated(build / path, text, has_no_mark, make_folders=True)
         assemble_texts(found, build, backend, dump_passes=dump_ptoas_passes)
-    if found.errors and not found.texts:
-        raise RuntimeError(found.report())
-    if found.errors or found.why_no_cpp:
-        raise PartialCodegenError(found.report() if found.errors else found.why_no_cpp, files)
+    host = host_code(transformed_program, backend, found, runtime, skip_ptoas=skip_ptoas)
+    files |= host.texts
+    errors = found.errors | host.errors
+    if errors and not files and not found.texts:
+        raise RuntimeError(report_of(errors))
+    if errors or found.why_no_cpp:
+        for path, text in files.items():
+            write_generated(build / path, text, has_no_mark, make_folders=True)
+        raise PartialCodegenError(report_of(errors) if errors else found.why_no_cpp, files)
     return files
 
 
