@@ -14,6 +14,7 @@ from pypto_tmpl.compile.assembler import PtoasMissingWarning, PtoasNotFoundError
 from pypto_tmpl.compile.progress import PassProgress
 from pypto_tmpl.upstream import pto_backend
 
+KERNEL = "kernels/aiv/main_incore_0.pto"
 # Stands for the assembler: what it was told goes into what it makes.
 WORKING = """\
 #!/bin/sh
@@ -90,7 +91,9 @@ def test_a_build_has_what_it_makes(root, tmp_path):
         f"// {folder}/kernel.pto -o {folder}/kernel.cpp --enable-insert-sync --pto-level=level3 --pto-arch a5"
     )
     assert made[1:] == (folder / "kernel.pto").read_text().splitlines()
-    assert "ptoas/kernel.cpp" in built.manifest.files and "ptoas" not in built.manifest.streams
+    assert "ptoas/kernel.cpp" in built.manifest.files and built.manifest.streams == {}
+    entry = (tmp_path / "build/kernels/aiv/kernel.cpp").read_text()
+    assert "\n".join(made) in entry and "kernels/aiv/kernel.cpp" in built.manifest.files
     assert progress.text(2) == "2 s, ptoas, 1 of 1 texts"
 
 
@@ -159,12 +162,15 @@ def test_the_face_of_upstream_writes_the_texts_and_runs_it(root, tmp_path, last_
     script(root, WORKING)
     program = ir_of(last_stage)
     assert backend.pto_backend is pto_backend
-    assert pto_backend.generate(program, str(tmp_path / "out")) == {}
+    files = pto_backend.generate(program, str(tmp_path / "out"))
+    assert sorted(files) == ["kernel_config.py", "kernels/aiv/main_incore_0.cpp", "orchestration/main.cpp"]
+    assert not (tmp_path / "out/kernels").exists()
     written = (tmp_path / "out/ptoas/main_incore_0.pto").read_text()
     assert written.splitlines() == (last_stage / "ptoas/main_incore_0.pto").read_text().splitlines()
     assert (tmp_path / "out/ptoas/main_incore_0.cpp").read_text().endswith(written)
-    files = pto_backend.generate(program, str(tmp_path / "texts"), skip_ptoas=True)
-    assert files == {"kernels/aiv/main_incore_0.pto": written}
+    made = pto_backend.generate(program, str(tmp_path / "texts"), skip_ptoas=True)
+    host = "orchestration/main.cpp"
+    assert made == {"kernels/aiv/main_incore_0.pto": written, host: files[host]}
     assert not (tmp_path / "texts").exists()
 
 
@@ -173,6 +179,7 @@ def test_the_face_raises_with_what_there_is(none_there, tmp_path, last_stage):
     with pytest.raises(pto_backend.PartialCodegenError, match="not found on PATH: 1 .pto text is written"):
         pto_backend.generate(program, str(tmp_path))
     assert (tmp_path / "ptoas/main_incore_0.pto").is_file()
+    assert (tmp_path / "orchestration/main.cpp").is_file()
 
 
 def test_source_lines_are_named_unless_the_environment_says_no(monkeypatch, tmp_path, last_stage):
@@ -180,9 +187,9 @@ def test_source_lines_are_named_unless_the_environment_says_no(monkeypatch, tmp_
     assert pto_backend.emit_source_loc_default()
     monkeypatch.setenv("PYPTO_EMIT_PTO_LOC", "Off")
     assert not pto_backend.emit_source_loc_default()
-    (text,) = pto_backend.generate(program, str(tmp_path), skip_ptoas=True).values()
+    text = pto_backend.generate(program, str(tmp_path), skip_ptoas=True)[KERNEL]
     assert " loc(" not in text
-    (text,) = pto_backend.generate(program, str(tmp_path), skip_ptoas=True, emit_source_loc=True).values()
+    text = pto_backend.generate(program, str(tmp_path), skip_ptoas=True, emit_source_loc=True)[KERNEL]
     assert " loc(" in text
 
 

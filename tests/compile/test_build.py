@@ -14,7 +14,7 @@ from pypto_tmpl.compile import compile_options, compile_program, make_build_dire
 from pypto_tmpl.runtime.manifest import read_manifest
 from pypto_tmpl.streams import PtoError
 
-NONE_YET = "empty: nothing generates it yet"
+NO_CPP = "empty: they hold what ptoas makes of the .pto texts, and there is none"
 NO_PTOAS = "ptoas binary not found on PATH: 1 .pto text is written (ptoas/), and no C++ of them"
 
 
@@ -37,7 +37,9 @@ def test_the_layout(tmp_path):
     build(kernels.scale(), tmp_path)
     assert files(tmp_path) == [
         "compiled_meta.json",
+        "kernel_config.py",
         "manifest.json",
+        "orchestration/main.cpp",
         *dump_files(),
         "ptoas/kernel.pto",
         "report/memory_after_AllocateMemoryAddr.txt",
@@ -56,8 +58,11 @@ def test_without_ptoas_there_is_no_folder_for_it(tmp_path):
     with_ptoas = build(kernels.scale(), tmp_path / "with").manifest
     manifest = build(kernels.scale(), tmp_path / "without", skip_ptoas=True).manifest
     assert not (tmp_path / "without/ptoas").exists()
-    assert manifest.streams == dict.fromkeys(["kernels", "orchestration"], NONE_YET)
-    assert with_ptoas.streams == manifest.streams | {"ptoas": NO_PTOAS}
+    assert manifest.streams == {}
+    assert with_ptoas.streams == {"ptoas": NO_PTOAS, "kernels": NO_CPP}
+    assert not (tmp_path / "without/kernel_config.py").exists()
+    host = (tmp_path / "without/orchestration/main.cpp").read_text()
+    assert host == (tmp_path / "with/orchestration/main.cpp").read_text()
     text = (tmp_path / "without/kernels/aiv/kernel.pto").read_text()
     assert text == (tmp_path / "with/ptoas/kernel.pto").read_text()
     assert "func.func @kernel" in text
@@ -108,7 +113,7 @@ def test_the_manifest(tmp_path):
         "stage": LAST,
         "source": f"passes_dump/{LAST}.msgpack",
     }
-    assert data["streams"] == dict.fromkeys(["kernels", "orchestration"], NONE_YET) | {"ptoas": NO_PTOAS}
+    assert data["streams"] == {"ptoas": NO_PTOAS, "kernels": NO_CPP}
     script = (tmp_path / "torch/main.py").read_bytes()
     assert data["files"]["torch/main.py"] == {
         "bytes": len(script),
@@ -196,18 +201,19 @@ def test_a_build_that_fails_does_not_leave_the_earlier_manifest(tmp_path):
 
 
 def test_other_streams_get_the_program_and_the_knobs(tmp_path):
-    class Orchestration:
-        name = "orchestration"
+    class Drawings:
+        name = "drawings"
 
         def emit(self, program, knobs):
-            return {f"orchestration/{program.name}.cpp": f"// {sorted(knobs)}\n"}
+            return {f"drawings/{program.name}.txt": f"{sorted(knobs)}\n"}
 
-    built = build(kernels.scale(), tmp_path, [Orchestration()], skip_ptoas=True, profiling=True)
-    assert (tmp_path / "orchestration/Scale.cpp").read_text() == "// ['profiling', 'skip_ptoas']\n"
-    assert "orchestration/Scale.cpp" in built.manifest.files
+    built = build(kernels.scale(), tmp_path, [Drawings()], skip_ptoas=True, profiling=True)
+    assert (tmp_path / "drawings/Scale.txt").read_text() == "['profiling', 'skip_ptoas']\n"
+    assert "drawings/Scale.txt" in built.manifest.files
     profile = json.loads((tmp_path / "report/pipeline_profile.json").read_text())
     assert [stage["name"] for stage in profile["stages"]] == ["passes", "codegen"]
-    assert [stage["name"] for stage in profile["stages"][1]["children"]] == ["torch", "pto", "orchestration"]
+    codegen = [stage["name"] for stage in profile["stages"][1]["children"]]
+    assert codegen == ["torch", "pto", "orchestration", "drawings"]
 
 
 def test_the_profile(tmp_path):
