@@ -12,6 +12,9 @@ OPTIONS = [
     ("padded_columns", "--cols 100"),
     ("padded_columns", "--cols 64"),
     ("tail_after_return", "--rows 57"),
+    ("group_quant", "--rows 57"),
+    ("latent_scores", "--length 64"),
+    ("pooled_windows", "--variant max"),
 ]
 
 
