@@ -13,6 +13,9 @@ from pypto_tmpl.cli.ops_evidence import find_evidence
 from pypto_tmpl.cli.ops_text import pto, region, sample_texts, signature, state
 from pypto_tmpl.ops import OpEntry, OpTable, load_table
 
+# Namespaces of what kernels do after all passes.
+_OF_KERNELS = ("tile", "pld.tile", "prefetch", "system", "pld.system")
+
 
 @click.group(cls=SuggestingGroup)
 def ops() -> None:
@@ -76,13 +79,22 @@ def status(settings: Settings, namespace: str | None) -> None:
 
     Per op: its samples, its hand-written references and the recorded oracle cases that are checked. A zero
     comes with its reason, or with MISSING. References and cases are known in the repository only; elsewhere
-    they are shown as a dash.
+    they are shown as a dash. In the end, the ops of kernels that have no .pto text.
     """
     table = _table(settings)
     _check_choice(namespace, {entry.namespace for entry in table.values()}, "namespace")
     entries = [entry for entry in table.values() if namespace in (None, entry.namespace)]
-    for line in (*_namespace_lines(entries), "", *_evidence_lines(table, entries)):
+    for line in (*_namespace_lines(entries), "", *_evidence_lines(table, entries), "", *_text_lines(entries)):
         click.echo(line.rstrip())
+
+
+def _text_lines(entries: Iterable[OpEntry]) -> Iterator[str]:
+    """How many ops have ``.pto`` text, and those in the namespaces of kernels that have none."""
+    entries = list(entries)
+    with_text = sum(entry.pto_spec is not None for entry in entries)
+    yield f"{with_text} ops have .pto text; these have none, and are lowered, of orchestrations, or refused:"
+    kernel_ops = [entry for entry in entries if entry.namespace in _OF_KERNELS]
+    yield from (f"  {entry.name}" for entry in kernel_ops if entry.pto_spec is None)
 
 
 def _namespace_lines(entries: Iterable[OpEntry]) -> Iterator[str]:

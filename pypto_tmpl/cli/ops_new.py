@@ -21,6 +21,9 @@ _ENTRY = """\
       - {{name: {operand}, kind: {operand}}}
     result: {result}
     emit: {macro}
+{pto}"""
+_PTO = """\
+    # pto: pto.{last}  # its .pto text, of the common form; without it kernels with the op have none
 """
 _MACRO = """\
 {{#- To be written: until then this name, which no operand has, stops generation here. -#}}
@@ -52,7 +55,10 @@ def write_stub(name: str, family: str, folder: Path, template_dirs: Sequence[Pat
     namespace, _, last = name.rpartition(".")
     macro = _macro_name(last.lower(), namespace, old[macro_path].decode("utf-8-sig"))
     operand = namespace if namespace in _RESULTS else "scalar"
-    entry = _ENTRY.format(name=name, operand=operand, macro=macro, result=_RESULTS.get(namespace, "none"))
+    pto = _PTO.format(last=last.lower()) if namespace == "tile" else ""
+    entry = _ENTRY.format(
+        name=name, operand=operand, macro=macro, result=_RESULTS.get(namespace, "none"), pto=pto
+    )
     texts = {
         entry_path: _joined(old[entry_path] or _HEAD.format(family=family).encode(), entry),
         macro_path: _joined(old[macro_path], _MACRO.format(macro=macro), between=b"\n"),

@@ -7,7 +7,6 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.environment import TemplateError
-from pypto_tmpl.ir.enums import TileLayout
 from pypto_tmpl.ops.model import OpEntry
 from pypto_tmpl.ops.pto_model import PtoSpec
 from pypto_tmpl.streams.call_names import Named, given_operands, keywords_of
@@ -165,8 +164,6 @@ class Calls:
         spec = None if entry is None else entry.pto_spec
         if entry is None or spec is None:
             raise Obstacle(f"No codegen registered for operation: {call.op.name}", call.span)
-        if entry.row_major:
-            _check_rows(entry, call, var)
         return Call(entry, spec, call, var, self)
 
     def _emit(self, call: Call) -> None:
@@ -180,13 +177,3 @@ class Calls:
                 raise
             if text:
                 kernel.line(text)
-
-
-def _check_rows(entry: OpEntry, call: ir.Call, var: ir.Var | None) -> None:
-    """Ops whose tiles lie row by row; a pass sees to that."""
-    tiles = [*zip(entry.operand_names, call.args, strict=False), *([("result", var)] if var else [])]
-    for name, expr in tiles:
-        if isinstance(expr.type, ir.TileType):
-            layout = expr.type.get_effective_tile_view().blayout
-            if layout is not TileLayout.row_major:
-                raise Obstacle(f"{entry.name} needs {name!r} as row_major, it is {layout.name}", call.span)

@@ -11,6 +11,7 @@ from pypto_tmpl.ops.pto_model import HIDDEN_PARAMETERS, HiddenParameter
 from pypto_tmpl.streams.calls import Calls
 from pypto_tmpl.streams.kernel import Kernel
 from pypto_tmpl.streams.problems import Obstacle, PtoError
+from pypto_tmpl.streams.requirements import unmet
 from pypto_tmpl.streams.scalars import Scalars
 from pypto_tmpl.streams.spelling import mlir_dtype
 from pypto_tmpl.streams.statements import Statements
@@ -21,14 +22,12 @@ from pypto_tmpl.streams.values import Value
 
 _KINDS = {ir.FunctionType.AIC: "cube", ir.FunctionType.AIV: "vector"}
 
-_HALF_BYTE = 4
-
 
 def function_text(
     function: ir.Function, backend: BackendType, templates: PtoTemplates, with_places: bool
 ) -> str:
     """The lines of a kernel, at their indentation. Raises PtoError."""
-    missing = ops_without_text(function, backend, templates) + dtypes_without_text(function, backend)
+    missing = unmet(function, backend, templates.table)
     if missing:
         raise PtoError(tuple(missing))
     emitter = _FunctionEmitter(function, backend, templates, with_places)
@@ -37,38 +36,6 @@ def function_text(
     except Obstacle as obstacle:
         span = obstacle.span or function.span
         raise PtoError((Unsupported(obstacle.what, function.name, obstacle.variable, span),)) from None
-
-
-def dtypes_without_text(function: ir.Function, backend: BackendType) -> list[Unsupported]:
-    """The parameters and variables whose elements the backend does not have."""
-    variables = list(function.params)
-    variables += [s.var for s in statements_of(function.body) if isinstance(s, ir.AssignStmt)]
-    found: list[Unsupported] = []
-    for var in variables:
-        dtype = var.type.dtype if isinstance(var.type, ir.ShapedType) else DataType.FP32
-        if dtype.get_bit() == _HALF_BYTE and (backend is BackendType.Ascend910B or dtype != DataType.FP4):
-            what = f"{backend.name} has no 4-bit dtype {dtype.name}"
-            found.append(Unsupported(what, function.name, var.name_hint, var.span))
-    return found
-
-
-def ops_without_text(
-    function: ir.Function, backend: BackendType, templates: PtoTemplates
-) -> list[Unsupported]:
-    """The calls of ops of which the table does not say how they become text."""
-    found: list[Unsupported] = []
-    for stmt in statements_of(function.body):
-        call = stmt.value if isinstance(stmt, ir.AssignStmt) else None
-        call = stmt.expr if isinstance(stmt, ir.EvalStmt) else call
-        if not isinstance(call, ir.Call):
-            continue
-        entry = None if isinstance(call.op, ir.GlobalVar) else templates.table.get(call.op.name)
-        spec = None if entry is None else entry.pto_spec
-        if spec is None or (spec.backends and backend.name not in spec.backends):
-            variable = stmt.var.name_hint if isinstance(stmt, ir.AssignStmt) else ""
-            what = f"No codegen registered for operation: {call.op.name} on {backend.name}"
-            found.append(Unsupported(what, function.name, variable, call.span))
-    return found
 
 
 class _FunctionEmitter:

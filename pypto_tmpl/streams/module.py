@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType, get_backend_type
+from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.streams.functions import function_text
 from pypto_tmpl.streams.problems import PtoError
 from pypto_tmpl.streams.templates import PtoTemplates, pto_templates
@@ -19,10 +20,18 @@ def pto_text(
     with_places: bool = True,
     templates: PtoTemplates | None = None,
 ) -> str:
-    """The module of one unit, by default for the chosen backend. Raises PtoError."""
+    """The module of one unit, by default for the chosen backend. Raises PtoError with what is in the way."""
     chosen = get_backend_type() if backend is None else backend
     loaded = pto_templates() if templates is None else templates
-    texts = [function_text(function, chosen, loaded, with_places) for function in unit.functions]
+    texts: list[str] = []
+    found: list[Unsupported] = []
+    for function in unit.functions:
+        try:
+            texts.append(function_text(function, chosen, loaded, with_places))
+        except PtoError as error:
+            found += error.found
+    if found:
+        raise PtoError(tuple(found))
     module: str = loaded.control.module(_TARGETS[chosen], "\n".join(texts), [])
     return module
 

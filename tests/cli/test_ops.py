@@ -157,6 +157,10 @@ def test_status_without_the_repository(templates: Path) -> None:
         "tile.device_only        0           -       -  refused\n"
         "tile.total              2           -       -\n"
         "total                   2           0       0\n"
+        "\n"
+        "0 ops have .pto text; these have none, and are lowered, of orchestrations, or refused:\n"
+        "  tile.device_only\n"
+        "  tile.total\n"
     )
 
 
@@ -167,7 +171,7 @@ def test_status_of_a_namespace(templates: Path) -> None:
 def test_status_with_tests(templates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = Evidence(frozenset({"tile.total"}), {"tile.total": 3})
     monkeypatch.setattr("pypto_tmpl.cli.ops.find_evidence", lambda root: evidence)
-    assert output(templates, "status").splitlines()[-2:] == [
+    assert output(templates, "status").partition("\n\n")[2].splitlines()[-6:-4] == [
         "tile.total              2           1       3",
         "total                   2           1       3",
     ]
@@ -207,6 +211,7 @@ def test_new_begins_a_family(templates: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
     table = load_table([templates])
     assert (table["tile.clamp01"].emit, table.family_of("tile.clamp01")) == ("clamp01", "limits")
+    assert "# pto: pto.clamp01 " in (templates / "ops/limits.yaml").read_text()
 
 
 def test_new_adds_to_a_family_and_keeps_what_it_holds(templates: Path) -> None:

@@ -7,7 +7,8 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import ForKind, TileLayout
-from pypto_tmpl.streams import PtoError, pto_texts
+from pypto_tmpl.ops import load_table
+from pypto_tmpl.streams import PtoError, pto_text, pto_texts, units_of
 
 
 def refused(made: ir.Program, backend: BackendType = BackendType.Ascend910B) -> list[str]:
@@ -43,13 +44,84 @@ def test_tiles_that_must_lie_row_by_row() -> None:
     a, b = k.tile("a", 0, columns), k.tile("b", 512)
     made = k.program([], k.assign(a, k.call("tile.create")), k.assign(b, k.call("tile.exp", a)))
     assert refused(made) == [
+        "tile.exp needs tile ('a') as row_major, it is col_major (function 'kernel', variable 'b', k.py:7:5)"
+    ]
+    made = k.program([], k.assign(b, k.call("tile.create")), k.assign(a, k.call("tile.adds", a, k.index(1))))
+    assert refused(made) == [
+        "tile.adds needs lhs ('a') as row_major, it is col_major (function 'kernel', variable 'a', k.py:7:5)",
+        "tile.adds needs the result ('a') as row_major, it is col_major "
+        "(function 'kernel', variable 'a', k.py:7:5)",
+    ]
+
+
+def test_an_operand_too_few() -> None:
+    made = k.program([], k.assign(k.tile("a"), k.call("tile.create")))
+    assert refused(made) == [
         "tile.create requires 1 operands, 0 given (function 'kernel', variable 'a', k.py:7:5)"
     ]
-    shape = ir.MakeTuple([k.index(8), k.index(16)], k.SPAN)
-    made = k.program([], k.assign(a, k.call("tile.create", shape)), k.assign(b, k.call("tile.exp", a)))
-    assert refused(made) == [
-        "tile.exp needs 'tile' as row_major, it is col_major (function 'kernel', variable 'b', k.py:7:5)"
+
+
+PLACE = " (function 'kernel', variable 'r', k.py:7:5)"
+# What both generations of hardware read and write row by row (PyPTO's table of its backends).
+ROW_BY_ROW = (
+    "abs add adds addsc and cast cmps divs exp fmod fmods gatherb lrelu maximum maximums minimum mscatter "
+    "mul muls not or part_add part_max part_min part_mul prelu relu rem rsqrt sel sels shl shr sort32 sqrt sub "
+    "subs subsc xor"
+)
+
+
+@pytest.mark.parametrize("name", ROW_BY_ROW.split())
+def test_every_op_of_rows_refuses_columns(name: str) -> None:
+    column = k.tile("column", 0, ir.TileView(blayout=TileLayout.col_major))
+    for backend in BackendType:
+        found = refused(k.program([], k.assign(k.tile("r", 512), k.call(f"tile.{name}", column))), backend)
+        assert (
+            "('column') as row_major, it is col_major (function 'kernel', variable 'r', k.py:7:5)" in found[0]
+        )
+
+
+def test_no_other_op_has_the_requirement() -> None:
+    found = {name.removeprefix("tile.") for name, entry in load_table().items() if entry.row_major}
+    assert found == set(ROW_BY_ROW.split())
+
+
+def test_a_name_that_the_run_time_has() -> None:
+    assert refused(k.program([], name="pypto_register_counter_completion")) == [
+        "Function name 'pypto_register_counter_completion' is reserved: the run time has a function of this "
+        "name (function 'pypto_register_counter_completion', k.py:7:5)"
     ]
+
+
+def test_a_window_of_another_layout_is_not_written_through() -> None:
+    boxed = ir.TileView(blayout=TileLayout.col_major, slayout=TileLayout.row_major, fractal=512)
+    whole, part = k.tile("whole"), k.tile("part", 512, boxed)
+    zero = ir.MakeTuple([k.index(0), k.index(0)], k.SPAN)
+    extents = ir.MakeTuple([k.index(8), k.index(16)], k.SPAN)
+    made = k.program(
+        [],
+        *(k.assign(var, k.call("tile.create", extents)) for var in (whole, part)),
+        k.assign(k.tile("out"), k.call("tile.assemble", whole, part, zero)),
+    )
+    assert refused(made) == [
+        "tile.assemble: slayout mismatch, the source has row_major, the target none_box "
+        "(function 'kernel', variable 'out', k.py:7:5)"
+    ]
+
+
+def test_both_kernels_of_a_group_are_told_of() -> None:
+    functions = []
+    for name, kind in (("both_aic", ir.FunctionType.AIC), ("both_aiv", ir.FunctionType.AIV)):
+        body = ir.SeqStmts([k.assign(k.tile("a"), k.call("tile.sin", k.tile("b")))], k.SPAN)
+        functions.append(ir.Function(name, [], [], body, k.SPAN, kind))
+    calls = [
+        ir.EvalStmt(ir.Call(ir.GlobalVar(f.name), [], None, None, ir.UnknownType(), k.SPAN), k.SPAN)
+        for f in functions
+    ]
+    group = ir.Function("both", [], [], ir.SeqStmts(calls, k.SPAN), k.SPAN, ir.FunctionType.Group)
+    (unit,) = units_of(ir.Program([*functions, group], "program", k.SPAN))
+    with pytest.raises(PtoError) as caught:
+        pto_text(unit, BackendType.Ascend910B)
+    assert [item.function for item in caught.value.found] == ["both_aic", "both_aiv"]
 
 
 def loop(step: int, kind: ForKind = ForKind.Sequential) -> ir.ForStmt:
