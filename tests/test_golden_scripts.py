@@ -9,6 +9,7 @@ from pypto_tmpl.snapshots.cases import find_cases
 from pypto_tmpl.snapshots.config import find_config
 from pypto_tmpl.snapshots.results import stale_scripts
 from pypto_tmpl.snapshots.sources import DumpSource
+from pypto_tmpl.snapshots.streams import StreamSource
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "golden_scripts"
@@ -16,11 +17,17 @@ CONFIG = find_config(ROOT)
 ALL_CASES = find_cases(CONFIG)
 CASES = [case for case in ALL_CASES if isinstance(case.source, DumpSource)]
 IDS = [case.name for case in CASES]
+TEXTS = [case for case in ALL_CASES if isinstance(case.source, StreamSource)]
 
 
 @pytest.mark.whole
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_script_is_unchanged(case, golden_script):
+    golden_script(case)
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=[case.name for case in TEXTS])
+def test_text_is_unchanged(case, golden_script):
     golden_script(case)
 
 
@@ -41,6 +48,8 @@ def test_there_are_as_many_cases_as_stages_with_a_dump():
 
 
 def test_every_script_has_a_case():
-    assert len(ALL_CASES) == len(CASES) + 15 + 1  # the kernels of examples/, and the helpers
+    # the kernels of examples/, the helpers, and the texts of twelve programs
+    assert len(ALL_CASES) == len(CASES) + 15 + 1 + len(TEXTS)
+    assert len({case.name.partition("/")[0] for case in TEXTS}) == 12
     assert stale_scripts(CONFIG, ALL_CASES) == []
-    assert len([*GOLDEN.rglob("*.py")]) == len(ALL_CASES)
+    assert len([path for path in GOLDEN.rglob("*") if path.is_file()]) == len(ALL_CASES)

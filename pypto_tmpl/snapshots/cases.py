@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pypto_tmpl.backend import BackendType
 from pypto_tmpl.debug.torch_codegen import torch_codegen
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.snapshots.code import Reference, definitions
-from pypto_tmpl.snapshots.config import CaseTable, Config, DumpTable, Form, KernelTable, ProgramTable
+from pypto_tmpl.snapshots.config import (
+    CaseTable,
+    Config,
+    DumpTable,
+    Form,
+    KernelTable,
+    ProgramTable,
+    StreamTable,
+)
 from pypto_tmpl.snapshots.dumps import DumpFile, find_dumps
 from pypto_tmpl.snapshots.sources import DumpSource, KernelSource, PreambleSource, ProgramSource, Source
+from pypto_tmpl.snapshots.streams import STREAMS, StreamSource
 from pypto_tmpl.snapshots.toml_file import Key
 
 INIT = "init"  # a word of the command line, no case
@@ -34,14 +44,14 @@ class SnapshotCase:
     """One script: its name, what it is made from, the file it is kept in, and where that is configured."""
 
     name: str
-    source: Source | PreambleSource
+    source: Source | PreambleSource | StreamSource
     script: Path
     emission: Emission
     place: str
 
     def text(self) -> str:
         """The script as it is emitted now, formatted. Raises PyptoTmplError."""
-        if isinstance(self.source, PreambleSource):
+        if isinstance(self.source, PreambleSource | StreamSource):
             return self.source.text()
         return emitted(self.source, self.emission)
 
@@ -94,10 +104,42 @@ def _all_cases(config: Config) -> Iterator[tuple[SnapshotCase, tuple[Key, ...]]]
         yield from _code_cases(config, kernel, "kernels", index)
     for index, program in enumerate(table.programs):
         yield from _code_cases(config, program, "programs", index)
+    for index, stream in enumerate(table.streams):
+        for case in _stream_cases(config, stream, index):
+            yield case, ("streams", index)
     if table.preamble_case is not None:
         script, place = config.golden / f"{table.preamble_case}.py", config.place("preamble_case")
         helpers = SnapshotCase(table.preamble_case, PreambleSource(), script, Emission(), place)
         yield helpers, ("preamble_case",)
+
+
+def _stream_cases(config: Config, entry: StreamTable, index: int) -> Iterator[SnapshotCase]:
+    """The texts of a stream, in one file for each program and stage."""
+    keys: tuple[Key, ...] = ("streams", index)
+    form = STREAMS.get(entry.stream)
+    if form is None:
+        notes = (allowed_note("streams", list(STREAMS), entry.stream),)
+        raise config.error(f"there is no stream {entry.stream!r}", *keys, "stream", notes=notes)
+    found = find_dumps(config, entry, index, "streams")
+    programs = {dump.words["program"] for dump in found}
+    for number, name in enumerate(entry.programs or ()):
+        if name not in programs:
+            notes = (allowed_note("programs", sorted(programs), name),)
+            raise config.error(f"no dumps are of {name!r}", *keys, "programs", number, notes=notes)
+    several = entry.backends is None or len(entry.backends) > 1
+    default = "{program}/{backend}/{stream}" if several else "{program}/{stream}"
+    for dump in found:
+        if entry.programs is not None and dump.words["program"] not in entry.programs:
+            continue
+        backend = BackendType.__members__.get(dump.words.get("backend", ""))
+        if backend is None:
+            notes = (f"backends: {', '.join(BackendType.__members__)}",)
+            what = f"{entry.dumps!r} does not tell by {{backend}} what its dumps are compiled for"
+            raise config.error(what, *keys, "dumps", notes=notes)
+        words = dump.words | {"stream": form.file}
+        name = _name(config, entry, default, words, "streams", index)
+        source = StreamSource(dump.path, backend, entry.stream)
+        yield SnapshotCase(name, source, config.golden / name, Emission(), config.place(*keys))
 
 
 def _code_cases(
@@ -158,7 +200,12 @@ def _dump_name(entry: DumpTable, found: DumpFile) -> str:
 
 
 def _name(
-    config: Config, entry: CaseTable, default: str, words: dict[str, str], kind: str, index: int
+    config: Config,
+    entry: CaseTable | StreamTable,
+    default: str,
+    words: dict[str, str],
+    kind: str,
+    index: int,
 ) -> str:
     template = entry.name or default
     try:

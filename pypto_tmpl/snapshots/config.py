@@ -67,6 +67,16 @@ class DumpTable(CaseTable, frozen=True, kw_only=True, forbid_unknown_fields=True
     backends: list[str] | None = None
 
 
+class StreamTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A stream of a device build, of folders with the stages of a program: of the last one."""
+
+    stream: str
+    dumps: str
+    programs: list[str] | None = None
+    backends: list[str] | None = None
+    name: str | None = None
+
+
 class SnapshotTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole: where the scripts are kept, how they are emitted, and the cases."""
 
@@ -78,6 +88,7 @@ class SnapshotTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     kernels: list[KernelTable] = []
     programs: list[ProgramTable] = []
     dumps: list[DumpTable] = []
+    streams: list[StreamTable] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +193,12 @@ def _converted(file: TomlFile, prefix: tuple[str, ...], table: object) -> Snapsh
         ]
         notes = []
         if unknown := _UNKNOWN_KEY.fullmatch(message):
-            kind = {"kernels": KernelTable, "programs": ProgramTable, "dumps": DumpTable}
+            kind = {
+                "kernels": KernelTable,
+                "programs": ProgramTable,
+                "dumps": DumpTable,
+                "streams": StreamTable,
+            }
             fields = (kind[str(keys[0])] if keys else SnapshotTable).__struct_fields__
             notes = [allowed_note("keys", fields, unknown["name"])]
             message, keys = f"unknown key {unknown['name']!r}", [*keys, unknown["name"]]
@@ -197,6 +213,6 @@ def _check(config: Config) -> None:
         raise config.error(what, "golden")
     if ".." in Path(table.golden).parts:
         raise config.error(f"golden is {table.golden!r}, which leaves the folder of this file", "golden")
-    if not (table.kernels or table.programs or table.dumps):
-        notes = ("cases: [[...kernels]], [[...programs]], [[...dumps]]",)
+    if not (table.kernels or table.programs or table.dumps or table.streams):
+        notes = ("cases: [[...kernels]], [[...programs]], [[...dumps]], [[...streams]]",)
         raise config.error("there are no cases", notes=notes)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pypto_tmpl.debug.stages.dumps import BINARY, TEXT, Stage, StageNotFoundError, find_stages
-from pypto_tmpl.snapshots.config import FRONTEND, LAST, Config, DumpTable
+from pypto_tmpl.snapshots.config import FRONTEND, LAST, Config, DumpTable, StreamTable
 
 PLACEHOLDERS = ("program", "backend")
 DEFAULT_STAGES = (FRONTEND, LAST)
@@ -25,21 +25,24 @@ class DumpFile:
     words: dict[str, str]
 
 
-def find_dumps(config: Config, entry: DumpTable, index: int) -> list[DumpFile]:
-    """The dumps of an entry, by path and in the order of its stages.
+def find_dumps(
+    config: Config, entry: DumpTable | StreamTable, index: int, kind: str = "dumps"
+) -> list[DumpFile]:
+    """The dumps of an entry of a kind, by path and in the order of its stages.
 
     Raises ConfigError where a pattern, a backend or a stage matches nothing.
     """
     matched = [
         (path, words)
-        for path, words in _matched(config, entry, index)
+        for path, words in _matched(config, entry, kind, index)
         if entry.backends is None or words.get("backend") in entry.backends
     ]
     found_backends = {words.get("backend") for _, words in matched}
     for backend in entry.backends or ():
         if backend not in found_backends:
-            raise config.error(f"no dumps of the backend {backend!r}", "dumps", index, "backends")
-    stages = tuple(entry.stages or DEFAULT_STAGES)
+            raise config.error(f"no dumps of the backend {backend!r}", kind, index, "backends")
+    named = entry.stages if isinstance(entry, DumpTable) else [LAST]
+    stages = tuple(named or DEFAULT_STAGES)
     dumps: list[DumpFile] = []
     used = set()
     for path, words in matched:
@@ -50,15 +53,17 @@ def find_dumps(config: Config, entry: DumpTable, index: int) -> list[DumpFile]:
             used.add(wanted)
             label = stage.name if wanted == EVERY else wanted
             dumps.append(DumpFile(_file(stage), words | {"stage": label}))
-    for name in entry.stages or ():
+    for name in named or ():
         if name not in used:
-            raise config.error(f"no dump is of the stage {name!r}", "dumps", index, "stages")
+            raise config.error(f"no dump is of the stage {name!r}", kind, index, "stages")
     if not dumps:
-        raise config.error(f"no dumps match {entry.dumps!r}", "dumps", index, "dumps")
+        raise config.error(f"no dumps match {entry.dumps!r}", kind, index, "dumps")
     return dumps
 
 
-def _matched(config: Config, entry: DumpTable, index: int) -> list[tuple[Path, dict[str, str]]]:
+def _matched(
+    config: Config, entry: DumpTable | StreamTable, kind: str, index: int
+) -> list[tuple[Path, dict[str, str]]]:
     """Files and folders that the pattern matches, with what its placeholders stand for."""
     pattern, last = entry.dumps, 0
     globbed, regex = "", ""
@@ -66,14 +71,14 @@ def _matched(config: Config, entry: DumpTable, index: int) -> list[tuple[Path, d
         word = part["word"]
         if part["star"] is None and word not in PLACEHOLDERS or part["star"] not in (None, "*"):
             notes = (f"allowed: '*', {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}",)
-            raise config.error(f"{part[0]!r} in {pattern!r}", "dumps", index, "dumps", notes=notes)
+            raise config.error(f"{part[0]!r} in {pattern!r}", kind, index, "dumps", notes=notes)
         plain = pattern[last : part.start()]
         globbed += plain + "*"
         regex += re.escape(plain) + (f"(?P<{word}>[^/]*)" if word else "[^/]*")
         last = part.end()
     globbed, regex = globbed + pattern[last:], regex + re.escape(pattern[last:])
     if Path(pattern).is_absolute():
-        raise config.error(f"{pattern!r} is not relative to the folder of this file", "dumps", index, "dumps")
+        raise config.error(f"{pattern!r} is not relative to the folder of this file", kind, index, "dumps")
     paths = sorted(config.folder.glob(globbed.rstrip("/"))) if last else [config.folder / pattern]
     found: list[tuple[Path, dict[str, str]]] = []
     for path in paths:
@@ -83,7 +88,7 @@ def _matched(config: Config, entry: DumpTable, index: int) -> list[tuple[Path, d
         if is_dump and match and not hidden:
             found.append((path, {"program": path.name} | match.groupdict()))
     if not found:
-        raise config.error(f"nothing matches {pattern!r}", "dumps", index, "dumps")
+        raise config.error(f"nothing matches {pattern!r}", kind, index, "dumps")
     return found
 
 

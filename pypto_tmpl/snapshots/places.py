@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pypto_tmpl.generated import is_script
+from pypto_tmpl.generated import is_script, is_stream_text
 
 TEST_FOLDER = "__pypto_snapshots__"  # beside test files: the scripts of tests, which are no cases
 
 
+def has_mark(data: bytes) -> bool:
+    """Whether a file is a script or text that was emitted."""
+    return is_script(data) or is_stream_text(data)
+
+
 def is_emitted(path: Path) -> bool:
-    """Whether a file is a script with the mark of this project, and no link."""
+    """Whether a file is a script or text with the mark of this project, and no link."""
     try:
-        return not path.is_symlink() and path.is_file() and is_script(path.read_bytes())
+        return not path.is_symlink() and path.is_file() and has_mark(path.read_bytes())
     except OSError:  # what cannot be read cannot be known
         return False
 

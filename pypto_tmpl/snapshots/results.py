@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from pypto_tmpl.generated import check_place, is_script, write_generated
+from pypto_tmpl.generated import check_place, write_generated
 from pypto_tmpl.snapshots.cases import SnapshotCase
 from pypto_tmpl.snapshots.config import Config
-from pypto_tmpl.snapshots.places import TEST_FOLDER, is_emitted
+from pypto_tmpl.snapshots.places import TEST_FOLDER, has_mark, is_emitted
+from pypto_tmpl.snapshots.streams import STREAMS
+
+ENDINGS = tuple({".py", *(Path(form.file).suffix for form in STREAMS.values())})
 
 
 class SnapshotState(Enum):
@@ -55,9 +58,9 @@ def update(results: Sequence[SnapshotResult]) -> None:
     Raises: ForeignFileError where a file of somebody else is in the way, FileError.
     """
     for result in results:
-        check_place(result.case.script, is_script, result.text.encode())
+        check_place(result.case.script, has_mark, result.text.encode())
     for result in results:
-        write_generated(result.case.script, result.text, is_script, make_folders=True)
+        write_generated(result.case.script, result.text, has_mark, make_folders=True)
 
 
 def _unseen(committed: str) -> Iterator[str]:
@@ -83,6 +86,6 @@ def stale_scripts(config: Config, cases: Sequence[SnapshotCase]) -> list[Path]:
     found = []
     for folder, folders, files in os.walk(config.golden):
         folders[:] = [name for name in folders if not name.startswith(".") and name != TEST_FOLDER]
-        paths = (Path(folder, name) for name in files if name.endswith(".py"))
+        paths = (Path(folder, name) for name in files if name.endswith(ENDINGS))
         found += [path for path in paths if path not in claimed and is_emitted(path)]
     return sorted(found)

@@ -1,0 +1,49 @@
+"""Snapshots of the texts of a device build, a file for each stream of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType
+from pypto_tmpl.generated import SCRIPT_MARK
+from pypto_tmpl.snapshots.sources import DumpSource, SnapshotError
+from pypto_tmpl.snapshots.toml_file import shown_from_here
+from pypto_tmpl.streams import pto_texts
+
+Texts = Callable[[ir.Program, BackendType], Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamForm:
+    """A stream as snapshots hold it: its file, how a comment begins there, and what makes its texts."""
+
+    file: str
+    comment: str
+    texts: Texts
+
+
+STREAMS: Mapping[str, StreamForm] = {"pto": StreamForm("kernels.pto", "//", pto_texts)}
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSource:
+    """The last stage of a program, and the stream that is made of it."""
+
+    file: Path
+    backend: BackendType
+    stream: str
+
+    def text(self) -> str:
+        """All texts of the stream, each under its path in a build, behind the mark of what is emitted."""
+        program = DumpSource(self.file).program()
+        if not isinstance(program, ir.Program):
+            what = "the dump holds a function: a device build is made of a program"
+            raise SnapshotError(what, where=f"{shown_from_here(self.file)}:1")
+        form = STREAMS[self.stream]
+        parts = [f"{form.comment} {SCRIPT_MARK}\n"]
+        for path, text in sorted(form.texts(program, self.backend).items()):
+            parts.append(f"{form.comment} {path}\n{text.rstrip()}\n")
+        return "\n".join(parts)
