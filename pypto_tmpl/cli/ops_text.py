@@ -42,6 +42,11 @@ def pto(entry: OpEntry) -> str | None:
     return ", ".join(parts)
 
 
+def orchestration(entry: OpEntry) -> str | None:
+    """How the op becomes C++ in orchestration code."""
+    return None if entry.orchestration is None else f"macro {entry.orchestration}"
+
+
 def region(entry: OpEntry) -> str | None:
     """The rule for the result's valid region, with its meaning."""
     from pypto_tmpl.ops.typing.words import VALID_RULES, carries_region_of, resolve_result

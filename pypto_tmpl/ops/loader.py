@@ -8,7 +8,12 @@ from pathlib import Path
 from pypto_tmpl.errors import Diagnostic, PyptoTmplError
 from pypto_tmpl.ops.checks import Surroundings, duplicate_ops, entry_problems, unused_macros, wrong_lowerings
 from pypto_tmpl.ops.macros import MacroFile, scan_macros, syntax_problem
-from pypto_tmpl.ops.pto_checks import pto_macros, pto_problems
+from pypto_tmpl.ops.pto_checks import (
+    orchestration_macros,
+    orchestration_problems,
+    pto_macros,
+    pto_problems,
+)
 from pypto_tmpl.ops.sources import helper_names, read_text, template_files
 from pypto_tmpl.ops.spellings import colliding_spellings
 from pypto_tmpl.ops.structure import read_family
@@ -87,6 +92,7 @@ def _load(template_dirs: Sequence[Path]) -> OpTable:
     unreadable = unreadable or any(file.syntax for file in macro_files.values())
     if not unreadable:  # a macro or a tile op may be that of an entry among the unreadable ones
         problems += pto_problems(declarations, pto_macros(template_dirs))
+        problems += orchestration_problems(declarations, orchestration_macros(template_dirs))
         problems += unused_macros(declarations, macro_files)
         problems += wrong_lowerings(declarations)
     if problems:

@@ -1,4 +1,4 @@
-"""What the key `pto` of an entry may have wrong: macros, operands and keywords that do not exist."""
+"""What the keys `pto` and `orchestration` may have wrong: macros, operands, keywords that do not exist."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pypto_tmpl.ops.pto_model import PtoSpec
 from pypto_tmpl.ops.sources import read_text, template_files
 from pypto_tmpl.ops.table import Declaration
 
-STEM = "ops"  # of the file in templates/pto that holds the macros of ops
+STEM = "ops"  # of the file in templates/pto and templates/orchestration that holds the macros of ops
 _OPERATION = re.compile(r"pto(\.[a-z_][a-z0-9_]*)+")
 _COMMON_FORM = "compute"
 Problem = tuple[str, tuple[str | int, ...], str]
@@ -38,9 +38,38 @@ def pto_problems(declarations: Iterable[Declaration], file: MacroFile | None) ->
         for what, path, note in _entry_problems(declaration.entry, spec, macros):
             where = str(declaration.locate("pto", *path))
             yield Diagnostic("pto", f"{declaration.entry.name}: {what}", where, (note,) if note else ())
-    if file is None:
-        return
-    syntax = syntax_problem(file.path, read_text(file.path)) if named - set(macros) else None
+    if file is not None:
+        yield from file_problems(file, named)
+
+
+def orchestration_macros(template_dirs: Sequence[Path]) -> MacroFile | None:
+    """The macros of ops in ``templates/orchestration``; None where the folders have no such file."""
+    path = template_files(template_dirs, "orchestration", ".cpp.jinja").get(STEM)
+    return None if path is None else scan_macros(path)
+
+
+def orchestration_problems(
+    declarations: Iterable[Declaration], file: MacroFile | None
+) -> Iterator[Diagnostic]:
+    """Keys ``orchestration`` that name no macro, and macros that no entry names."""
+    macros = tuple(file.macros) if file is not None else ()
+    named: set[str] = set()
+    for declaration in declarations:
+        macro = declaration.entry.orchestration
+        if macro is None:
+            continue
+        named.add(macro)
+        if macro not in macros:
+            what = f"{declaration.entry.name}: orchestration/{STEM}.cpp.jinja has no macro {macro!r}"
+            where = str(declaration.locate("orchestration"))
+            yield Diagnostic("orchestration", what, where, (allowed_note("macros", macros, macro),))
+    if file is not None:
+        yield from file_problems(file, named)
+
+
+def file_problems(file: MacroFile, named: set[str]) -> Iterator[Diagnostic]:
+    """What is wrong with a file of macros of which entries name some."""
+    syntax = syntax_problem(file.path, read_text(file.path)) if named - set(file.macros) else None
     if syntax is not None:
         yield syntax
         return

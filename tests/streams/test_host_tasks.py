@@ -33,11 +33,13 @@ def wrapper(name: str, kind: ir.FunctionType, *kernels: str) -> ir.Function:
 
 def test_words_of_a_task_keep_the_bits_of_scalars(tmp_path: Path) -> None:
     kinds = [DataType.FP32, DataType.FP16, DataType.BOOL, DataType.INT32]
-    mixed = h.kernel("mixed", *(h.scalar(f"s{i}", kind) for i, kind in enumerate([*kinds, *kinds])))
+    taken = [*kinds, DataType.FP32, *kinds]
+    mixed = h.kernel("mixed", *(h.scalar(f"s{i}", kind) for i, kind in enumerate(taken)))
     a = h.tensor("a__ssa_v0")
     params = [h.scalar(f"p{i}__ssa_v0", kind) for i, kind in enumerate(kinds)]
     literals = [
         ir.ConstFloat(1.5, DataType.FP32, h.SPAN),
+        ir.ConstFloat(2.0**-24, DataType.FP32, h.SPAN),
         ir.ConstFloat(0.1, DataType.FP16, h.SPAN),
         ir.ConstBool(True, h.SPAN),
         h.number(-5, DataType.INT32),
@@ -50,6 +52,7 @@ def test_words_of_a_task_keep_the_bits_of_scalars(tmp_path: Path) -> None:
         "p2);",
         "p3);",
         "to_u64(1.500000f));",
+        "to_u64(5.96046447753906250e-08f));",
         "to_u64(static_cast<half>(0.100000)));",
         "(uint64_t)1);",
         "(uint64_t)static_cast<int32_t>(-5));",

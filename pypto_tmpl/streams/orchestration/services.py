@@ -125,7 +125,7 @@ class Services:
         if kind == TASK_ID:
             invalid = self._state.templates.values.invalid()
             return str(self._state.templates.statements.ids(call.out, size, invalid))
-        return str(self._state.templates.ops.zeros(kind, call.out, size))
+        return str(self._state.templates.statements.zeros(kind, call.out, size))
 
     def barrier(self, call: Any) -> str:
         """A task that only waits for others."""

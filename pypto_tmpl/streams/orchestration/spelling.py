@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from ctypes import c_float
+
 from pypto_tmpl import ir
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.streams.problems import Obstacle
+from pypto_tmpl.streams.spelling import float_text as full_text
 
 TENSOR, TASK_ID, CONTEXT = "ChipTensor", "PTO2TaskId", "uint64_t"
 MADE_TENSOR = "const ChipTensor&"
@@ -53,8 +57,9 @@ def declared_type(type_: ir.Type) -> str:
 
 
 def float_text(value: float) -> str:
-    """A float as ``std::to_string`` writes it. Raises Obstacle for one that would not come back."""
+    """A float with six decimals, or in full where these do not tell it. Raises Obstacle for inf and nan."""
     text = f"{value:.6f}"
-    if text in ("inf", "-inf", "nan"):
+    if not math.isfinite(value):
         raise Obstacle(f"the float {text} has no C++ literal")
-    return text
+    is_told = c_float(float(text)).value == c_float(value).value
+    return text if is_told else full_text(value)
