@@ -1,12 +1,16 @@
-"""Device code (``pypto.pypto_core.codegen``): facts of functions, and generators that refuse."""
+"""Device code (``pypto.pypto_core.codegen``): facts of functions, C++ of the host, generators that refuse."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from dataclasses import dataclass
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import get_backend_type
+from pypto_tmpl.ir.verifier import Diagnostic, VerificationError
 from pypto_tmpl.ir.walking import walk
-from pypto_tmpl.runtime.refusals import Refused, refuse, with_members
+from pypto_tmpl.runtime.refusals import Refused, with_members
+from pypto_tmpl.streams.orchestration.functions import orchestration_of
+from pypto_tmpl.streams.templates import cpp_templates
 
 NEEDS = "makes code for a device, of which there is none here"
 INSTEAD = "ir.compile writes the program as a PyTorch script, debug.torch_codegen gives its text"
@@ -34,16 +38,37 @@ class BuiltinNextLevelSpec(Refused):
     needs, instead = NEEDS, INSTEAD
 
 
-@with_members("code func_name_to_id func_name_to_core_type func_name_to_signature orchestration_signature")
-class OrchestrationResult(Refused):
-    """An orchestration as C++."""
+@dataclass(frozen=True, slots=True)
+class OrchestrationResult:
+    """An orchestration as C++, and what it launches: numbers, cores and directions of tensors by kernel."""
 
-    needs, instead = NEEDS, INSTEAD
+    code: str
+    func_name_to_id: dict[str, int]
+    func_name_to_core_type: dict[str, ir.CoreType]
+    func_name_to_signature: dict[str, list[str]]
+    orchestration_signature: list[str]
 
 
-def generate_orchestration(program: ir.Program, func: ir.Function) -> NoReturn:
-    """Refused: there is no C++ of an orchestration here."""
-    refuse("generate_orchestration", NEEDS, INSTEAD)
+def generate_orchestration(program: ir.Program, func: ir.Function) -> OrchestrationResult:
+    """The C++ of an orchestration function of a program after the last pass, for the chosen backend.
+
+    Raises ValueError for a function that the program does not have, or without a backend, OrchestrationError
+    for one that has no C++.
+    """
+    own = program.get_function(func.name)
+    if own is None:
+        raise ValueError(f"the program {program.name!r} has no function {func.name!r}")
+    if own is not func:
+        what = f"the program {program.name!r} has another function {func.name!r}, which passes may have made"
+        raise VerificationError([Diagnostic("SameFunction", 0, what, func.span, func.name)])
+    found = orchestration_of(program, func, get_backend_type(), cpp_templates())
+    return OrchestrationResult(
+        found.code,
+        {kernel.function.name: kernel.id for kernel in found.kernels},
+        {kernel.function.name: infer_function_core_type(kernel.function) for kernel in found.kernels},
+        {kernel.function.name: list(kernel.signature) for kernel in found.kernels},
+        list(found.signature),
+    )
 
 
 def infer_function_core_type(func: ir.Function) -> ir.CoreType:
