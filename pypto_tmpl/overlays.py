@@ -14,7 +14,7 @@ from pypto_tmpl.errors import PyptoTmplError
 
 Folder = str | os.PathLike[str]
 State = tuple[tuple[str, int, int], ...]
-PARTS = ("ops", "preamble", "script", "pto")
+PARTS = ("ops", "preamble", "script", "pto", "orchestration")
 _process: list[tuple[Path, ...]] = [()]  # of the whole process, threads that scripts start among it
 _here: ContextVar[tuple[Path, ...] | None] = ContextVar("template folders", default=None)
 

@@ -35,7 +35,7 @@ class HostCall:
         self.attr = Named("c.attr", keywords_of(entry, call))
         texts = {name: None if expr is None else calls.text(expr) for name, expr in values.items()}
         self.a = Named("c.a", texts)
-        self.out, self.type, self.declared = "", "", ""
+        self.out, self.declared = "", ""
 
 
 class HostCalls:
@@ -83,8 +83,8 @@ class HostCalls:
             size = var.type.extent
             self._state.bind(var, Cpp(call.out, size=size.value if isinstance(size, ir.ConstInt) else 0))
             return
-        call.type = declared_type(var.type)
+        type_ = declared_type(var.type)
         is_declared = self._state.is_hoisted(var)
         call.out = self._state.declare(var)
-        call.declared = call.out if is_declared else f"{call.type} {call.out}"
+        call.declared = call.out if is_declared else f"{type_} {call.out}"
         self._state.bind(var, Cpp(call.out))

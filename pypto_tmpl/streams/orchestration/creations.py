@@ -16,7 +16,7 @@ from pypto_tmpl.streams.orchestration.state import State
 from pypto_tmpl.streams.orchestration.values import Cpp, Created
 from pypto_tmpl.streams.problems import Obstacle
 
-_CREATION = "create"  # the macro of ops that make tensors
+CREATION = "create"  # the macro of ops that make tensors
 _MOST = 16  # tensors of one request
 _EXACT = 2**53
 _SINGLE_BITS = 32
@@ -62,7 +62,7 @@ class Creations:
         if not isinstance(call, ir.Call) or isinstance(call.op, ir.GlobalVar):
             return False
         entry = self._state.templates.table.get(call.op.name)
-        return entry is not None and entry.orchestration == _CREATION
+        return entry is not None and entry.orchestration == CREATION
 
     def is_done(self, stmt: ir.Stmt) -> bool:
         """Whether a tensor has been requested already."""

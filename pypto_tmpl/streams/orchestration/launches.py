@@ -36,12 +36,11 @@ class Launches:
         self._count = 0
         self.kernels: dict[str, Kernel] = {}
 
-    def launch(self, call: ir.Call | ir.Submit, var: ir.Var | None, *, wants_id: bool) -> None:
+    def launch(self, call: ir.Call | ir.Submit, var: ir.Var | None) -> None:
         """The lines of a launch; ``var`` is bound to what it gives. Raises Obstacle."""
         callee = self._dispatches.callee(call)
         tasks = self._dispatches.of(call)
-        is_captured = isinstance(call, ir.Submit) or wants_id
-        if is_captured and len(tasks) != 1:
+        if isinstance(call, ir.Submit) and len(tasks) != 1:
             raise Obstacle(
                 f"the launch of {callee.name!r} is {len(tasks)} tasks and has no one id", call.span
             )
@@ -49,7 +48,7 @@ class Launches:
         outputs = ""
         for dispatch in tasks:
             task = self._task(dispatch, callee, call)
-            if is_captured or task.made:
+            if isinstance(call, ir.Submit):
                 task.outputs = outputs = f"task_{self._count - 1}_outs"
             self._state.line(self._state.templates.tasks.task(task))
             made |= self._outputs(dispatch, task)

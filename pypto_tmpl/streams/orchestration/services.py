@@ -9,14 +9,12 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import TensorLayout
 from pypto_tmpl.ops.model import OpEntry
-from pypto_tmpl.streams.orchestration.creations import Creations
+from pypto_tmpl.streams.orchestration.creations import CREATION, Creations
 from pypto_tmpl.streams.orchestration.launches import Launches
 from pypto_tmpl.streams.orchestration.scalars import Scalars
 from pypto_tmpl.streams.orchestration.spelling import TASK_ID, cpp_type
 from pypto_tmpl.streams.orchestration.state import State
 from pypto_tmpl.streams.problems import Obstacle
-
-_CREATION = "create"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ class Services:
 
     def binds(self, entry: OpEntry) -> bool:
         """Whether the service behind an op's macro names the result itself."""
-        return entry.orchestration == _CREATION
+        return entry.orchestration == CREATION
 
     def create(self, call: Any) -> str:
         """Request a tensor where its statement stands."""
@@ -133,8 +131,8 @@ class Services:
         waits = self._launches.dependencies(
             attrs.get("manual_dep_edges", ()), attrs.get("compiler_manual_dep_edges", ())
         )
-        number = self._state.ids_of_barriers
-        self._state.ids_of_barriers += 1
+        number = self._state.barriers
+        self._state.barriers += 1
         name = call.out or f"phase_fence_barrier_{number}_tid"
         type_ = "" if call.declared and call.declared == call.out else TASK_ID
         return str(self._state.templates.tasks.barrier(number, name, type_, waits))

@@ -45,7 +45,7 @@ class State:
         self.escaped: set[ir.Var] = set()
         self.tensors: dict[str, str] = {}  # of the caller, with the names of the parameters
         self.symbols: dict[ir.Var, str] = {}  # extents that the text names
-        self.ids_of_barriers = 0
+        self.barriers = 0
         self._batches = 0
         self._depth = 1
         self._block = 0

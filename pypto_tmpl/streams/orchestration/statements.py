@@ -87,7 +87,7 @@ class Statements:
     def _evaluate(self, stmt: ir.EvalStmt) -> None:
         value = stmt.expr
         if is_launch(value):
-            self._launches.launch(value, None, wants_id=False)
+            self._launches.launch(value, None)
         elif isinstance(value, ir.Call):
             self._calls.emit(value, None, stmt)
         else:
@@ -96,7 +96,7 @@ class Statements:
     def _assign(self, stmt: ir.AssignStmt) -> None:
         var, value = stmt.var, stmt.value
         if is_launch(value):
-            self._launches.launch(value, var, wants_id=False)
+            self._launches.launch(value, var)
             self._take_result(var, value)
         elif isinstance(value, ir.Call):
             self._calls.emit(value, var, stmt)
