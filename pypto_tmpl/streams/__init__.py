@@ -1,4 +1,4 @@
-"""The streams that a device build is assembled from; today the ``.pto`` text of kernels."""
+"""The texts that a device build is assembled from: ``.pto`` of kernels; of the host, ``orchestration``."""
 
 from pypto_tmpl.streams.module import pto_text, pto_texts
 from pypto_tmpl.streams.problems import PtoError
