@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType
 from pypto_tmpl.compile.build import Build
 from pypto_tmpl.debug.checking import validate_pass_ir_codegen_results
 from pypto_tmpl.debug.validate.results import ValidationResult
 from pypto_tmpl.debug.validate.validation import ATOL, RTOL, Number
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
-from pypto_tmpl.runtime.execute import execute_build
+from pypto_tmpl.runtime.execute import execute_build, require_backend
 from pypto_tmpl.runtime.manifest import read_manifest
 from pypto_tmpl.runtime.options import runtime_options
-from pypto_tmpl.runtime.platforms import require_simulated
+from pypto_tmpl.runtime.platforms import PLATFORMS, check_platform, require_simulated, simulator_of
 from pypto_tmpl.runtime.refusals import refuse
 from pypto_tmpl.runtime.stages import DUMPS
 
@@ -36,10 +38,27 @@ class CompiledProgram:
         self._build = build
 
     @classmethod
-    def from_dir(cls, output_dir: str | os.PathLike[str]) -> CompiledProgram:
-        """The compiled program of an earlier build. Raises ManifestError for a directory that is none."""
+    def from_dir(
+        cls,
+        output_dir: str | os.PathLike[str],
+        *,
+        platform: str | None = None,
+        backend_type: BackendType | None = None,
+    ) -> CompiledProgram:
+        """The compiled program of an earlier build, for its platform unless another is given.
+
+        Raises ManifestError for a directory that is none, ValueError for an unknown platform, and for one of
+        another backend than that of the build.
+        """
         directory = Path(output_dir).resolve()
-        return cls(Build(directory, read_manifest(directory)))
+        manifest = read_manifest(directory)
+        if platform is None and backend_type is not None:
+            platform = simulator_of(backend_type.name).name
+        if platform is not None:
+            check_platform(platform)
+            require_backend(manifest, PLATFORMS[platform])
+            manifest = replace(manifest, platform=platform)
+        return cls(Build(directory, manifest))
 
     @property
     def output_dir(self) -> Path:

@@ -17,7 +17,13 @@ from pypto_tmpl.passes.strategies import OptimizationStrategy
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.dfx import OLD_DFX_FLAGS, current_name
 from pypto_tmpl.runtime.options import RUNTIME_KNOBS, KnobError, MultiCardError, refuse_unknown, stage_name
-from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, find_platform
+from pypto_tmpl.runtime.platforms import (
+    DEFAULT_PLATFORM,
+    PLATFORMS,
+    Platform,
+    check_platform,
+    find_platform,
+)
 
 # Those of the assembler and of device code (emit_source_loc, block_dim, ...) are for their streams.
 COMPILE_KNOBS = (
@@ -158,6 +164,8 @@ def with_run_fields(
 
 def _platform(cfg: Mapping[str, object], run_platform: object, is_jit: bool) -> Platform:
     own = cfg.get("platform")
+    if own is not None:
+        check_platform(own)
     wanted = run_platform if own is None or (is_jit and run_platform is not None) else own
     if wanted is not None:
         return find_platform(wanted)

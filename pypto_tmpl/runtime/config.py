@@ -17,7 +17,7 @@ from pypto_tmpl.runtime.dfx import (
     pmu_event,
     swimlane_level,
 )
-from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, PLATFORMS
+from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, PLATFORMS, check_platform
 
 _Config = TypeVar("_Config")
 _RINGS = 4  # a ring option may be given for each of the run time's rings
@@ -94,10 +94,7 @@ class RunConfig:
     stage: str | int | None = None
 
     def __post_init__(self) -> None:
-        if self.platform not in PLATFORMS:
-            raise ValueError(
-                f"Invalid platform {self.platform!r}. Expected 'a2a3sim', 'a2a3', 'a5sim', or 'a5'."
-            )
+        check_platform(self.platform)
         self.backend_type = PLATFORMS[self.platform].backend
         self.enable_chip_swimlane = swimlane_level(self.enable_chip_swimlane)
         self.enable_dump_args = dump_level(self.enable_dump_args)

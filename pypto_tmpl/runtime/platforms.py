@@ -60,6 +60,12 @@ def find_platform(name: object) -> Platform:
     return found
 
 
+def check_platform(name: object) -> None:
+    """Raise ValueError for a platform that a compilation does not know, in PyPTO's words."""
+    if name not in PLATFORMS:
+        raise ValueError(f"Invalid platform {name!r}. Expected 'a2a3sim', 'a2a3', 'a5sim', or 'a5'.")
+
+
 def simulator_of(backend: str) -> Platform:
     """The simulated platform of a backend."""
     return next(p for p in PLATFORMS.values() if p.backend == backend and p.is_simulated)

@@ -1,6 +1,7 @@
 """``ir.compile`` and ``runtime.run``: compiled programs, what they tell of themselves, and their calls."""
 
 import os
+import re
 
 import pytest
 import torch
@@ -9,7 +10,7 @@ from runtime import kernels
 from pypto_tmpl import backend, ir, runtime
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.debug import ValidationError
-from pypto_tmpl.runtime import HardwareNeededError, MultiCardError, RunConfig, UnknownPlatformError
+from pypto_tmpl.runtime import HardwareNeededError, MultiCardError, RunConfig
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +39,23 @@ def test_what_it_tells_of_itself(scale, tmp_path):
     again = CompiledProgram.from_dir(tmp_path / "build")
     assert again == scale == str(tmp_path / "build")
     assert (hash(again), again.program) == (hash(scale), None)
+
+
+def test_an_earlier_build_may_be_for_another_platform_of_its_backend(scale):
+    assert CompiledProgram.from_dir(scale, platform="a2a3").platform == "a2a3"
+    assert CompiledProgram.from_dir(scale, backend_type=backend.BackendType.Ascend910B).platform == "a2a3sim"
+    for given in ({"platform": "a5sim"}, {"backend_type": backend.BackendType.Ascend950}):
+        with pytest.raises(ValueError, match="the build is for Ascend910B, platform 'a5sim' is Ascend950"):
+            CompiledProgram.from_dir(scale, **given)
+
+
+def test_an_unknown_platform_is_told_in_the_words_of_pypto(scale, tmp_path):
+    text = "Invalid platform 'a6'. Expected 'a2a3sim', 'a2a3', 'a5sim', or 'a5'."
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        ir.compile(kernels.scale(), tmp_path / "other", platform="a6")
+    assert not (tmp_path / "other").exists()
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        CompiledProgram.from_dir(scale, platform="a6")
 
 
 def test_a_call_with_another_shape_is_one_warning(scale):
@@ -96,11 +114,11 @@ def test_where_it_goes_and_what_is_dumped():
 
 
 def test_the_backend_of_the_process_is_kept():
-    backend.set_backend_type(backend.BackendType.Ascend910B)
+    backend.set_backend_type(backend.backend.BackendType.Ascend910B)
     with pytest.raises(ValueError, match="already set to Ascend910B, cannot change to Ascend950"):
         ir.compile(kernels.scale(), platform="a5sim")
     with pytest.raises(ValueError, match="already set to Ascend910B, cannot change to Ascend950"):
-        ir.compile(kernels.scale(), backend_type=backend.BackendType.Ascend950)
+        ir.compile(kernels.scale(), backend_type=backend.backend.BackendType.Ascend950)
     assert os.listdir() == []
     assert ir.compile(kernels.scale()).backend_type == "Ascend910B"
 
@@ -108,7 +126,7 @@ def test_the_backend_of_the_process_is_kept():
 def test_what_is_no_program_or_platform():
     with pytest.raises(TypeError, match="compile takes an ir.Program, got str"):
         ir.compile("program")
-    with pytest.raises(UnknownPlatformError):
+    with pytest.raises(ValueError, match="Invalid platform 'a3'"):
         ir.compile(kernels.scale(), platform="a3")
 
 
