@@ -134,7 +134,8 @@ def _build(
     instruments: Sequence[Instrument],
 ) -> Build:
     """Write everything; ``files`` gets to know of it as it comes."""
-    directory, profiler = files.build, Profiler()
+    directory, outer = files.build, Profiler.current()
+    profiler = Profiler() if outer is None else outer
     backend = BackendType[options.platform.backend]
     passes = replace(options.passes, stage=AS_WRITTEN) if is_lowered else options.passes
     dumps = Dumps(directory / DUMPS, options.dump_passes, files.dump)
@@ -201,7 +202,7 @@ def _build(
         streams=missing,
     )
     files.text(META, meta_text(manifest))
-    if options.profiling:
+    if options.profiling and outer is None:
         files.paths += [f"{REPORT}/{name}" for name in profiler.write(directory / REPORT)]
     manifest = replace(manifest, files=file_records(directory, files.paths))
     manifest.write(directory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.compile.lower import PassOptions
 from pypto_tmpl.ir.stage_names import LAST
+from pypto_tmpl.passes.diagnostics import DiagnosticCheck
 from pypto_tmpl.passes.dumping import PassDumpLevel, coerce_dump_level
 from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, RuntimeKind, VerificationLevel
 from pypto_tmpl.passes.strategies import OptimizationStrategy
@@ -132,6 +133,7 @@ def _pass_options(cfg: Mapping[str, Any], backend: BackendType, run_stage: str |
             allowed = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
             raise TypeError(f"{name} must be one of {allowed}, got {cfg[name]!r}")
     stage = cfg.get("stage") if run_stage is None else run_stage
+    _check_diagnostics(cfg.get("disabled_diagnostics"))
     disabled, double = cfg.get("disabled_diagnostics"), cfg.get("enable_pypto_l0c_double_buffer")
     return PassOptions(
         backend=backend,
@@ -145,6 +147,14 @@ def _pass_options(cfg: Mapping[str, Any], backend: BackendType, run_stage: str |
         analyze_auto_scopes_for_deps=bool(cfg.get("analyze_auto_scopes_for_deps", False)),
         runtime=cfg.get("runtime"),
     )
+
+
+def _check_diagnostics(disabled: object) -> None:
+    """Raise TypeError for what is no set of checks."""
+    checks = list(disabled) if isinstance(disabled, Iterable) else [disabled]
+    if disabled is not None and not all(isinstance(check, DiagnosticCheck) for check in checks):
+        allowed = ", ".join(f"DiagnosticCheck.{check.name}" for check in DiagnosticCheck)
+        raise TypeError(f"disabled_diagnostics must be a set of {allowed}, got {disabled!r}")
 
 
 def with_run_fields(

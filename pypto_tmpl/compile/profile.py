@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, ClassVar, Self
 
 from pypto_tmpl import ir
 from pypto_tmpl.generated import has_no_mark, write_generated
@@ -40,7 +42,24 @@ class Stage:
 
 
 class Profiler:
-    """Records nested stages."""
+    """Records nested stages; one that is entered gets those of the compilations inside of it."""
+
+    _local: ClassVar[threading.local] = threading.local()
+
+    @classmethod
+    def current(cls) -> Profiler | None:
+        """The profiler of this thread that was entered last."""
+        entered: list[Profiler] = getattr(cls._local, "entered", [])
+        return entered[-1] if entered else None
+
+    def __enter__(self) -> Self:
+        self._local.entered = [*getattr(self._local, "entered", []), self]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._local.entered = self._local.entered[:-1]
 
     def __init__(self) -> None:
         self._root = Stage("")

@@ -13,6 +13,7 @@ from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.compile import compile_options, compile_program, make_build_directory
 from pypto_tmpl.runtime.manifest import read_manifest
 from pypto_tmpl.streams import PtoError
+from pypto_tmpl.upstream.compile_profiling import CompileProfiler
 
 NO_CPP = "empty: they hold what ptoas makes of the .pto texts, and there is none"
 NO_PTOAS = "ptoas binary not found on PATH: 1 .pto text is written (ptoas/), and no C++ of them"
@@ -232,3 +233,19 @@ def test_the_profile(tmp_path):
     assert re.fullmatch(r"passes {22} +[\d.]+(us|ms|s)  \( *\d+\.\d%\)", lines[4])
     assert re.fullmatch(r"  InlineFunctions {13} +[\d.]+(us|ms|s)  \( *\d+\.\d%\)", lines[5])
     assert re.fullmatch(r"  torch {23} +[\d.]+(us|ms|s)  \( *\d+\.\d%\)", lines[6 + len(PASSES)])
+
+
+def test_a_profiler_around_gets_the_stages_and_no_report_is_written(tmp_path):
+    with CompileProfiler() as profiler:
+        with profiler.stage("mine"):
+            ir.compile(kernels.scale(), tmp_path / "inner", profiling=True, skip_ptoas=True)
+        with CompileProfiler() as other:
+            ir.compile(kernels.scale(), tmp_path / "other", skip_ptoas=True)
+    [mine] = profiler.to_dict()["stages"]
+    assert mine["name"] == "mine"
+    assert [stage["name"] for stage in mine["children"]] == ["passes", "codegen"]
+    assert [found["name"] for found in mine["children"][0]["children"]] == list(PASSES)
+    assert [stage["name"] for stage in other.to_dict()["stages"]] == ["passes", "codegen"]
+    assert not list(tmp_path.glob("*/report/pipeline_profile.*"))
+    ir.compile(kernels.scale(), tmp_path / "alone", profiling=True, skip_ptoas=True)
+    assert len(list(tmp_path.glob("*/report/pipeline_profile.*"))) == 2

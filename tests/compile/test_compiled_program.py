@@ -114,11 +114,11 @@ def test_where_it_goes_and_what_is_dumped():
 
 
 def test_the_backend_of_the_process_is_kept():
-    backend.set_backend_type(backend.backend.BackendType.Ascend910B)
+    backend.set_backend_type(backend.BackendType.Ascend910B)
     with pytest.raises(ValueError, match="already set to Ascend910B, cannot change to Ascend950"):
         ir.compile(kernels.scale(), platform="a5sim")
     with pytest.raises(ValueError, match="already set to Ascend910B, cannot change to Ascend950"):
-        ir.compile(kernels.scale(), backend_type=backend.backend.BackendType.Ascend950)
+        ir.compile(kernels.scale(), backend_type=backend.BackendType.Ascend950)
     assert os.listdir() == []
     assert ir.compile(kernels.scale()).backend_type == "Ascend910B"
 

@@ -105,3 +105,9 @@ def test_values_that_knobs_do_not_take(cfg, error, text):
 
 def test_a_distributed_config_of_none_is_none():
     assert compile_options({"distributed_config": None}).platform.name == "a2a3sim"
+
+
+@pytest.mark.parametrize("given", [3, "UnusedVariable", ["UnusedVariable"]])
+def test_checks_that_are_none_are_refused(given):
+    with pytest.raises(TypeError, match=r"^disabled_diagnostics must be a set of DiagnosticCheck.UnusedVar"):
+        compile_options({"disabled_diagnostics": given})
