@@ -81,7 +81,7 @@ def flatten(pieces: Pieces, on_many: Callable[[], None]) -> list[Leaf]:
             if isinstance(piece, str):
                 append(piece)
                 characters += len(piece)
-            elif isinstance(piece, (Var, Mention)):
+            elif isinstance(piece, (str, Var, Mention)):
                 append(piece)
             else:
                 stack.append(piece)
