@@ -78,7 +78,7 @@ def flatten(pieces: Pieces, on_many: Callable[[], None]) -> list[Leaf]:
         if characters > MAX_CHARACTERS:
             raise PrintError(f"the text would have over {MAX_CHARACTERS} characters: blocks nest too deeply")
         for piece in stack[-1]:
-            if isinstance(piece, str):
+            if type(piece) is str:
                 append(piece)
                 characters += len(piece)
             elif isinstance(piece, (str, Var, Mention)):
