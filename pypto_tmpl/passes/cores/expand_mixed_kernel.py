@@ -14,6 +14,7 @@ from pypto_tmpl.passes.base import NoBackendError, PassError, ProgramPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.cores.frees import with_frees
 from pypto_tmpl.passes.cores.groups import with_members_called, with_own_variables
+from pypto_tmpl.passes.cores.handed_on import with_copies
 from pypto_tmpl.passes.cores.kernel import NOTIFY, OTHER, Flows, Kernel, TensorParams, evaluated_call
 from pypto_tmpl.passes.cores.memory_order import hand_overs
 from pypto_tmpl.passes.cores.pipe_setup import TO_CUBE, TO_VECTOR, check_slots, is_set_up, with_setup
@@ -126,7 +127,7 @@ def _expanded(kernel: Kernel, backend: BackendFacts, aliases: list[Alias]) -> tu
             attrs=_attrs(function, backend) if is_vector else function.attrs,
             body=body.rewrite(function.body),
         )
-        found = with_frees(found, side)
+        found = with_frees(with_copies(found), side)
         if directions and not is_set_up(kernel.statements):
             check_slots(found, function)
             found = with_setup(found, side, function, directions, slot)

@@ -48,15 +48,15 @@ def _names(kernel: Kernel) -> dict[int, list[ir.Var]]:
     found: dict[int, list[ir.Var]] = defaultdict(list)
     for stmt in kernel.statements:
         if isinstance(stmt, ir.AssignStmt):
-            for shown in _shown(stmt.value):
-                found[id(shown)].append(stmt.var)
+            for value in shown(stmt.value):
+                found[id(value)].append(stmt.var)
         for variables, values in results(stmt):
             for value in values:
                 found[id(value)] += variables
     return found
 
 
-def _shown(value: ir.Expr) -> Iterator[ir.Expr]:
+def shown(value: ir.Expr) -> Iterator[ir.Expr]:
     """The values whose cells a value may be."""
     if isinstance(value, ir.Var):
         yield value
