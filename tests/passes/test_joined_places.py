@@ -173,7 +173,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         out = pl.store(e, [0, 0], out)
         """,
         "d",
-        "    d = pl.matmul(ty",
+        "if",
     ),
     "the best of the rounds": (
         """
