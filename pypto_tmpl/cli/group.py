@@ -31,6 +31,11 @@ SUBCOMMANDS = {
     ),
     "report": ("pypto_tmpl.cli.report", "report", "Show a build directory in one page."),
     "memory": ("pypto_tmpl.cli.memory", "memory", "Show which bytes the tiles of kernels take, and when."),
+    "export-kernel-insight": (
+        "pypto_tmpl.cli.export_insight",
+        "export_kernel_insight",
+        "Write how long the statements of a build's kernels take.",
+    ),
     "args": ("pypto_tmpl.cli.args", "args", "List or show the arguments of tasks that a run dumped."),
     "snapshot": ("pypto_tmpl.cli.snapshot", "snapshot", "Compare or update the committed golden scripts."),
     "exec": ("pypto_tmpl.cli.scripts", "execute", "Run a script written for PyPTO, unmodified."),

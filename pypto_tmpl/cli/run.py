@@ -80,6 +80,11 @@ a file with nothing to run, or a file of somebody else in the way; 130 interrupt
     metavar="SECONDS",
     help="End what runs longer, such as an endless loop, as a failure (default: no limit).",
 )
+@click.option(
+    "--export-kernel-insight",
+    is_flag=True,
+    help="After a good run, write how long the statements of the kernels take, into the build directory.",
+)
 @script_option
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
@@ -94,6 +99,7 @@ def run(
     report: Path | None,
     build_dir: Path | None,
     time_limit: float | None,
+    export_kernel_insight: bool,
     script_options: tuple[str, ...],
 ) -> None:
     """Run the kernel of FILE: compile it, compute its golden, execute it, compare."""
@@ -112,6 +118,8 @@ def run(
         click.echo(colours.verdict(str(result).partition("\n")[0], result.passed))
         for what, place in _places(result):
             click.echo(f"{what}: {place}")
+        if export_kernel_insight and result.passed and result.work_dir is not None:
+            click.echo(f"kernel insight: {_insight_of(result.work_dir)}")
     if report is not None and overrides.runs:
         click.echo(f"report: {report}")
     if any(result.is_blocked for result in overrides.runs):
@@ -126,6 +134,16 @@ def _check_stage(stage: str) -> None:
     from pypto_tmpl.passes.manager import PassManager
 
     find_stage(stage_stems(PassManager.get_strategy().pass_names), stage)
+
+
+def _insight_of(build: Path) -> str:
+    """Where the timelines of a build's kernels are, or why there are none: the run itself is as it was."""
+    from pypto_tmpl.runtime.insight import InsightError, export_insights
+
+    try:
+        return str(export_insights(build).root)
+    except InsightError as error:
+        return error.without_slug()
 
 
 def _places(result: RunResult) -> Iterator[tuple[str, Path]]:

@@ -122,6 +122,14 @@ def test_a_run_says_where_its_script_is(folder):
     assert Path(build.removeprefix("build: ")) in path.parents
 
 
+def test_a_run_exports_the_times_of_its_statements(folder):
+    runnable(KERNEL)
+    done = invoke("run", "kernel.py", "--export-kernel-insight", "--build-dir", "here")
+    assert done.exit_code == 0, done.output
+    root = Path(done.stdout.splitlines()[-1].removeprefix("kernel insight: "))
+    assert root.parent == folder / "here" and "exported=1" in (root / "summary.txt").read_text()
+
+
 def test_a_run_has_a_folder_of_its_own_or_the_one_that_is_named(folder):
     runnable(KERNEL)
     assert {invoke("run", "kernel.py").exit_code for _ in range(2)} == {0}
