@@ -114,12 +114,12 @@ def _all_cases(config: Config) -> Iterator[tuple[SnapshotCase, tuple[Key, ...]]]
 
 
 def _stream_cases(config: Config, entry: StreamTable, index: int) -> Iterator[SnapshotCase]:
-    """The texts of a stream, in one file for each program and stage."""
+    """The texts of each stream, in one file for each program."""
     keys: tuple[Key, ...] = ("streams", index)
-    form = STREAMS.get(entry.stream)
-    if form is None:
-        notes = (allowed_note("streams", list(STREAMS), entry.stream),)
-        raise config.error(f"there is no stream {entry.stream!r}", *keys, "stream", notes=notes)
+    for number, stream in enumerate(entry.streams):
+        if stream not in STREAMS:
+            notes = (allowed_note("streams", list(STREAMS), stream),)
+            raise config.error(f"there is no stream {stream!r}", *keys, "streams", number, notes=notes)
     found = find_dumps(config, entry, index, "streams")
     programs = {dump.words["program"] for dump in found}
     for number, name in enumerate(entry.programs or ()):
@@ -136,10 +136,11 @@ def _stream_cases(config: Config, entry: StreamTable, index: int) -> Iterator[Sn
             notes = (f"backends: {', '.join(BackendType.__members__)}",)
             what = f"{entry.dumps!r} does not tell by {{backend}} what its dumps are compiled for"
             raise config.error(what, *keys, "dumps", notes=notes)
-        words = dump.words | {"stream": form.file}
-        name = _name(config, entry, default, words, "streams", index)
-        source = StreamSource(dump.path, backend, entry.stream)
-        yield SnapshotCase(name, source, config.golden / name, Emission(), config.place(*keys))
+        for stream in entry.streams:
+            words = dump.words | {"stream": STREAMS[stream].file}
+            name = _name(config, entry, default, words, "streams", index)
+            source = StreamSource(dump.path, backend, stream)
+            yield SnapshotCase(name, source, config.golden / name, Emission(), config.place(*keys))
 
 
 def _code_cases(

@@ -68,9 +68,9 @@ class DumpTable(CaseTable, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class StreamTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A stream of a device build, of folders with the stages of a program: of the last one."""
+    """Streams of a device build, of folders with the stages of a program: of the last one."""
 
-    stream: str
+    streams: list[str]
     dumps: str
     programs: list[str] | None = None
     backends: list[str] | None = None

@@ -12,6 +12,7 @@ from pypto_tmpl.generated import SCRIPT_MARK
 from pypto_tmpl.snapshots.sources import DumpSource, SnapshotError
 from pypto_tmpl.snapshots.toml_file import shown_from_here
 from pypto_tmpl.streams import pto_texts
+from pypto_tmpl.streams.orchestration import host_texts
 
 Texts = Callable[[ir.Program, BackendType], Mapping[str, str]]
 
@@ -25,7 +26,23 @@ class StreamForm:
     texts: Texts
 
 
-STREAMS: Mapping[str, StreamForm] = {"pto": StreamForm("kernels.pto", "//", pto_texts)}
+def _host_texts(ending: str) -> Texts:
+    """The texts of the host whose paths end so."""
+
+    def texts(program: ir.Program, backend: BackendType) -> Mapping[str, str]:
+        found = host_texts(program, backend)
+        for error in found.errors.values():
+            raise error
+        return {path: text for path, text in found.texts.items() if path.endswith(ending)}
+
+    return texts
+
+
+STREAMS: Mapping[str, StreamForm] = {
+    "pto": StreamForm("kernels.pto", "//", pto_texts),
+    "orchestration": StreamForm("orchestration.cpp", "//", _host_texts(".cpp")),
+    "config": StreamForm("kernel_config.py", "#", _host_texts("kernel_config.py")),
+}
 
 
 @dataclass(frozen=True, slots=True)

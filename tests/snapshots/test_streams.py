@@ -24,7 +24,7 @@ def repository(tmp_path):
     return tmp_path
 
 
-def configured(folder, lines='stream = "pto"\ndumps = "dumps/{program}/{backend}"'):
+def configured(folder, lines='streams = ["pto"]\ndumps = "dumps/{program}/{backend}"'):
     file = folder / "pypto-tmpl.toml"
     file.write_text(f'[snapshots]\ngolden = "golden"\n\n[[snapshots.streams]]\n{lines}\n')
     return read_config(file)
@@ -60,7 +60,7 @@ def test_what_is_accepted_is_the_same_until_it_changes(repository):
 
 
 CHOSEN = """\
-stream = "pto"
+streams = ["pto"]
 dumps = "dumps/{program}/{backend}"
 backends = ["Ascend910B"]
 programs = ["softmax_rows"]"""
@@ -78,8 +78,8 @@ def test_texts_of_no_case_are_told_of_and_files_of_others_are_not(repository):
 @pytest.mark.parametrize(
     ("lines", "what"),
     [
-        ('stream = "pta"\ndumps = "dumps/{program}/{backend}"', "there is no stream 'pta'"),
-        ('stream = "pto"\ndumps = "dumps/{program}/*"', "does not tell by {backend} what its dumps are"),
+        ('streams = ["pto", "pta"]\ndumps = "dumps/{program}/{backend}"', "there is no stream 'pta'"),
+        ('streams = ["pto"]\ndumps = "dumps/{program}/*"', "does not tell by {backend} what its dumps are"),
         (CHOSEN.replace("softmax_rows", "softmax"), "no dumps are of 'softmax'"),
         (CHOSEN.replace("910B", "777"), "no dumps of the backend 'Ascend777'"),
         (CHOSEN + '\nstages = ["last"]', "unknown key 'stages'"),
@@ -90,3 +90,14 @@ def test_what_a_table_cannot_say(repository, lines, what):
         find_cases(configured(repository, lines))
     file, _, line = caught.value.where.rpartition(":")
     assert file.endswith("pypto-tmpl.toml") and int(line) >= 4
+
+
+def test_the_texts_of_the_host_are_streams_too(repository):
+    config = configured(repository, CHOSEN.replace('["pto"]', '["orchestration", "config"]'))
+    code, listed = find_cases(config)
+    assert [code.name, listed.name] == ["softmax_rows/orchestration.cpp", "softmax_rows/kernel_config.py"]
+    update([compare(case) for case in (code, listed)])
+    mark, path = code.script.read_text().splitlines()[:3:2]
+    assert (mark[:11], path) == ("// Emitted ", "// orchestration/main.cpp")
+    assert '"name": "main_incore_0"' in listed.script.read_text()
+    assert stale_scripts(config, [code]) == [listed.script]
