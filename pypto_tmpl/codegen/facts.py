@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
@@ -51,13 +52,15 @@ class Code(NamedTuple):
 
     nodes: list[ir.IRNode]
     names: list[int]
+    shares_statements: bool  # whether a statement stands in several places
 
 
 def code_of(root: ir.IRNode, below: dict[int, tuple[slice, slice]] | None = None) -> Code:
     """The code below ``root`` (itself included).
 
-    Types are not entered: what stands in them is no code of its own. Nor is listed as a node what has no
-    parts, but for text of a user's, which may do anything. What several nodes share is found once.
+    Types are not entered: what stands in them is no code of its own. Nor are tuples listed as nodes, whose
+    elements are, and what has no parts, but for text of a user's, which may do anything. What several nodes
+    share is found once, but for the names in a tuple.
     ``below`` takes the parts of the code that stand below a statement, by its identity, of those statements
     that share none with others.
     """
@@ -65,7 +68,7 @@ def code_of(root: ir.IRNode, below: dict[int, tuple[slice, slice]] | None = None
     names: list[int] = []
     seen: set[int] = set()
     begun: list[tuple[int, int, int, int]] = []  # statements: identity, nodes, names and repetitions before
-    repetitions = 0
+    repetitions, shares_statements = 0, False
     stack: list[Any] = [root]
     pop, push, name = stack.pop, stack.append, names.append
     while stack:
@@ -86,28 +89,38 @@ def code_of(root: ir.IRNode, below: dict[int, tuple[slice, slice]] | None = None
             continue
         if key in seen:
             repetitions += 1
+            shares_statements = shares_statements or isinstance(node, ir.Stmt)
             continue
         seen.add(key)
         if known.is_marked and below is not None:
             begun.append((key, len(nodes), len(names), repetitions))
             push(None)
-        nodes.append(node)
+        if kind is not ir.MakeTuple:
+            nodes.append(node)
         for value in known.parts(node):
             kind = type(value)
             if kind is ir.Var:
                 name(id(value))
             elif kind is tuple:
                 for part in value[::-1]:
-                    if type(part) is ir.Var:
+                    kind = type(part)
+                    if kind is ir.Var:
                         name(id(part))
-                    elif type(part) is not ir.ConstInt:
+                    elif kind is ir.MakeTuple:
+                        for element in part.elements[::-1]:
+                            kind = type(element)
+                            if kind is ir.Var:
+                                name(id(element))
+                            elif kind is not ir.ConstInt:
+                                push(element)
+                    elif kind is not ir.ConstInt:
                         push(part)
             elif kind is ir.AttrMap:
                 if value:
                     stack += [*value.expressions()][::-1]
             elif value is not None:
                 push(value)
-    return Code(nodes, names)
+    return Code(nodes, names, shares_statements)
 
 
 def code_nodes(root: ir.IRNode) -> list[ir.IRNode]:
@@ -127,6 +140,28 @@ def launches_of(root: ir.IRNode) -> list[Launch]:
     return [node for node in code_nodes(root) if isinstance(node, Launch)]
 
 
+class BlockNames:
+    """The names that the statements of one block mention."""
+
+    def __init__(self, names_by_statement: Iterable[list[int]]) -> None:
+        self._names: list[int] = []
+        self._ends: list[int] = []  # of the names of each statement
+        for names in names_by_statement:
+            self._names += names
+            self._ends.append(len(self._names))
+
+    def naming(self, name: int, behind: int) -> list[int]:
+        """The statements behind one of them that name a variable, each once a mention."""
+        found: list[int] = []
+        at = self._ends[behind]
+        try:
+            while True:
+                at = self._names.index(name, at) + 1
+                found.append(bisect_right(self._ends, at - 1))
+        except ValueError:  # there is no other
+            return found
+
+
 class BodyFacts:
     """The nodes of one function's body by kind, each list in program order."""
 
@@ -135,6 +170,7 @@ class BodyFacts:
         self._spans: dict[int, tuple[slice, slice]] = {}
         self.code = code_of(body, self._spans)
         self._below: dict[int, Code] = {id(body): self.code}
+        self._blocks: dict[int, BlockNames] = {}
         by_class: defaultdict[type, list[Any]] = defaultdict(list)
         for node in self.code.nodes:
             by_class[type(node)].append(node)
@@ -154,21 +190,28 @@ class BodyFacts:
             self.scopes = [node for node in self.code.nodes if isinstance(node, ir.ScopeStmt)]
         self.has_inline = ir.InlineStmt in by_class
         self.takes_items = ir.TupleGetItemExpr in by_class
-        self.op_names = frozenset(call.op.name for call in self.calls)
+        self.op_names = frozenset([call.op.name for call in self.calls])
 
     def below(self, stmt: ir.Stmt) -> Code:
         """The code below a statement of the body, as ``code_of`` has it."""
         found = self._below.get(id(stmt))
         if found is None:
             spans = self._spans.get(id(stmt))
-            found = (
-                code_of(stmt) if spans is None else Code(self.code.nodes[spans[0]], self.code.names[spans[1]])
-            )
+            if spans is None:
+                found = code_of(stmt)
+            else:
+                found = Code(self.code.nodes[spans[0]], self.code.names[spans[1]], False)
             self._below[id(stmt)] = found
         return found
 
-    def names_below(self, stmt: ir.Stmt) -> list[int]:
-        """The names in the code below a statement."""
+    def block(self, stmts: Sequence[ir.Stmt]) -> BlockNames:
+        """The names in a block of the body, statement by statement."""
+        found = self._blocks.get(id(stmts))
+        if found is None:
+            found = self._blocks[id(stmts)] = BlockNames(map(self._names_below, stmts))
+        return found
+
+    def _names_below(self, stmt: ir.Stmt) -> list[int]:
         spans = self._spans.get(id(stmt))
         return self.below(stmt).names if spans is None else self.code.names[spans[1]]
 
@@ -187,7 +230,7 @@ class BodyFacts:
     @lazy
     def flows(self) -> list[Flow]:
         """Every (variable, value that it may take) pair of the body."""
-        return value_flows(self.body)
+        return value_flows(self.body, is_tree=not self.code.shares_statements)
 
     @lazy
     def values(self) -> dict[int, list[ir.Expr]]:
@@ -233,33 +276,45 @@ def assigned_variables(body: ir.Stmt) -> Iterator[ir.Var]:
                 yield var
 
 
-def value_flows(body: ir.Stmt) -> list[Flow]:
-    """Every (variable, value that it may take) pair below ``body``, nearly in program order."""
+def value_flows(body: ir.Stmt, *, is_tree: bool = False) -> list[Flow]:
+    """Every (variable, value that it may take) pair below ``body``, nearly in program order.
+
+    In a tree, no statement stands in several places, so that none has to be known again.
+    """
     flows: list[Flow] = []
-    # A statement, and the groups of variables that a yield there binds.
-    stack: list[tuple[ir.Stmt, tuple[tuple[ir.Var, ...], ...]]] = [(body, ())]
+    # Statements, and the groups of variables that a yield there binds.
+    stack: list[tuple[Iterator[ir.Stmt], tuple[tuple[ir.Var, ...], ...]]] = [(iter((body,)), ())]
     seen: set[tuple[int, ...]] = set()
     while stack:
-        stmt, targets = stack.pop()
-        key = (id(stmt), *map(id, targets))
-        if key in seen:
-            continue
-        seen.add(key)
-        if isinstance(stmt, ir.AssignStmt):
-            flows.append((stmt.var, stmt.value))
-        elif isinstance(stmt, ir.SeqStmts):
-            stack += [(child, targets) for child in reversed(stmt.stmts)]
-        elif isinstance(stmt, ir.YieldStmt):
-            flows += [pair for group in targets for pair in zip(group, stmt.value, strict=False)]
-        elif isinstance(stmt, _LOOPS):
-            flows += [(arg, arg.initValue) for arg in stmt.iter_args]
-            flows += zip(stmt.return_vars, stmt.iter_args, strict=False)
-            stack.append((stmt.body, (stmt.iter_args, stmt.return_vars)))
-        elif isinstance(stmt, ir.IfStmt):
-            inner = (stmt.return_vars,) if stmt.return_vars else targets
-            stack += [(branch, inner) for branch in (stmt.else_body, stmt.then_body) if branch is not None]
-        elif isinstance(stmt, ir.ScopeStmt):
-            stack.append((stmt.body, targets))
+        block, targets = stack[-1]
+        for stmt in block:
+            if not is_tree:
+                key = (id(stmt), *map(id, targets))
+                if key in seen:
+                    continue
+                seen.add(key)
+            if isinstance(stmt, ir.AssignStmt):
+                flows.append((stmt.var, stmt.value))
+            elif isinstance(stmt, ir.YieldStmt):
+                flows += [pair for group in targets for pair in zip(group, stmt.value, strict=False)]
+            elif isinstance(stmt, ir.SeqStmts):
+                stack.append((iter(stmt.stmts), targets))
+                break
+            elif isinstance(stmt, _LOOPS):
+                flows += [(arg, arg.initValue) for arg in stmt.iter_args]
+                flows += zip(stmt.return_vars, stmt.iter_args, strict=False)
+                stack.append((iter((stmt.body,)), (stmt.iter_args, stmt.return_vars)))
+                break
+            elif isinstance(stmt, ir.IfStmt):
+                inner = (stmt.return_vars,) if stmt.return_vars else targets
+                branches = (stmt.then_body,) if stmt.else_body is None else (stmt.then_body, stmt.else_body)
+                stack.append((iter(branches), inner))
+                break
+            elif isinstance(stmt, ir.ScopeStmt):
+                stack.append((iter((stmt.body,)), targets))
+                break
+        else:
+            stack.pop()
     return flows
 
 

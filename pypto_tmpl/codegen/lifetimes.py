@@ -7,14 +7,14 @@ tensor has the same cells.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, code_nodes
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.storage import WrittenTiles, shared_operands, written_operand
-from pypto_tmpl.ops import OpTable
+from pypto_tmpl.ops import OpEntry, OpTable
 
 _UNKNOWN_EFFECTS = (ir.Submit, ir.InlineStmt, ir.ScopeStmt)
 _OTHERS = (ir.TileType, ir.ArrayType)  # what holds cells and is no tensor
@@ -25,24 +25,28 @@ class Views:
 
     def __init__(self, facts: BodyFacts, table: OpTable, written: WrittenTiles) -> None:
         self._facts, self._table, self._written = facts, table, written
-        self._assigned = Counter(id(stmt.var) for stmt in facts.assignments)
-        self._named_in: dict[int, Mapping[int, list[int]]] = {}  # of blocks
-        self._quiet: dict[tuple[int, bool], bool] = {}
+        self._loud: dict[bool, set[int]] = {}
 
     def may_be_view(self, call: ir.Call) -> bool:
         """Whether what ``call`` copies may be shown instead."""
-        if id(call) not in self._blocks:
+        place = self._blocks.get(id(call))
+        if place is None:
             return False
-        block, start = self._blocks[id(call)]
+        block, start = place
         shown = self._uses(call, block, start)
         if shown is None:
             return False
         is_tile = isinstance(call.args[0].type, ir.TileType)
-        last = max(shown, key=lambda use: use[0])[0]
-        if not all(self._is_quiet(stmt, is_tile) for stmt in block[start:last]):
-            return False
+        last = max([at for at, _ in shown])
+        for stmt in block[start:last]:
+            if not self._is_quiet(stmt, is_tile):
+                return False
         parts = [part for at, part in shown if at == last]
         return self._is_quiet(block[last], is_tile) or self._reads_first(block[last], parts, is_tile)
+
+    @lazy
+    def _assigned(self) -> Counter[int]:
+        return Counter([id(stmt.var) for stmt in self._facts.assignments])
 
     @lazy
     def _blocks(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
@@ -89,13 +93,11 @@ class Views:
             begin, name = shown.pop()
             if name in self._written or self._assigned.get(id(name)) != 1:
                 return None
-            rest = self._facts.mentions[id(name)] - 1  # its own assignment
-            places = self.mentions_in(block).get(id(name), ())
+            places = self._facts.block(block).naming(id(name), begin)
+            rest = self._facts.mentions[id(name)] - 1 - len(places)  # its own assignment is one
             for at in dict.fromkeys(places):
-                if at <= begin:
-                    continue
                 uses.append((at, name))
-                rest, user = rest - places.count(at), block[at]
+                user = block[at]
                 if not isinstance(user, ir.AssignStmt):
                     return None  # used in a block of its own, or handed on
                 if self._shows(user.value, name):
@@ -103,17 +105,6 @@ class Views:
             if rest:
                 return None
         return uses
-
-    def mentions_in(self, block: Sequence[ir.Stmt]) -> Mapping[int, list[int]]:
-        """Of each variable by identity, which statements of a block name it, once a mention."""
-        known = self._named_in.get(id(block))
-        if known is None:
-            found: defaultdict[int, list[int]] = defaultdict(list)
-            for at, stmt in enumerate(block):
-                for name in self._facts.names_below(stmt):
-                    found[name].append(at)
-            known = self._named_in[id(block)] = found
-        return known
 
     def _reads_first(self, stmt: ir.Stmt, parts: list[ir.Expr], is_tile: bool) -> bool:
         """Whether an op writes at the end of a statement what was computed of the parts before."""
@@ -139,10 +130,19 @@ class Views:
 
     def _is_quiet(self, stmt: ir.Stmt, is_tile: bool) -> bool:
         """Whether nothing that a statement does can change a tensor, or a tile, here or on another core."""
-        found = self._quiet.get((id(stmt), is_tile))
-        if found is None:
-            found = all(self._computes(node, is_tile) for node in self._facts.below(stmt).nodes)
-            self._quiet[id(stmt), is_tile] = found
+        loud = self._loud.get(is_tile)
+        if loud is None:
+            loud = self._loud[is_tile] = self._find_loud(is_tile)
+        return not loud or loud.isdisjoint(map(id, self._facts.below(stmt).nodes))
+
+    def _find_loud(self, is_tile: bool) -> set[int]:
+        """The nodes of the body, by identity, that may change a tensor, or a tile."""
+        facts = self._facts
+        ops = {name for name in facts.op_names if not _is_harmless(self._table.get(name))}
+        found = {id(call) for call in facts.calls if call.op.name in ops and not self._computes(call, is_tile)}
+        found.update(map(id, facts.function_calls))
+        if facts.scopes or facts.has_inline or facts.launches is not facts.calls:
+            found.update(id(node) for node in facts.code.nodes if isinstance(node, _UNKNOWN_EFFECTS))
         return found
 
     def _computes(self, node: ir.IRNode, is_tile: bool) -> bool:
@@ -153,6 +153,11 @@ class Views:
             return False
         target = written_operand(entry, node)
         return target is None or isinstance(target.type, ir.ArrayType if is_tile else _OTHERS)
+
+
+def _is_harmless(entry: OpEntry | None) -> bool:
+    """Whether no call of an op changes anything that is there."""
+    return entry is not None and "quiet" in entry.traits and not entry.writes
 
 
 def _is_number(value: ir.Expr) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, Launch
 from pypto_tmpl.codegen.lazy import lazy
-from pypto_tmpl.codegen.lifetimes import Views
 from pypto_tmpl.ops import OpTable
 
 
@@ -18,10 +17,8 @@ class Quiet:
     A traced script has them all: it records their values.
     """
 
-    def __init__(
-        self, facts: BodyFacts, table: OpTable, views: Views, has_companions: Callable[[ir.Var], bool]
-    ) -> None:
-        self._facts, self._table, self._views = facts, table, views
+    def __init__(self, facts: BodyFacts, table: OpTable, has_companions: Callable[[ir.Var], bool]) -> None:
+        self._facts, self._table = facts, table
         self._has_companions = has_companions
         self._bound_before: set[int] = set()  # statements that take a tuple apart
 
@@ -103,8 +100,8 @@ class Quiet:
         block, start = self.moves[id(value)]
         if isinstance(self._facts.body, ir.SeqStmts) and block is self._facts.body.stmts:
             return True  # no block of the function goes on outside of its outermost one
-        here = sum(at > start for at in self._views.mentions_in(block).get(id(var), ()))
-        return here + 1 == self._facts.mentions[id(var)]
+        here = self._facts.block(block).naming(id(var), start)
+        return len(here) + 1 == self._facts.mentions[id(var)]
 
 
 def _taken(made: ir.Var, following: Sequence[ir.Stmt]) -> Iterator[tuple[int, ir.AssignStmt]]:
