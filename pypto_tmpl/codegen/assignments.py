@@ -11,6 +11,7 @@ from pypto_tmpl.codegen.calls import OperatorCalls
 from pypto_tmpl.codegen.context import Context, Lines
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.facts import BOXES
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.operands import CallError
 from pypto_tmpl.codegen.packed import carrier_name, is_packed
 from pypto_tmpl.codegen.precedence import without_brackets_of_tuple
@@ -45,40 +46,60 @@ class Assignments:
         self._has_poison = context.script.options.poison
 
     def assign(self, var: ir.Var, value: ir.Expr) -> Lines:
-        self._context.current_variable = var
-        self._calls.suspects.clear()
-        self._context.check_dtype(var)
+        context = self._context
+        context.current_variable = var
+        context.check_dtype(var)
+        if self._has_poison:
+            self._calls.suspects.clear()
         text = (
             self._expressions.viewed(value, var)
             if isinstance(value, ir.Var)
             else self._expressions.alone(value)
         )
-        regions = self._values.runtime_regions
-        holds_region = regions.holds_any and regions.holds(var)
-        quiet = self._values.quiet
-        is_quiet = quiet is not None and (quiet.unread or quiet.moves)
-        if is_quiet and self._needs_no_name(var, value, text):
-            self._context.current_variable = None
+        if self._has_quiet and self._needs_no_name(var, value, text):
+            context.current_variable = None
             return []
-        region = None if not holds_region or regions.is_new(value) else self._valid.region_text(value)
-        name = self._variables.bind(var)
-        if region is None:
-            lines = [] if name == text else [self._forms.assign(name, text)]
-            if holds_region:
-                lines.append(self._forms.assign(self._variables.companion(var), self._macros.region(name)))
-        elif name in identifiers(region):  # the region is the old value's
-            lines = self.assign_all([(name, text), (self._variables.companion(var), region)])
-        else:
-            lines = [
-                *self.assign_all([(name, text)]),
-                *self.assign_all([(self._variables.companion(var), region)]),
-            ]
-        if self._values.edges.holds_any:
-            lines += self.assign_all(self._starts(var, value))
-        self._context.current_variable = None
+        lines = self._with_companions(var, value, text) if self._has_companions else self._named(var, text)
+        context.current_variable = None
         if self._has_poison:
             lines += self._check_poison(var)
-        return [*lines, *self._check(var, value)] if self._context.script.check_shapes else lines
+        if context.script.check_shapes:
+            lines += self._check(var, value)
+        return lines
+
+    @lazy
+    def _has_quiet(self) -> bool:
+        quiet = self._values.quiet
+        return quiet is not None and bool(quiet.unread or quiet.moves)
+
+    @lazy
+    def _has_companions(self) -> bool:
+        """Whether variables of the function have names besides their own."""
+        return self._values.runtime_regions.holds_any or self._values.edges.holds_any
+
+    def _named(self, var: ir.Var, text: str) -> Lines:
+        name = self._variables.bind(var)
+        return [] if name == text else [self._forms.assign(name, text)]
+
+    def _with_companions(self, var: ir.Var, value: ir.Expr, text: str) -> Lines:
+        """An assignment with those of the names besides, all at once where one needs what another had."""
+        regions = self._values.runtime_regions
+        holds_region = regions.holds(var)
+        region = None if not holds_region or regions.is_new(value) else self._valid.region_text(value)
+        if region is None:
+            lines = self._named(var, text)
+            if holds_region:
+                name = self._variables.name_of(var)
+                lines.append(self._forms.assign(self._variables.companion(var), self._macros.region(name)))
+        else:
+            pairs = [(self._variables.bind(var), text), (self._variables.companion(var), region)]
+            if pairs[0][0] in identifiers(region):  # the region is the old value's
+                lines = self.assign_all(pairs)
+            else:
+                lines = [line for pair in pairs for line in self.assign_all([pair])]
+        if self._values.edges.holds_any:
+            lines += self.assign_all(self._starts(var, value))
+        return lines
 
     def _starts(self, var: ir.Var, value: ir.Expr | None) -> list[tuple[str, str]]:
         """The names of where the cells of ``var`` begin, if it has some, and their texts."""
@@ -153,13 +174,13 @@ class Assignments:
         """The check of a tensor or tile: its dtype, and those extents that are fixed and never clipped."""
         type_ = var.type
         assert isinstance(type_, ir.ShapedType)
-        extents = tuple(
-            dim.value if isinstance(dim, ir.ConstInt) and not may_be_clipped else None for dim in type_.shape
-        )
+        extents = [
+            dim.value if type(dim) is ir.ConstInt and not may_be_clipped else None for dim in type_.shape
+        ]
         if extents and extents[-1] is not None and is_packed(type_):
-            extents = (*extents[:-1], extents[-1] // 2)
+            extents[-1] //= 2
         name, carrier = self._variables.name_of(var), carrier_name(type_)
-        return [_check_text(self._forms, self._macros, name, extents, carrier)]
+        return [_check_text(self._forms, self._macros, name, tuple(extents), carrier)]
 
     # Simultaneous assignment
 

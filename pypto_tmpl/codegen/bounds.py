@@ -29,19 +29,30 @@ class IntegerBounds:
         facts: BodyFacts,
         arguments: Callable[[int], Iterator[Range]] = lambda position: iter(()),
     ) -> None:
-        self._loops: dict[int, list[ir.ForStmt]] = {}
-        for loop in facts.loops:
-            self._loops.setdefault(id(loop.loop_var), []).append(loop)
-        self._facts = facts
-        self._extents = {
+        self._function, self._facts = function, facts
+        self._known: dict[int, Range] = {}
+        self._arguments = arguments
+
+    @lazy
+    def _loops(self) -> dict[int, list[ir.ForStmt]]:
+        """The loops that count by each variable."""
+        found: dict[int, list[ir.ForStmt]] = {}
+        for loop in self._facts.loops:
+            found.setdefault(id(loop.loop_var), []).append(loop)
+        return found
+
+    @lazy
+    def _extents(self) -> set[int]:
+        return {
             id(extent)
-            for param in function.params
+            for param in self._function.params
             if isinstance(param.type, ir.ShapedType)
             for extent in param.type.shape
         }
-        self._known: dict[int, Range] = {}
-        self._arguments = arguments
-        self._positions = {id(param): at for at, param in enumerate(function.params)}
+
+    @lazy
+    def _positions(self) -> dict[int, int]:
+        return {id(param): at for at, param in enumerate(self._function.params)}
 
     def of(self, value: ir.Expr) -> Range:
         """The range of an expression."""
@@ -64,13 +75,9 @@ class IntegerBounds:
         if not len(offsets) == len(shape) == len(extents):
             return False
         for offset, size, extent in zip(offsets, shape, extents, strict=True):
-            if not (isinstance(size, ir.ConstInt) and isinstance(extent, ir.ConstInt)):
+            if type(size) is not ir.ConstInt or type(extent) is not ir.ConstInt:
                 return False
-            if isinstance(offset, ir.ConstInt):
-                least: float = offset.value
-                greatest: float = least
-            else:
-                least, greatest = self.of(offset)
+            least, greatest = self.of(offset)
             if least < 0 or size.value < 0 or greatest + size.value > extent.value:
                 return False
         return True
@@ -79,7 +86,7 @@ class IntegerBounds:
         found = self._known.get(id(var))
         if found is None:
             self._known[id(var)] = UNKNOWN  # what depends on itself is not known
-            found = self._known[id(var)] = _joined(self._ranges(var))
+            found = self._known[id(var)] = _joined([*self._ranges(var)])
         return found
 
     def _ranges(self, var: ir.Var) -> Iterator[Range]:
@@ -144,9 +151,10 @@ def _within(type_: ir.Type, found: Range) -> Range:
     return found if lowest <= found[0] and found[1] < lowest + 2**bits else UNKNOWN
 
 
-def _joined(ranges: Iterator[Range]) -> Range:
-    found = list(ranges)
-    return (min(low for low, _ in found), max(high for _, high in found)) if found else UNKNOWN
+def _joined(ranges: Sequence[Range]) -> Range:
+    if len(ranges) == 1:
+        return ranges[0]
+    return (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else UNKNOWN
 
 
 def _combined(node: ir.BinaryExpr, left: Range, right: Range) -> Range:

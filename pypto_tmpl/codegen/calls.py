@@ -14,6 +14,7 @@ from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
 from pypto_tmpl.codegen.packed import is_packed
 from pypto_tmpl.codegen.poison import Suspect, suspects
+from pypto_tmpl.codegen.type_keys import type_key
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
@@ -76,11 +77,10 @@ class OperatorCalls:
 
     def _key(self, call: ir.Call, parts: list[str | list[str]]) -> Key | None:
         """What the macro of a call is told in any case; None where some of that tells calls not apart."""
-        types = self._context.script.types
-        key: list[Hashable] = [call.op.name, self._context.in_kernel, types.key(call.type)]
+        key: list[Hashable] = [call.op.name, self._context.in_kernel, type_key(call.type)]
         for arg, part in zip(call.args, parts, strict=True):
             if isinstance(part, str):
-                key.extend((part, types.key(arg.type), type(arg) in _LITERALS))
+                key += (part, type_key(arg.type), type(arg) in _LITERALS)
             else:
                 key.append(tuple(part))
         for name, value in call.kwargs.items():

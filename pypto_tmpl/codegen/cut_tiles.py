@@ -29,7 +29,14 @@ class CutTiles:
     def any_stored(self) -> bool:
         """Whether an op may write a tile that a load has cut into another value."""
         bodies = self._kernels.facts.items()
-        if not any(self._loads_cut(name, call) for name, body in bodies for call in body.calls):
+        loads = [
+            (name, call)
+            for name, body in bodies
+            if not self._loading.isdisjoint(body.op_names)
+            for call in body.calls
+            if call.op.name in self._loading
+        ]
+        if not any(self._loads_cut(name, call) for name, call in loads):
             return False  # what comes out of a pipe is not cut either
         pending: list[_Place] = [
             (name, arg) for name, body in bodies for call in body.calls for arg in self._written_sources(call)

@@ -73,13 +73,13 @@ class Marks:
         if not lines:
             return lines
         sign = self._sign(stmt)
-        if len(lines) == 1:
-            text, end = lines[0], sign + _HEAD
-            is_plain = "\n" not in text and _SIGN not in text and not text.startswith("#")
-            return [text + end if is_plain else _with_sign(text, end)]
-        marked = [_with_sign(text, sign) for text in lines]
-        at = next((i for i, text in enumerate(lines) if "\n" in text), 0)
-        marked[at] = _with_sign(lines[at], sign + _HEAD)
+        head = 0
+        if len(lines) > 1:
+            head = next((i for i, text in enumerate(lines) if "\n" in text), 0)
+            marked = [_with_sign(text, sign) for text in lines]
+        else:
+            marked = [*lines]
+        marked[head] = _with_sign(lines[head], sign + _HEAD)
         return marked
 
     def function(self, text: str, name: str, function: ir.Function) -> str:
@@ -120,12 +120,12 @@ class Marks:
 
     def _sign(self, made_from: ir.Stmt | FunctionMark) -> str:
         self._marked.append(made_from)
-        return _SIGN + str(len(self._marked) - 1)
+        return f"{_SIGN}{len(self._marked) - 1}"
 
 
 def _with_sign(text: str, sign: str) -> str:
     """A text with a sign at the end of its first line, if that has none and is no comment."""
-    if text.startswith("#"):
+    if text[:1] == "#":
         return text
     end = text.find("\n")
     if end < 0:

@@ -66,9 +66,10 @@ class Origins:
     def of(self, function: str, value: ir.Expr) -> Origin:
         """What is known of a value of a function."""
         key = (function, id(value))
-        if key not in self._known:
-            self._known[key] = self._worked_out(function, value)
-        return self._known[key]
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._worked_out(function, value)
+        return found
 
     def is_inside(self, function: str, call: ir.Call) -> bool:
         """Whether the window that a call of a function reads lies inside of its operand in a run."""
@@ -159,9 +160,11 @@ def _is_inside(table: OpTable, bounds: IntegerBounds, call: ir.Call) -> bool:
     if not isinstance(shape, ir.MakeTuple) or not isinstance(whole, ir.ShapedType):
         return False
     valid = _elements(args, operands.valid)
-    if any(not _same(left, right) for left, right in zip(valid, shape.elements, strict=False)):
+    if valid is not shape.elements and not all(map(_same, valid, shape.elements)):
         return False
-    offsets = [*_elements(args, operands.offsets), *(args[at] for at in operands.indices if at < len(args))]
+    offsets = _elements(args, operands.offsets)
+    if operands.indices:
+        offsets = [*offsets, *(args[at] for at in operands.indices if at < len(args))]
     return bounds.are_inside(offsets, shape.elements, whole.shape)
 
 
@@ -191,4 +194,4 @@ def _elements(args: Sequence[ir.Expr], at: int) -> Sequence[ir.Expr]:
 
 
 def _same(left: ir.Expr, right: ir.Expr) -> bool:
-    return isinstance(left, ir.ConstInt) and isinstance(right, ir.ConstInt) and left.value == right.value
+    return type(left) is ir.ConstInt and type(right) is ir.ConstInt and left.value == right.value

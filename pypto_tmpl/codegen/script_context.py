@@ -15,7 +15,6 @@ from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.options import NO_COMMENTS, CommentChoice, ScriptOptions
 from pypto_tmpl.codegen.origins import Origins
 from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
-from pypto_tmpl.codegen.type_keys import TypeKeys
 from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.ir.carriers import TORCH_NAMES
 from pypto_tmpl.ops import OpTable
@@ -55,7 +54,6 @@ class ScriptContext:
         self.functions = list(node.functions.values()) if isinstance(node, ir.Program) else [node]
         self.title = node.name
         self.carriers = TORCH_NAMES
-        self.types = TypeKeys()
         self.kernels = KernelMap(self.functions)
         self.unsupported: list[Unsupported] = []
         self.has_free_extents = False  # whether functions emitted so far compare extents that are no numbers

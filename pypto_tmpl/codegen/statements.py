@@ -63,7 +63,7 @@ class Statements:
 
     def emit_stmt(self, stmt: ir.Stmt) -> Lines:
         """Texts of ``stmt``, its comments first; an op without effect here has none."""
-        if isinstance(stmt, ir.SeqStmts):
+        if type(stmt) is ir.SeqStmts:
             return self._sequence(stmt)
         self._count += 1
         if self._count > MAX_STATEMENTS:
@@ -87,19 +87,18 @@ class Statements:
 
     def _own_lines(self, stmt: ir.Stmt) -> Lines:
         """The texts of a statement without what records it; those that a user wrote have no marks."""
-        lines = self._handlers[type(stmt)](stmt)
-        marks = self._marks
+        lines, marks = self._handlers[type(stmt)](stmt), self._marks
         if marks.takes_notes:
             launch = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
             if isinstance(launch, Launch):
                 marks.notes[stmt] = self._launches.launch_note(launch)
         if lines and self._has_types and isinstance(stmt, ir.AssignStmt):
             self._comments.note_types(stmt)
-        return lines if isinstance(stmt, ir.InlineStmt) else marks.own(lines, stmt)
+        return lines if type(stmt) is ir.InlineStmt else marks.own(lines, stmt)
 
     def _sequence(self, stmt: ir.SeqStmts) -> Lines:
         lines: Lines = []
-        is_flat = not any(type(child) is ir.SeqStmts for child in stmt.stmts)
+        is_flat = ir.SeqStmts not in map(type, stmt.stmts)
         for child in stmt.stmts if is_flat else flat(stmt):
             lines += self.emit_stmt(child)
             if self._count > MAX_STATEMENTS:
@@ -113,21 +112,14 @@ class Statements:
 
     def _assign(self, stmt: ir.AssignStmt) -> Lines:
         var, value = stmt.var, stmt.value
-        if self._values.is_noop(value):
+        if self._values.noops and self._values.is_noop(value):
             self._calls.check_noop(value)
             self._variables.bind_nothing(var)
             return []
-        pair = self._launches.pair
-        if pair is not None and pair.is_first(value):
-            self._pair_target = var if pair.gives(value) else None
-            return [] if pair.gives(value) else self._assign_finished(var, value)
-        if pair is not None and pair.is_last(value):
-            if len(pair.givers) > 1:
-                return self.assign_both(pair, var)
-            if not pair.gives(value):
-                return [*self._evaluate_pair(value), *self._assign_finished(var, value)]
+        if self._launches.pair is not None:
+            return self._assign_in_pair(self._launches.pair, var, value)
         quiet = self._values.quiet
-        if quiet is None or pair is not None or not quiet.parts:
+        if quiet is None or not quiet.parts:
             return self._assignments.assign(var, value)
         if quiet.is_part(stmt):
             return self._assignments.unpacked(var, value)
@@ -135,6 +127,18 @@ class Statements:
         if parts is None:
             return self._assignments.assign(var, value)
         return self._assignments.unpack(var, value, parts)
+
+    def _assign_in_pair(self, pair: CallPair, var: ir.Var, value: ir.Expr) -> Lines:
+        """An assignment of a function in which two calls are one."""
+        if pair.is_first(value):
+            self._pair_target = var if pair.gives(value) else None
+            return [] if pair.gives(value) else self._assign_finished(var, value)
+        if pair.is_last(value):
+            if len(pair.givers) > 1:
+                return self.assign_both(pair, var)
+            if not pair.gives(value):
+                return [*self._evaluate_pair(value), *self._assign_finished(var, value)]
+        return self._assignments.assign(var, value)
 
     def assign_both(self, pair: CallPair, var: ir.Var) -> Lines:
         """Both calls of a pair where the values of both have names."""
@@ -158,7 +162,7 @@ class Statements:
 
     def _evaluate(self, stmt: ir.EvalStmt) -> Lines:
         value = stmt.expr
-        if self._values.is_noop(value):
+        if self._values.noops and self._values.is_noop(value):
             self._calls.check_noop(value)
             return []
         pair = self._launches.pair

@@ -100,14 +100,13 @@ class Values:
     def is_noop(self, node: ir.Expr) -> TypeGuard[ir.Call]:
         """True for a call of an op that has no effect in a script."""
         return (
-            bool(self._noops)
-            and isinstance(node, ir.Call)
-            and node.op.name in self._noops
+            isinstance(node, ir.Call)
+            and node.op.name in self.noops
             and not isinstance(node.op, ir.GlobalVar)
         )
 
     @lazy
-    def _noops(self) -> frozenset[str]:
+    def noops(self) -> frozenset[str]:
         """The ops of the function that have no effect in a script."""
         entries = ((name, self._table.get(name)) for name in self._context.facts.op_names)
         return frozenset(name for name, entry in entries if entry is not None and entry.is_noop)

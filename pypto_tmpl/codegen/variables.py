@@ -9,7 +9,7 @@ from pypto_tmpl.codegen.lane_regions import lane_variable
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.names import NameTable
 from pypto_tmpl.codegen.packed import is_packed
-from pypto_tmpl.codegen.static_regions import static_region, unbound_region_params
+from pypto_tmpl.codegen.static_regions import static_region
 
 
 class Variables:
@@ -17,10 +17,10 @@ class Variables:
 
     def __init__(self, context: Context) -> None:
         self._context, self._macros, self._forms = context, context.macros, context.forms
-        function = context.function
         self.names = NameTable(context.script.reserved)
-        self.unbound_regions = unbound_region_params(function)
+        self.unbound_regions = context.script.kernels.unbound_regions(context.function.name)
         self._bound: dict[int, str] = {}
+        self._texts: dict[int, str] = {}  # what variables are read by: their names, or that they are nothing
         self._companions: dict[int, str] = {}
         self._nothing: set[int] = set()
         self._headers: dict[str, str] = {}
@@ -56,19 +56,21 @@ class Variables:
     def bind(self, var: ir.Var) -> str:
         """The name of ``var``, which is being assigned."""
         key = id(var)
-        self._nothing.discard(key)
         name = self._bound.get(key)
         if name is None:
             name = self._bound[key] = self.names.unique(var.name_hint)
+        self._nothing.discard(key)
+        self._texts[key] = name
         return name
 
     def share_name(self, var: ir.Var, source: ir.Var) -> None:
         """Have ``var`` go by the name of ``source``, whose value it has for good."""
-        self._bound[id(var)] = self._bound[id(source)]
+        self._texts[id(var)] = self._bound[id(var)] = self._bound[id(source)]
 
     def bind_nothing(self, var: ir.Var) -> None:
         """Mark ``var`` as the result of an op that has no effect and no value here."""
         self._nothing.add(id(var))
+        self._texts[id(var)] = self._macros.nothing()
 
     def is_nothing(self, var: ir.Var) -> bool:
         """Whether ``var`` is the result of an op that has no value here."""
@@ -84,11 +86,9 @@ class Variables:
         After vector splitting, types of lane code may name an index of the lane that no statement binds.
         """
         key = id(var)
-        if key in self._nothing:
-            return str(self._macros.nothing())
-        name = self._bound.get(key)
-        if name is not None:
-            return name
+        text = self._texts.get(key)
+        if text is not None:
+            return text
         if key in self._extents:
             param, axis = self._extents[key]
             text = self.extent_text(self._bound[id(param)], param.type, axis)
@@ -98,7 +98,7 @@ class Variables:
         elif self._context.script.kernels.is_lane_symbol(self._context.function, var):
             local = lane_variable(self._context.function.body)
             if local is not None and self.is_bound(local):
-                self._bound[key] = self._bound[id(local)]
+                self.share_name(var, local)
                 return self._bound[key]
             text = self._macros.lane_index()
         else:
@@ -115,7 +115,7 @@ class Variables:
     def forget(self, reported: int) -> None:
         """Have unbound variables beyond the first so many be reported where they are read next."""
         for var in self.unbound[reported:]:
-            del self._bound[id(var)]
+            del self._bound[id(var)], self._texts[id(var)]
         del self.unbound[reported:]
 
     def companion(self, var: ir.Var) -> str:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from enum import Enum, IntEnum
 
 
-class FunctionType(Enum):
+class _Words(Enum):
+    """Members hash by identity, as they compare: the hash of their names takes a call of Python's."""
+
+    __hash__ = object.__hash__
+
+
+class FunctionType(_Words):
     """Role of a function in a program."""
 
     Opaque = 0
@@ -24,7 +30,7 @@ def is_incore_type(func_type: FunctionType) -> bool:
     return func_type in (FunctionType.InCore, FunctionType.AIC, FunctionType.AIV)
 
 
-class Level(Enum):
+class Level(_Words):
     """Place in the machine hierarchy; several names are aliases of one level."""
 
     AIV = 0
@@ -54,12 +60,12 @@ def level_to_linqu_level(level: Level) -> int:
     return _LINQU_LEVELS[level.value]
 
 
-class Role(Enum):
+class Role(_Words):
     Orchestrator = 0
     SubWorker = 1
 
 
-class ParamDirection(Enum):
+class ParamDirection(_Words):
     """Declared direction of a function parameter."""
 
     In = 0
@@ -67,7 +73,7 @@ class ParamDirection(Enum):
     InOut = 2
 
 
-class ArgDirection(Enum):
+class ArgDirection(_Words):
     """Direction of one argument at a call site."""
 
     Input = 0
@@ -78,14 +84,14 @@ class ArgDirection(Enum):
     Scalar = 5
 
 
-class ForKind(Enum):
+class ForKind(_Words):
     Sequential = 0
     Parallel = 1
     Unroll = 2
     Pipeline = 3
 
 
-class ScopeKind(Enum):
+class ScopeKind(_Words):
     """Kind of a scope statement; code 1 is unused upstream."""
 
     InCore = 0
@@ -97,7 +103,7 @@ class ScopeKind(Enum):
     SplitAiv = 7
 
 
-class SplitMode(Enum):
+class SplitMode(_Words):
     """How vector work is shared by two lanes: by rows (UP_DOWN) or by columns (LEFT_RIGHT)."""
 
     NONE = 0
@@ -105,14 +111,14 @@ class SplitMode(Enum):
     LEFT_RIGHT = 2
 
 
-class BackendType(Enum):
+class BackendType(_Words):
     """The generations of hardware that programs are compiled for."""
 
     Ascend910B = 0
     Ascend950 = 1
 
 
-class MemorySpace(Enum):
+class MemorySpace(_Words):
     DDR = 0
     Vec = 1
     Mat = 2
@@ -128,7 +134,7 @@ class MemorySpace(Enum):
 Mem = MemorySpace
 
 
-class TensorLayout(Enum):
+class TensorLayout(_Words):
     ND = 0
     DN = 1
     NZ = 2
@@ -136,7 +142,7 @@ class TensorLayout(Enum):
     MX_B_NN = 4
 
 
-class TileLayout(Enum):
+class TileLayout(_Words):
     """Order of blocks (``blayout``) or inside a block (``slayout``)."""
 
     none_box = 0
@@ -144,19 +150,19 @@ class TileLayout(Enum):
     col_major = 2
 
 
-class PadValue(Enum):
+class PadValue(_Words):
     null = 0
     zero = 1
     max = 2
     min = 3
 
 
-class CompactMode(Enum):
+class CompactMode(_Words):
     null = 0
     normal = 1
 
 
-class InlineLanguage(Enum):
+class InlineLanguage(_Words):
     Python = 0
 
 
@@ -198,12 +204,12 @@ class ReduceOp(IntEnum):
     Prod = 3
 
 
-class ArgEffect(Enum):
+class ArgEffect(_Words):
     Read = 0
     Write = 1
     ReadWrite = 2
 
 
-class WriteChannel(Enum):
+class WriteChannel(_Words):
     Dma = 0
     Scalar = 1
