@@ -108,11 +108,17 @@ class TemplateMacros:
         self._name = name
         try:
             self._module = environment.get_template(name).module
-            self._plain = plain_functions(environment, name)
+            self._plain = plain_functions(environment, name, self._in_full)
         except Exception as error:
             _fail(error, f"template {name!r}")
 
     def __getattr__(self, macro_name: str) -> Callable[..., str]:
+        found = self._plain.get(macro_name) or self._in_full(macro_name)
+        setattr(self, macro_name, found)
+        return found
+
+    def _in_full(self, macro_name: str) -> Callable[..., str]:
+        """A macro as Jinja runs it, whose errors end at the template's line."""
         macro = getattr(self._module, macro_name, None)
         subject = f"macro {macro_name!r}"
         if not isinstance(macro, Macro):
@@ -121,7 +127,6 @@ class TemplateMacros:
             raise TemplateError(f"{self._name} has no {subject}", slug="missing-macro", notes=(note,))
 
         function, count = _function_of(macro), len(macro.arguments)
-        plain = self._plain.get(macro_name)
 
         def call(*args: Any) -> str:
             try:
@@ -135,23 +140,7 @@ class TemplateMacros:
                 place = "" if _template_location(error) else self._name
                 _fail(error, subject, place=place, candidates=macro.arguments)
 
-        found = call if plain is None else _quick(plain, call)
-        setattr(self, macro_name, found)
-        return found
-
-
-def _quick(plain: Callable[..., str], macro: Callable[..., str]) -> Callable[..., str]:
-    """A plain macro, and where that raises the macro itself, which raises at the template's line."""
-
-    def call(*args: Any) -> str:
-        try:
-            return plain(*args)
-        except TimeoutError:  # a limit that is over is told once
-            raise
-        except Exception:
-            return macro(*args)
-
-    return call
+        return call
 
 
 class OpMacros:

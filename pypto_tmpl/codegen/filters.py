@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from jinja2.filters import do_indent
-
 from pypto_tmpl.codegen.float_literals import within
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ir import DataType
@@ -81,16 +79,16 @@ def join(items: Iterable[object], between: str) -> str:
     return between.join(map(str, items))
 
 
-_OTHER_BREAKS = re.compile(r"\n(?=\n)|\n\Z|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-
-
 def indent(text: str, width: int, first: bool = False) -> str:
-    """A text with blanks before each of its lines but empty ones, before the first if that is wanted."""
-    if _OTHER_BREAKS.search(text) or not text:
-        return str(do_indent(text, width, first))
+    """A text with blanks before each of its lines but empty ones, before the first if that is wanted.
+
+    As Jinja's own, it ends every line in the same way.
+    """
     margin = " " * width
-    indented = text.replace("\n", "\n" + margin)
-    return margin + indented if first else indented
+    begin, *lines = (text + "\n").splitlines()
+    if "" in lines:
+        return (margin if first else "") + "\n".join([begin, *(line and margin + line for line in lines)])
+    return (margin if first else "") + ("\n" + margin).join([begin, *lines])
 
 
 FILTERS: Mapping[str, Callable[..., object]] = MappingProxyType(

@@ -68,10 +68,11 @@ class FunctionEmitter:
         flow = ControlFlow(
             context, variables, expressions, launches, assignments, statements, unchanged, tracing
         )
-        Scopes(
-            context, variables, values, expressions, operators, launches, assignments, statements, flow,
-            unchanged,
-        )  # fmt: skip
+        if context.facts.scopes:
+            Scopes(
+                context, variables, values, expressions, operators, launches, assignments, statements, flow,
+                unchanged,
+            )  # fmt: skip
 
     def _traced(self, valid: ValidRegions) -> Tracing:
         """What records values, if the script is traced and the function selected."""

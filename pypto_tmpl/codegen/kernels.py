@@ -213,8 +213,9 @@ class KernelMap:
     def is_scheduled_alone(self, function: ir.Function) -> bool:
         """True for a vector kernel that asks for both lanes and is launched without a cube kernel."""
         attrs = function.attrs
-        wants = bool(attrs.get("split") or attrs.get("dual_aiv_dispatch") or attrs.get("split_aiv"))
-        if function.func_type is not ir.FunctionType.AIV or not wants:
+        if function.func_type is not ir.FunctionType.AIV:
+            return False
+        if not (attrs.get("split") or attrs.get("dual_aiv_dispatch") or attrs.get("split_aiv")):
             return False
         if self._takes_whole_tiles(None, function):
             return False

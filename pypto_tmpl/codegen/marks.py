@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from pypto_tmpl.codegen.formatting import LINE_LENGTH
 
 _SIGN = "\0"  # no text of Python has it
 _HEAD = "h"  # behind the number of a statement, at the line that it is known by
+_MARK = re.compile(rf"{_SIGN}(\d+)({_HEAD}?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +97,20 @@ class Marks:
         statements: dict[int, ir.Stmt] = {}
         heads: dict[ir.Stmt, int] = {}
         functions: dict[int, FunctionMark] = {}
-        first, *others = text.split(_SIGN)
-        whole, line = [first], 1 + first.count("\n")
-        for part in others:
-            number, end, rest = part.partition("\n")
-            made_from = self._marked[int(number.removesuffix(_HEAD))]
-            if isinstance(made_from, FunctionMark):
+        parts = _MARK.split(text)  # texts, and between them the numbers of marks and whether they are heads
+        line = 1
+        for at in range(1, len(parts), 3):
+            line += parts[at - 1].count("\n")
+            made_from, is_head = self._marked[int(parts[at])], parts[at + 1]
+            if type(made_from) is FunctionMark:
                 functions[line] = made_from
-            else:
-                statements[line] = made_from
-                if number.endswith(_HEAD):
-                    heads.setdefault(made_from, line)
-                    if made_from in self._remarks:
-                        whole.append(self._fitting_remark(made_from, whole[-1]))
-            whole += (end, rest)
-            line += part.count("\n")
-        return Unmarked("".join(whole), statements, heads, functions)
+                continue
+            statements[line] = made_from
+            if is_head:
+                heads.setdefault(made_from, line)
+                if made_from in self._remarks:
+                    parts[at - 1] += self._fitting_remark(made_from, parts[at - 1])
+        return Unmarked("".join(parts[::3]), statements, heads, functions)
 
     def _fitting_remark(self, stmt: ir.Stmt, text: str) -> str:
         """The remark on a statement behind the last line of ``text``, empty where it does not fit."""

@@ -53,6 +53,8 @@ class ScriptOptions:
 
     def changed(self) -> dict[str, OptionValue]:
         """The options that are not as they are by default."""
+        if self == EVERYTHING_OFF:
+            return {}
         return {name: value for name, value in self.items() if value != DEFAULTS[name]}
 
     def items(self) -> Iterator[tuple[str, OptionValue]]:

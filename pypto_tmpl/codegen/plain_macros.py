@@ -15,6 +15,7 @@ import jinja2
 from jinja2 import nodes
 
 _STR = 115  # the conversion by str()
+_ANY_ERROR, _TIMEOUT, _GIVEN = "any_error", "timeout", "given"
 _COMPARISONS: Mapping[str, type[ast.cmpop]] = MappingProxyType(
     {"eq": ast.Eq, "ne": ast.NotEq, "lt": ast.Lt, "lteq": ast.LtE, "gt": ast.Gt, "gteq": ast.GtE}
 )
@@ -24,11 +25,13 @@ class _NotPlainError(Exception):
     """A macro has more than an expression."""
 
 
-def plain_functions(environment: jinja2.Environment, template: str) -> Mapping[str, Callable[..., str]]:
+def plain_functions(
+    environment: jinja2.Environment, template: str, in_full: Callable[[str], Callable[..., str]]
+) -> Mapping[str, Callable[..., str]]:
     """The plain macros of a template by name; none of a template that has more than macros.
 
-    Called with as many arguments as the macro has parameters, a function gives the macro's text. Where it
-    raises, the macro does so too, with an error that ends at the template's line.
+    A function gives the macro's text. Where it would raise, be it for the number of its arguments, the macro
+    ``in_full`` does so instead, with an error that ends at the template's line.
     """
     assert environment.loader is not None
     source, filename, _ = environment.loader.get_source(environment, template)
@@ -36,7 +39,7 @@ def plain_functions(environment: jinja2.Environment, template: str) -> Mapping[s
     macros = [node for node in body if isinstance(node, nodes.Macro)]
     if any(not isinstance(node, nodes.Macro) and not _is_data(node) for node in body):
         return {}
-    names: dict[str, Any] = {"__builtins__": {}}
+    names: dict[str, Any] = {"__builtins__": {}, _ANY_ERROR: Exception, _TIMEOUT: TimeoutError}
     found: dict[str, Callable[..., str]] = {}
     for macro in macros:  # the last of a name counts
         found.pop(macro.name, None)
@@ -45,6 +48,7 @@ def plain_functions(environment: jinja2.Environment, template: str) -> Mapping[s
             function = _Translation(environment, names, macro).function()
         except _NotPlainError:
             continue
+        names[_full_name(macro.name)] = in_full(macro.name)
         found[macro.name] = names[_macro_name(macro.name)] = function
     return found
 
@@ -55,6 +59,10 @@ def _is_data(node: nodes.Node) -> bool:
 
 def _macro_name(name: str) -> str:
     return f"macro_{name}"
+
+
+def _full_name(name: str) -> str:
+    return f"full_{name}"
 
 
 def _filter_name(name: str) -> str:
@@ -77,12 +85,19 @@ class _Translation:
         macro = self._macro
         if macro.defaults or macro.find(nodes.Macro) is not None:
             raise _NotPlainError
-        given = [ast.arg(_parameter_name(argument.name)) for argument in macro.args]
-        taken = ast.arguments(posonlyargs=given, args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-        tree = ast.Expression(ast.Lambda(taken, self._text(macro.body)))
-        code = compile(ast.fix_missing_locations(tree), "<plain macro>", "eval")
-        function: Callable[..., str] = eval(code, self._names)
-        return function
+        names = [ast.Name(_parameter_name(argument.name), ast.Store()) for argument in macro.args]
+        taken = ast.Assign([ast.Tuple(names, ast.Store())], _read(_GIVEN))  # an error, if it is another number
+        again = ast.Call(_read(_full_name(macro.name)), [ast.Starred(_read(_GIVEN), ast.Load())], [])
+        handlers = [
+            ast.ExceptHandler(_read(_TIMEOUT), None, [ast.Raise()]),  # a limit that is over is told once
+            ast.ExceptHandler(_read(_ANY_ERROR), None, [ast.Return(again)]),
+        ]
+        body = ast.Try([taken, ast.Return(self._text(macro.body))], handlers, [], [])
+        name, given = _macro_name(macro.name), ast.arguments([], [], ast.arg(_GIVEN), [], [], None, [])
+        tree = ast.Module([ast.FunctionDef(name, given, [body], [])], [])
+        made: dict[str, Callable[..., str]] = {}
+        exec(compile(ast.fix_missing_locations(tree), "<plain macro>", "exec"), self._names, made)
+        return made[name]
 
     def _text(self, body: Sequence[nodes.Node]) -> ast.expr:
         return ast.JoinedStr([part for node in body for part in self._parts(node)])

@@ -29,17 +29,24 @@ class Quiet:
         if creates.isdisjoint(self._facts.op_names) or self._facts.has_inline:
             return frozenset()
         made = Counter(
-            id(stmt.var)
-            for stmt in self._facts.assignments
-            if isinstance(stmt.value, ir.Call) and stmt.value.op.name in creates
+            [
+                id(stmt.var)
+                for stmt in self._facts.assignments
+                if type(stmt.value) is ir.Call and stmt.value.op.name in creates
+            ]
         )
         uses = Counter(map(id, self._workspaces())) if made else Counter[int]()
         return frozenset(var for var in made if made[var] + uses[var] == self._facts.mentions[var])
 
     def _workspaces(self) -> Iterator[ir.Expr]:
-        for call in self._facts.calls:
-            entry = self._table.get(call.op.name)
-            for operand, arg in zip(entry.operands if entry else (), call.args, strict=False):
+        entries = {name: self._table.get(name) for name in self._facts.op_names}
+        taking = {
+            name: entry.operands
+            for name, entry in entries.items()
+            if entry is not None and any([operand.scratch for operand in entry.operands])
+        }
+        for call in self._facts.calls if taking else ():
+            for operand, arg in zip(taking.get(call.op.name, ()), call.args, strict=False):
                 if operand.scratch:
                     yield arg
 

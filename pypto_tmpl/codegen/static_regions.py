@@ -7,12 +7,14 @@ from pypto_tmpl import ir
 
 def static_region(type_: ir.Type) -> tuple[ir.Expr, ...] | None:
     """Valid extents that the type states, None when the whole box is valid (or there is no box)."""
-    view: ir.TileView | ir.TensorView | None = None
+    view: ir.TileView | ir.TensorView | None
     if isinstance(type_, ir.TileType):
         view = type_.tile_view
     elif isinstance(type_, ir.TensorType):
         view = type_.tensor_view
-    return view.valid_shape if view is not None and view.valid_shape else None
+    else:
+        return None
+    return None if view is None else view.valid_shape or None
 
 
 def unbound_region_params(function: ir.Function) -> frozenset[int]:
