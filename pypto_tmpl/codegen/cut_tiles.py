@@ -13,11 +13,16 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import LAUNCHES, Launch
 from pypto_tmpl.codegen.kernels import KernelMap
 from pypto_tmpl.codegen.lazy import lazy
-from pypto_tmpl.ops import OpTable
+from pypto_tmpl.ops import OpEntry, OpTable
 
 _LOADS = frozenset({"_tile_load", "_tile_slice", "_tensor_slice", "_tensor_window"})  # helpers
 _STORES = frozenset({"_tile_store", "_tile_store_add", "_tile_store_block", "_assemble", "_assemble_add"})
 _Place = tuple[str, ir.Expr]  # a value in a function
+
+
+def _may_load(entry: OpEntry) -> bool:
+    """Whether an op may load over an edge."""
+    return "window" in entry.traits or not _LOADS.isdisjoint(entry.uses)
 
 
 class CutTiles:
@@ -25,6 +30,7 @@ class CutTiles:
 
     def __init__(self, kernels: KernelMap, table: OpTable, is_inside: Callable[[str, ir.Call], bool]) -> None:
         self._kernels, self._table, self._is_inside = kernels, table, is_inside
+        self._loading = table.matching(_may_load)
 
     def any_stored(self) -> bool:
         """Whether an op may write a tile that a load has cut into another value."""
@@ -85,18 +91,6 @@ class CutTiles:
         ):
             return False
         return not self._table.facts(call.op.name).has("window") or not self._is_inside(function, call)
-
-    @lazy
-    def _loading(self) -> frozenset[str]:
-        """The ops of the program that may load over an edge."""
-        names = {name for body in self._kernels.facts.values() for name in body.op_names}
-        return frozenset(name for name in names if self._loads(name))
-
-    def _loads(self, op: str) -> bool:
-        entry = self._table.get(op)
-        return entry is not None and (
-            self._table.facts(op).has("window") or not _LOADS.isdisjoint(entry.uses)
-        )
 
     def _given_back(self, function: str, call: Launch) -> Iterable[_Place]:
         """The values that a call may give back as they are."""

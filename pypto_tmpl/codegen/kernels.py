@@ -12,17 +12,27 @@ from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.regions import is_partial_push
 from pypto_tmpl.codegen.static_regions import unbound_region_params
+from pypto_tmpl.ops import OpEntry, load_table
 from pypto_tmpl.ops import facts as op_facts
 from pypto_tmpl.ops.fact_model import PipeTarget
 from pypto_tmpl.ops.whole_tiles import (
     awaits_halving,
-    is_transfer,
     pipe_id,
     split_code,
     takes_whole_tiles,
 )
 
 _CORES = (ir.FunctionType.AIC, ir.FunctionType.AIV)
+
+
+def _is_transfer(entry: OpEntry) -> bool:
+    return entry.pipe is not None and entry.pipe.end in ("push", "pop")
+
+
+def _transfers_in(facts: BodyFacts) -> list[ir.Call]:
+    """The pushes and pops of a body."""
+    names = facts.op_names & load_table().matching(_is_transfer)
+    return [call for call in facts.calls if call.op.name in names] if names else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +101,7 @@ class KernelMap:
     def _transfers(self, function: ir.Function) -> list[ir.Call]:
         """The pushes and pops of a function and of all that it calls."""
         parts = [self.facts[part.name] for part in self.reachable(function)]
-        names = {name for part in parts for name in part.op_names if op_facts.of(name).is_transfer}
-        return [call for part in parts for call in part.calls if call.op.name in names] if names else []
+        return [call for part in parts for call in _transfers_in(part)]
 
     # Groups
 
@@ -290,7 +299,7 @@ class KernelMap:
     def _partial_pipes(self) -> set[tuple[str, PipeTarget | None, int]]:
         """(pushing function, direction, pipe id) of the pipes that may carry partly valid tiles."""
         transfers = {
-            name: [(call, op_facts.of_value(call)) for call in facts.calls if is_transfer(call)]
+            name: [(call, op_facts.of_value(call)) for call in _transfers_in(facts)]
             for name, facts in self.facts.items()
         }
         found: set[tuple[str, PipeTarget | None, int]] = set()

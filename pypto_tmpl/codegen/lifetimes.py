@@ -52,7 +52,8 @@ class Views:
     def _blocks(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
         """The block that each copy stands in, and where."""
         found: dict[int, tuple[Sequence[ir.Stmt], int]] = {}
-        ops = {name for name in self._facts.op_names if self._table.facts(name).copies_window}
+        windows = self._facts.op_names & self._table.matching(_is_window)
+        ops = {name for name in windows if self._table.facts(name).copies_window}
         copies = {id(call) for call in self._facts.calls if call.op.name in ops} if ops else set()
         for sequence in self._facts.sequences if copies else ():
             for at, stmt in enumerate(sequence.stmts):
@@ -138,8 +139,10 @@ class Views:
     def _find_loud(self, is_tile: bool) -> set[int]:
         """The nodes of the body, by identity, that may change a tensor, or a tile."""
         facts = self._facts
-        ops = {name for name in facts.op_names if not _is_harmless(self._table.get(name))}
-        found = {id(call) for call in facts.calls if call.op.name in ops and not self._computes(call, is_tile)}
+        ops = facts.op_names - self._table.matching(_is_harmless)
+        found = {
+            id(call) for call in facts.calls if call.op.name in ops and not self._computes(call, is_tile)
+        }
         found.update(map(id, facts.function_calls))
         if facts.scopes or facts.has_inline or facts.launches is not facts.calls:
             found.update(id(node) for node in facts.code.nodes if isinstance(node, _UNKNOWN_EFFECTS))
@@ -155,9 +158,13 @@ class Views:
         return target is None or isinstance(target.type, ir.ArrayType if is_tile else _OTHERS)
 
 
-def _is_harmless(entry: OpEntry | None) -> bool:
+def _is_harmless(entry: OpEntry) -> bool:
     """Whether no call of an op changes anything that is there."""
-    return entry is not None and "quiet" in entry.traits and not entry.writes
+    return "quiet" in entry.traits and not entry.writes
+
+
+def _is_window(entry: OpEntry) -> bool:
+    return "window" in entry.traits
 
 
 def _is_number(value: ir.Expr) -> bool:

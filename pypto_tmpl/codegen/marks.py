@@ -12,7 +12,7 @@ from pypto_tmpl.codegen.formatting import LINE_LENGTH
 
 _SIGN = "\0"  # no text of Python has it
 _HEAD = "h"  # behind the number of a statement, at the line that it is known by
-_MARK = re.compile(rf"{_SIGN}(\d+)({_HEAD}?)")
+_MARK = re.compile("\0(\\d+)(h?)")  # a sign, a number, whether it is at a head
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Marks:
 
     def _sign(self, made_from: ir.Stmt | FunctionMark) -> str:
         self._marked.append(made_from)
-        return f"{_SIGN}{len(self._marked) - 1}"
+        return _SIGN + str(len(self._marked) - 1)
 
 
 def _with_sign(text: str, sign: str) -> str:

@@ -12,6 +12,7 @@ from pypto_tmpl.codegen.lane_memory import LaneMemory
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.trace_emitter import Tracing
 from pypto_tmpl.codegen.values import Values
+from pypto_tmpl.ops import OpEntry
 
 _CUBE_SPACES = frozenset(
     {
@@ -23,6 +24,10 @@ _CUBE_SPACES = frozenset(
         ir.MemorySpace.RightScale,
     }
 )
+
+
+def _frees(entry: OpEntry) -> bool:
+    return entry.pipe is not None and entry.pipe.end == "free"
 
 
 class Operators:
@@ -49,8 +54,7 @@ class Operators:
     @lazy
     def _frees(self) -> frozenset[str]:
         """The ops of the function that free a tile of a pipe."""
-        table, names = self._context.table, self._context.facts.op_names
-        return frozenset(name for name in names if table.facts(name).pipe_end == "free")
+        return self._context.facts.op_names & self._context.table.matching(_frees)
 
     def text(self, node: ir.Call) -> str:
         """Text of a call of an operator."""

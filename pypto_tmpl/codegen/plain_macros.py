@@ -86,7 +86,9 @@ class _Translation:
         if macro.defaults or macro.find(nodes.Macro) is not None:
             raise _NotPlainError
         names = [ast.Name(_parameter_name(argument.name), ast.Store()) for argument in macro.args]
-        taken = ast.Assign([ast.Tuple(names, ast.Store())], _read(_GIVEN))  # an error, if it is another number
+        taken = ast.Assign(
+            [ast.Tuple(names, ast.Store())], _read(_GIVEN)
+        )  # an error, if it is another number
         again = ast.Call(_read(_full_name(macro.name)), [ast.Starred(_read(_GIVEN), ast.Load())], [])
         handlers = [
             ast.ExceptHandler(_read(_TIMEOUT), None, [ast.Raise()]),  # a limit that is over is told once

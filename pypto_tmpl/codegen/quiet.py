@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, Launch
 from pypto_tmpl.codegen.lazy import lazy
-from pypto_tmpl.ops import OpTable
+from pypto_tmpl.ops import OpEntry, OpTable
 
 
 class Quiet:
@@ -39,16 +39,12 @@ class Quiet:
         return frozenset(var for var in made if made[var] + uses[var] == self._facts.mentions[var])
 
     def _workspaces(self) -> Iterator[ir.Expr]:
-        entries = {name: self._table.get(name) for name in self._facts.op_names}
-        taking = {
-            name: entry.operands
-            for name, entry in entries.items()
-            if entry is not None and any([operand.scratch for operand in entry.operands])
-        }
-        for call in self._facts.calls if taking else ():
-            for operand, arg in zip(taking.get(call.op.name, ()), call.args, strict=False):
-                if operand.scratch:
-                    yield arg
+        names = self._facts.op_names & self._table.matching(_takes_scratch)
+        for call in self._facts.calls if names else ():
+            if call.op.name in names:
+                for operand, arg in zip(self._table[call.op.name].operands, call.args, strict=False):
+                    if operand.scratch:
+                        yield arg
 
     @lazy
     def parts(self) -> Mapping[int, Mapping[int, ir.Var]]:
@@ -109,6 +105,10 @@ class Quiet:
             return True  # no block of the function goes on outside of its outermost one
         here = self._facts.block(block).naming(id(var), start)
         return len(here) + 1 == self._facts.mentions[id(var)]
+
+
+def _takes_scratch(entry: OpEntry) -> bool:
+    return any(operand.scratch for operand in entry.operands)
 
 
 def _taken(made: ir.Var, following: Sequence[ir.Stmt]) -> Iterator[tuple[int, ir.AssignStmt]]:

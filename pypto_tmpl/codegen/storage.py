@@ -19,6 +19,10 @@ def written_operand(entry: OpEntry, call: ir.Call) -> ir.Expr | None:
     return None
 
 
+def _writes(entry: OpEntry) -> bool:
+    return bool(entry.writes)
+
+
 class WrittenTiles:
     """The tiles that an op of a function may write in place, under whatever name."""
 
@@ -26,9 +30,9 @@ class WrittenTiles:
         self._table, self._facts = table, facts
         self._written: set[int] = set()
         pending: list[ir.Expr] = []
-        for call in facts.calls:
-            entry = table.get(call.op.name)
-            target = written_operand(entry, call) if entry is not None and entry.writes else None
+        writing = facts.op_names & table.matching(_writes)
+        for call in facts.calls if writing else ():
+            target = written_operand(table[call.op.name], call) if call.op.name in writing else None
             if target is not None and isinstance(target.type, ir.TileType):
                 pending.append(target)
         while pending:

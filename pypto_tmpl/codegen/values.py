@@ -18,6 +18,11 @@ from pypto_tmpl.codegen.regions import RuntimeRegions
 from pypto_tmpl.codegen.sharing import SharedStorage
 from pypto_tmpl.codegen.static_regions import static_region
 from pypto_tmpl.codegen.storage import ChangingTiles, WrittenTiles, written_operand
+from pypto_tmpl.ops import OpEntry
+
+
+def _is_noop(entry: OpEntry) -> bool:
+    return entry.is_noop
 
 
 class Values:
@@ -100,16 +105,13 @@ class Values:
     def is_noop(self, node: ir.Expr) -> TypeGuard[ir.Call]:
         """True for a call of an op that has no effect in a script."""
         return (
-            isinstance(node, ir.Call)
-            and node.op.name in self.noops
-            and not isinstance(node.op, ir.GlobalVar)
+            isinstance(node, ir.Call) and node.op.name in self.noops and not isinstance(node.op, ir.GlobalVar)
         )
 
     @lazy
     def noops(self) -> frozenset[str]:
         """The ops of the function that have no effect in a script."""
-        entries = ((name, self._table.get(name)) for name in self._context.facts.op_names)
-        return frozenset(name for name, entry in entries if entry is not None and entry.is_noop)
+        return self._context.facts.op_names & self._table.matching(_is_noop)
 
     def is_window(self, node: ir.Expr) -> bool:
         """True for an orchestration slice: a view that ends where its source ends."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -57,6 +57,7 @@ class OpTable(Mapping[str, OpEntry]):
         self._macro_files = macro_files
         self._facts: dict[str, OpFacts] = {}
         self._with_trait: dict[Trait, frozenset[str]] = {}
+        self._matching: dict[Callable[[OpEntry], bool], frozenset[str]] = {}
         families: dict[str, list[OpEntry]] = {}
         for declaration in sorted(declarations, key=lambda item: item.entry.name):
             entry, family = declaration.entry, declaration.family
@@ -107,6 +108,14 @@ class OpTable(Mapping[str, OpEntry]):
         if found is None:
             names = (name for name, op in self._ops.items() if trait in op.entry.traits)
             found = self._with_trait[trait] = frozenset(names)
+        return found
+
+    def matching(self, test: Callable[[OpEntry], bool]) -> frozenset[str]:
+        """The names, legacy ones too, of the ops that pass a test; a function of a module, asked once."""
+        found = self._matching.get(test)
+        if found is None:
+            names = (name for name, entry in self._entries.items() if test(entry))
+            found = self._matching[test] = frozenset(names)
         return found
 
     def family_of(self, name: str) -> str:

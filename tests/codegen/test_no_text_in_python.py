@@ -23,6 +23,7 @@ ALLOWED = {
     ("filters.py", "torch_dtype"): "the filter that writes dtypes for templates",
     ("filters.py", "indent"): "the filter that indents blocks for templates",
     ("plain_macros.py", "_macro_name"): "the name of a function that no script has",
+    ("plain_macros.py", "_full_name"): "the name of a function that no script has",
     ("plain_macros.py", "_filter_name"): "the name of a function that no script has",
     ("plain_macros.py", "_parameter_name"): "the name of a parameter that no script has",
     ("names.py", "identifier"): "names are data: which characters of a hint an identifier can keep",
