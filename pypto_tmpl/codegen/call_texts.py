@@ -34,7 +34,7 @@ class CallTexts:
     def find(self, key: Key, answer: Callable[[Question], Hashable]) -> str | None:
         """The text of a call like this one, None where no macro has made one."""
         found = self._known.get(key)
-        while found is not None and not isinstance(found, str):
+        while isinstance(found, _Asked):
             found = found.after.get(answer(found.question))
         return found
 

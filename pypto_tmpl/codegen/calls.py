@@ -77,17 +77,17 @@ class OperatorCalls:
 
     def _key(self, call: ir.Call, parts: list[str | list[str]]) -> Key | None:
         """What the macro of a call is told in any case; None where some of that tells calls not apart."""
-        key: list[Hashable] = [call.op.name, self._context.in_kernel, type_key(call.type)]
+        key: list[Any] = [call.op.name, self._context.in_kernel, type_key(call.type)]
         for arg, part in zip(call.args, parts, strict=True):
-            if isinstance(part, str):
-                key += (part, type_key(arg.type), type(arg) in _LITERALS)
-            else:
+            if isinstance(part, list):
                 key.append(tuple(part))
+            else:
+                key += (part, type_key(arg.type), type(arg) in _LITERALS)
         for name, value in call.kwargs.items():
-            if type(value) not in _PLAIN:
+            kind = type(value)
+            if kind not in _PLAIN:
                 return None
-            key += [name, type(value).__name__]
-            key.append(str(value) if type(value) is float else value)  # 0.0 == -0.0
+            key += (name, kind, str(value) if kind is float else value)  # 0.0 == -0.0
         return tuple(key)
 
     def _made(self, facts: CallFacts, parts: list[str | list[str]]) -> str:

@@ -88,10 +88,29 @@ def code_of(root: ir.IRNode, below: dict[int, tuple[slice, slice]] | None = None
         if known.is_leaf:
             continue
         if key in seen:
-            repetitions += 1
-            shares_statements = shares_statements or isinstance(node, ir.Stmt)
+            if kind is not ir.IterArg:  # whose value belongs to the loop alone
+                repetitions += 1
+                shares_statements = shares_statements or isinstance(node, ir.Stmt)
             continue
         seen.add(key)
+        if kind is ir.AssignStmt and type(node.value) is ir.Call and id(node.value) not in seen:
+            # The most of a body. Where all that the call takes is noted at once, the statement ends here.
+            call, outside = node.value, len(stack)
+            first, first_name = len(nodes), len(names)
+            seen.add(id(call))
+            nodes += (node, call)
+            name(id(node.var))
+            _take(call.args, push, name)
+            if call.attrs:
+                stack[outside:outside] = [*call.attrs.expressions()][::-1]
+            if below is None:
+                continue
+            if len(stack) == outside:
+                below[key] = slice(first, len(nodes)), slice(first_name, len(names))
+            else:
+                begun.append((key, first, first_name, repetitions))
+                stack.insert(outside, None)
+            continue
         if known.is_marked and below is not None:
             begun.append((key, len(nodes), len(names), repetitions))
             push(None)
@@ -102,25 +121,30 @@ def code_of(root: ir.IRNode, below: dict[int, tuple[slice, slice]] | None = None
             if kind is ir.Var:
                 name(id(value))
             elif kind is tuple:
-                for part in value[::-1]:
-                    kind = type(part)
-                    if kind is ir.Var:
-                        name(id(part))
-                    elif kind is ir.MakeTuple:
-                        for element in part.elements[::-1]:
-                            kind = type(element)
-                            if kind is ir.Var:
-                                name(id(element))
-                            elif kind is not ir.ConstInt:
-                                push(element)
-                    elif kind is not ir.ConstInt:
-                        push(part)
+                _take(value, push, name)
             elif kind is ir.AttrMap:
                 if value:
                     stack += [*value.expressions()][::-1]
             elif value is not None:
                 push(value)
     return Code(nodes, names, shares_statements)
+
+
+def _take(parts: Sequence[Any], push: Callable[[Any], None], name: Callable[[int], None]) -> None:
+    """Note the variables among parts, those in tuples too, and have looked into what else there is."""
+    for part in parts[::-1]:
+        kind = type(part)
+        if kind is ir.Var:
+            name(id(part))
+        elif kind is ir.MakeTuple:
+            for element in part.elements[::-1]:
+                kind = type(element)
+                if kind is ir.Var:
+                    name(id(element))
+                elif kind is not ir.ConstInt:
+                    push(element)
+        elif kind is not ir.ConstInt:
+            push(part)
 
 
 def code_nodes(root: ir.IRNode) -> list[ir.IRNode]:
@@ -169,7 +193,7 @@ class BodyFacts:
         self.body = body
         self._spans: dict[int, tuple[slice, slice]] = {}
         self.code = code_of(body, self._spans)
-        self._below: dict[int, Code] = {id(body): self.code}
+        self._shared: dict[int, Code] = {}  # by statement
         self._blocks: dict[int, BlockNames] = {}
         by_class: defaultdict[type, list[Any]] = defaultdict(list)
         for node in self.code.nodes:
@@ -192,17 +216,10 @@ class BodyFacts:
         self.takes_items = ir.TupleGetItemExpr in by_class
         self.op_names = frozenset([call.op.name for call in self.calls])
 
-    def below(self, stmt: ir.Stmt) -> Code:
-        """The code below a statement of the body, as ``code_of`` has it."""
-        found = self._below.get(id(stmt))
-        if found is None:
-            spans = self._spans.get(id(stmt))
-            if spans is None:
-                found = code_of(stmt)
-            else:
-                found = Code(self.code.nodes[spans[0]], self.code.names[spans[1]], False)
-            self._below[id(stmt)] = found
-        return found
+    def nodes_below(self, stmt: ir.Stmt) -> list[ir.IRNode]:
+        """The nodes below a statement of the body, as ``code_of`` has them."""
+        spans = self._spans.get(id(stmt))
+        return self._apart(stmt).nodes if spans is None else self.code.nodes[spans[0]]
 
     def block(self, stmts: Sequence[ir.Stmt]) -> BlockNames:
         """The names in a block of the body, statement by statement."""
@@ -213,7 +230,14 @@ class BodyFacts:
 
     def _names_below(self, stmt: ir.Stmt) -> list[int]:
         spans = self._spans.get(id(stmt))
-        return self.below(stmt).names if spans is None else self.code.names[spans[1]]
+        return self._apart(stmt).names if spans is None else self.code.names[spans[1]]
+
+    def _apart(self, stmt: ir.Stmt) -> Code:
+        """The code below a statement that shares some with others."""
+        found = self._shared.get(id(stmt))
+        if found is None:
+            found = self._shared[id(stmt)] = code_of(stmt)
+        return found
 
     @lazy
     def bound(self) -> list[ir.Var]:

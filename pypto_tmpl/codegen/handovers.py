@@ -171,7 +171,7 @@ class _Reader:
         loops: frozenset[int],
         is_own: bool,
     ) -> None:
-        nodes = self._kernels.facts[function.name].below(stmt).nodes
+        nodes = self._kernels.facts[function.name].nodes_below(stmt)
         for node in reversed(nodes):  # parts come after the call that takes them
             if not isinstance(node, LAUNCHES):
                 continue

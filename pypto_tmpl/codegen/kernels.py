@@ -153,9 +153,10 @@ class KernelMap:
         """True for a vector kernel that SplitVectorKernel has yet to halve: one lane runs it."""
         if self._has(aiv, "split_aiv"):
             return False
+        transfers = self._transfers(aiv)
+        if transfers:
+            return aic is not None and takes_whole_tiles(self._transfers(aic), transfers)
         calls = list(self._calls(aiv))
-        if self._transfers(aiv):
-            return aic is not None and takes_whole_tiles(self._calls(aic), calls)
         return any(
             awaits_halving(part, calls)
             for part in self.reachable(aiv)

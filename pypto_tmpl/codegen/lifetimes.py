@@ -52,8 +52,7 @@ class Views:
     def _blocks(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
         """The block that each copy stands in, and where."""
         found: dict[int, tuple[Sequence[ir.Stmt], int]] = {}
-        windows = self._facts.op_names & self._table.matching(_is_window)
-        ops = {name for name in windows if self._table.facts(name).copies_window}
+        ops = {name for name in self._facts.op_names if self._table.facts(name).copies_window}
         copies = {id(call) for call in self._facts.calls if call.op.name in ops} if ops else set()
         for sequence in self._facts.sequences if copies else ():
             for at, stmt in enumerate(sequence.stmts):
@@ -134,7 +133,7 @@ class Views:
         loud = self._loud.get(is_tile)
         if loud is None:
             loud = self._loud[is_tile] = self._find_loud(is_tile)
-        return not loud or loud.isdisjoint(map(id, self._facts.below(stmt).nodes))
+        return not loud or loud.isdisjoint(map(id, self._facts.nodes_below(stmt)))
 
     def _find_loud(self, is_tile: bool) -> set[int]:
         """The nodes of the body, by identity, that may change a tensor, or a tile."""
@@ -161,10 +160,6 @@ class Views:
 def _is_harmless(entry: OpEntry) -> bool:
     """Whether no call of an op changes anything that is there."""
     return "quiet" in entry.traits and not entry.writes
-
-
-def _is_window(entry: OpEntry) -> bool:
-    return "window" in entry.traits
 
 
 def _is_number(value: ir.Expr) -> bool:

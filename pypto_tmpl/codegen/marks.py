@@ -75,14 +75,10 @@ class Marks:
         if not lines:
             return lines
         sign = self._sign(stmt)
-        head = 0
-        if len(lines) > 1:
-            head = next((i for i, text in enumerate(lines) if "\n" in text), 0)
-            marked = [_with_sign(text, sign) for text in lines]
-        else:
-            marked = [*lines]
-        marked[head] = _with_sign(lines[head], sign + _HEAD)
-        return marked
+        if len(lines) == 1:
+            return [_with_sign(lines[0], sign + _HEAD)]
+        head = next((i for i, text in enumerate(lines) if "\n" in text), 0)
+        return [_with_sign(text, sign if i != head else sign + _HEAD) for i, text in enumerate(lines)]
 
     def function(self, text: str, name: str, function: ir.Function) -> str:
         """The text of a function with a mark."""
@@ -102,7 +98,7 @@ class Marks:
         for at in range(1, len(parts), 3):
             line += parts[at - 1].count("\n")
             made_from, is_head = self._marked[int(parts[at])], parts[at + 1]
-            if type(made_from) is FunctionMark:
+            if isinstance(made_from, FunctionMark):
                 functions[line] = made_from
                 continue
             statements[line] = made_from

@@ -12,14 +12,13 @@ def type_key(type_: ir.Type) -> Hashable:
 
     Types are hardly ever shared, so that to look one up takes longer than to look at it.
     """
-    kind = type(type_)
-    if kind is ir.TileType:
+    if isinstance(type_, ir.TileType):
         return type_.dtype.name, len(type_.shape), type_.memory_space
-    if kind is ir.ScalarType:
+    if isinstance(type_, ir.ScalarType):
         return type_.dtype.name
     if isinstance(type_, ir.TensorType):
         view = type_.tensor_view
         return type_.dtype.name, len(type_.shape), "", None if view is None else view.layout
     if isinstance(type_, ir.ShapedType):
-        return kind, type_.dtype.name, len(type_.shape)
+        return type(type_), type_.dtype.name, len(type_.shape)
     return None

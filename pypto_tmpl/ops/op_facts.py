@@ -34,21 +34,12 @@ class OpFacts:
     result_memory: str | None = None  # a rule, in the words of the table
     row_major: bool = False
     lowerings: tuple[LoweringSpec, ...] = ()
+    copies_window: bool = False  # of its first operand, in kernels at least
+    may_show_operand: bool = False  # cells of the first one, be it only in some scripts
 
     def has(self, trait: Trait) -> bool:
         """Whether the op has the trait."""
         return trait in self.traits
-
-    @property
-    def copies_window(self) -> bool:
-        """Whether it copies a window of its first operand, in kernels at least."""
-        return "window" in self.traits and (self.view_of is None or "copied_in_kernels" in self.traits)
-
-    @property
-    def may_show_operand(self) -> bool:
-        """Whether the result may show cells of its first operand, be it only in some scripts."""
-        traits: set[Trait] = {"copied_in_kernels", "may_return_operand"}
-        return self.copies_window or self.view_of is not None or not self.traits.isdisjoint(traits)
 
     @property
     def is_transfer(self) -> bool:
@@ -75,6 +66,9 @@ def facts_of_entry(entry: OpEntry) -> OpFacts:
     at = {name: position for position, name in enumerate(entry.operand_names)}
     disjoint = entry.disjoint_from if isinstance(entry.disjoint_from, dict) else {"": entry.disjoint_from}
     effects = dict.fromkeys(entry.writes, "Write") | (entry.effects or {})
+    is_copied = "copied_in_kernels" in entry.traits
+    copies_window = "window" in entry.traits and (entry.view_of is None or is_copied)
+    shows = copies_window or is_copied or entry.view_of is not None or "may_return_operand" in entry.traits
     return OpFacts(
         traits=frozenset(entry.traits),
         core=entry.core,
@@ -90,4 +84,6 @@ def facts_of_entry(entry: OpEntry) -> OpFacts:
         result_memory=resolve_result(entry).memory,
         row_major=entry.row_major,
         lowerings=entry.lowerings,
+        copies_window=copies_window,
+        may_show_operand=shows,
     )

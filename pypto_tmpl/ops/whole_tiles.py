@@ -17,11 +17,6 @@ from pypto_tmpl.ops.fact_model import PipeTarget
 _Pipe = tuple[PipeTarget | None, int, int]  # where it leads, id, axis of the split
 
 
-def is_transfer(call: ir.Call) -> bool:
-    """Whether a call pushes a tile to the other core or pops one from it."""
-    return facts.of_value(call).is_transfer
-
-
 def pipe_id(call: ir.Call) -> int:
     """The pipe that a push or pop uses."""
     return int(call.kwargs.get("id", 0))
