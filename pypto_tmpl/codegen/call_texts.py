@@ -17,26 +17,30 @@ MAX_TEXTS = 8192  # kept at a time: some megabytes
 
 
 @dataclass(slots=True)
-class _Asked:
+class Asked:
     """A macro asks this next: what it has made, or asks then, by the answer."""
 
     question: Question
-    after: dict[Hashable, _Asked | str] = field(default_factory=dict)
+    after: dict[Hashable, Asked | str] = field(default_factory=dict)
+
+    def told(self, answer: Callable[[Question], Hashable]) -> str | None:
+        """The text of a call that gives these answers, None where no macro has got them."""
+        found = self.after.get(answer(self.question))
+        while isinstance(found, Asked):
+            found = found.after.get(answer(found.question))
+        return found
 
 
 class CallTexts:
     """The texts of calls by their keys, and by questions and answers in the order in which macros ask."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, _Asked | str] = {}
+        self._known: dict[Hashable, Asked | str] = {}
         self._count = 0
 
-    def find(self, key: Key, answer: Callable[[Question], Hashable]) -> str | None:
-        """The text of a call like this one, None where no macro has made one."""
-        found = self._known.get(key)
-        while isinstance(found, _Asked):
-            found = found.after.get(answer(found.question))
-        return found
+    def find(self, key: Key) -> Asked | str | None:
+        """The text of calls of a key, or what has to be asked first; None where no macro has made one."""
+        return self._known.get(key)
 
     def keep(self, key: Key, answers: Mapping[Question, Hashable], text: str) -> None:
         """Note what a macro has made of a call, after it has got these answers, in this order."""
@@ -47,7 +51,7 @@ class CallTexts:
         self._count += 1
         place, step = self._known, key
         for question, given in answers.items():
-            asked = place.setdefault(step, _Asked(question))
+            asked = place.setdefault(step, Asked(question))
             if isinstance(asked, str) or asked.question != question:
                 return  # it asks for something else than it did, so that nothing tells what it does now
             place, step = asked.after, given

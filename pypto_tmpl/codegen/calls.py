@@ -60,10 +60,13 @@ class OperatorCalls:
         if known is None or not known.is_executable:
             return self._without_macro(call, None if known is None else known.entry)
         key = self._key(call, parts) if self._may_be_known else None
-        texts, facts = self._ops.texts, CallFacts(self, known, call)
-        found = None if key is None else texts.find(key, facts.answer)
-        if found is not None:
+        texts = self._ops.texts
+        found = None if key is None else texts.find(key)
+        if isinstance(found, str):
             return found
+        facts = CallFacts(self, known, call)
+        if found is not None and (text := found.told(facts.answer)) is not None:
+            return text
         reported = len(self._context.script.unsupported)
         text = self._made(facts, parts)
         if key is not None and len(self._context.script.unsupported) == reported:
@@ -127,7 +130,7 @@ class OperatorCalls:
             case "shape":
                 type_ = (call.args[at] if at >= 0 else call).type
                 return tuple(
-                    map(self._expressions.expr, type_.shape if isinstance(type_, ir.ShapedType) else ())
+                    self._expressions.exprs(type_.shape if isinstance(type_, ir.ShapedType) else ())
                 )
             case "region":
                 if at < 0 and known.is_pop:
@@ -239,8 +242,10 @@ class OperatorCalls:
 
     def _part(self, arg: ir.Expr) -> str | list[str]:
         """The text of an operand, of a tuple those of its elements."""
+        if type(arg) is ir.Var:
+            return self._variables.name_of(arg)
         if type(arg) is ir.MakeTuple:
-            return [self._expressions.expr(element) for element in arg.elements]
+            return self._expressions.exprs(arg.elements)
         return self._expressions.operand(arg)
 
     def tuple_operand(self, items: list[str]) -> Operand:

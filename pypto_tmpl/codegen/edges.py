@@ -40,9 +40,10 @@ class Edges:
         self._params: set[int] = set()
         self._changing: set[int] = set()
         loads = table.with_trait("loads")
-        self.has_any = not loads.isdisjoint(facts.op_names) and any(
-            call.kwargs and call.kwargs.get("clamp") and self._of_load(call) for call in facts.calls
-        )
+        clamped = []
+        if not loads.isdisjoint(facts.op_names):
+            clamped = [call for call in facts.calls if call.kwargs and call.kwargs.get("clamp")]
+        self.has_any = any(map(self._of_load, clamped))
         if self.has_any:
             self._values, self._params = facts.values, {id(param) for param in function.params}
             self._changing = {key for key, found in self._values.items() if self._is_bound_twice(key, found)}

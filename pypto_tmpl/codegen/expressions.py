@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -47,7 +47,7 @@ class Expressions:
             ir.IterArg: variables.name_of,
         }
         self._dispatch: dict[type, Handler] = {
-            ir.MakeTuple: lambda node: self.macros.tuple_of([self.expr(e) for e in node.elements]),
+            ir.MakeTuple: lambda node: self.macros.tuple_of(self.exprs(node.elements)),
             ir.TupleGetItemExpr: lambda node: self.macros.item(self.expr(node.tuple), node.index),
         }
 
@@ -76,6 +76,11 @@ class Expressions:
             text = str(self.macros.nothing())
         self._nesting -= 1
         return text
+
+    def exprs(self, nodes: Iterable[ir.Expr]) -> list[str]:
+        """Texts of several nodes, each as an operand."""
+        leaves = self._leaves
+        return [leaf(node) if (leaf := leaves.get(type(node))) else self.expr(node) for node in nodes]
 
     def _refused(self, node: ir.Expr) -> str:
         """A placeholder for what is nested too deep or makes its statement too large; reported once."""

@@ -20,7 +20,6 @@ class _Kind(NamedTuple):
     is_leaf: bool
     is_name: bool
     is_marked: bool
-    is_scope: bool
 
     @classmethod
     def of(cls, kind: type) -> _Kind:
@@ -29,7 +28,7 @@ class _Kind(NamedTuple):
         is_leaf = kind is ir.Var or (not fields and kind is not ir.InlineStmt)
         is_name = kind in (ir.Var, ir.IterArg)
         is_marked = issubclass(kind, ir.Stmt) and kind is not ir.SeqStmts
-        return cls(_getter(fields), is_leaf, is_name, is_marked, issubclass(kind, ir.ScopeStmt))
+        return cls(_getter(fields), is_leaf, is_name, is_marked)
 
 
 def _getter(fields: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
@@ -44,6 +43,9 @@ def _getter(fields: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 _KINDS: dict[type, _Kind] = {}
 
 
+_Span: TypeAlias = tuple[int, int, int, int]  # begin and end of a statement among nodes, and among names
+
+
 class Code(NamedTuple):
     """What stands below a node: statements and expressions once each, in program order, and names.
 
@@ -55,7 +57,7 @@ class Code(NamedTuple):
     shares_statements: bool  # whether a statement stands in several places
 
 
-def code_of(root: ir.IRNode, below: dict[int, tuple[slice, slice]] | None = None) -> Code:
+def code_of(root: ir.IRNode, below: dict[int, _Span] | None = None) -> Code:
     """The code below ``root`` (itself included).
 
     Types are not entered: what stands in them is no code of its own. Nor are tuples listed as nodes, whose
@@ -80,7 +82,7 @@ def code_of(root: ir.IRNode, below: dict[int, tuple[slice, slice]] | None = None
             if node is None and below is not None:  # the end of a statement
                 key, first, first_name, before = begun.pop()
                 if repetitions == before:
-                    below[key] = slice(first, len(nodes)), slice(first_name, len(names))
+                    below[key] = first, len(nodes), first_name, len(names)
                 continue
             known = _KINDS[kind] = _Kind.of(kind)
         if known.is_name:
@@ -106,7 +108,7 @@ def code_of(root: ir.IRNode, below: dict[int, tuple[slice, slice]] | None = None
             if below is None:
                 continue
             if len(stack) == outside:
-                below[key] = slice(first, len(nodes)), slice(first_name, len(names))
+                below[key] = first, len(nodes), first_name, len(names)
             else:
                 begun.append((key, first, first_name, repetitions))
                 stack.insert(outside, None)
@@ -191,7 +193,7 @@ class BodyFacts:
 
     def __init__(self, body: ir.Stmt) -> None:
         self.body = body
-        self._spans: dict[int, tuple[slice, slice]] = {}
+        self._spans: dict[int, _Span] = {}
         self.code = code_of(body, self._spans)
         self._shared: dict[int, Code] = {}  # by statement
         self._blocks: dict[int, BlockNames] = {}
@@ -210,7 +212,7 @@ class BodyFacts:
         self.branches: list[ir.IfStmt] = by_class.get(ir.IfStmt, [])
         self.returns: list[ir.ReturnStmt] = by_class.get(ir.ReturnStmt, [])
         self.scopes: list[ir.ScopeStmt] = []
-        if any(_KINDS[kind].is_scope for kind in by_class):
+        if any([issubclass(kind, ir.ScopeStmt) for kind in by_class]):
             self.scopes = [node for node in self.code.nodes if isinstance(node, ir.ScopeStmt)]
         self.has_inline = ir.InlineStmt in by_class
         self.takes_items = ir.TupleGetItemExpr in by_class
@@ -218,8 +220,8 @@ class BodyFacts:
 
     def nodes_below(self, stmt: ir.Stmt) -> list[ir.IRNode]:
         """The nodes below a statement of the body, as ``code_of`` has them."""
-        spans = self._spans.get(id(stmt))
-        return self._apart(stmt).nodes if spans is None else self.code.nodes[spans[0]]
+        span = self._spans.get(id(stmt))
+        return self._apart(stmt).nodes if span is None else self.code.nodes[span[0] : span[1]]
 
     def block(self, stmts: Sequence[ir.Stmt]) -> BlockNames:
         """The names in a block of the body, statement by statement."""
@@ -229,8 +231,8 @@ class BodyFacts:
         return found
 
     def _names_below(self, stmt: ir.Stmt) -> list[int]:
-        spans = self._spans.get(id(stmt))
-        return self._apart(stmt).names if spans is None else self.code.names[spans[1]]
+        span = self._spans.get(id(stmt))
+        return self._apart(stmt).names if span is None else self.code.names[span[2] : span[3]]
 
     def _apart(self, stmt: ir.Stmt) -> Code:
         """The code below a statement that shares some with others."""

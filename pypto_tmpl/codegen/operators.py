@@ -59,6 +59,8 @@ class Operators:
     def text(self, node: ir.Call) -> str:
         """Text of a call of an operator."""
         text = self._calls.emit(self._released(node) if self._frees else node)
+        if self.store_once is None and not self.is_muted:
+            return self._tracing.value(node, text)
         if self.store_once is not None and not self.is_muted and self._is_shared_load(node):
             return self._tracing.value(node, str(self._macros.load_once(text)))
         if not self.is_muted and (self.store_once is None or not self.store_once(node)):

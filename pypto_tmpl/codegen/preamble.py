@@ -22,6 +22,7 @@ from pypto_tmpl.ops.sources import HELPER_MARKER, identifiers, read_text, templa
 from pypto_tmpl.overlays import State, all_folders, state_of
 from pypto_tmpl.resources import template_root
 
+_MAX_CODES = 512  # kept at a time, as `code_in` does
 _PRIVATE = re.compile(r"_(?<![\w.]_)\w*")  # names as all helpers of the project have them: few in a script
 _KEY = re.compile(r"(\w+):")
 _MODULE = re.compile(r"[A-Za-z_][\w.]*(?: as \w+)?")
@@ -85,17 +86,23 @@ class Preamble:
     def __init__(self, helpers: Iterable[Helper]) -> None:
         self.helpers: Mapping[str, Helper] = MappingProxyType({helper.name: helper for helper in helpers})
         self.names = frozenset(self.helpers)
+        self._in_code: dict[str, frozenset[str]] = {}
         self._are_private = all(name.startswith("_") for name in self.names)
         self._closures: dict[frozenset[str], PreambleSelection] = {}
 
-    def names_in(self, text: str) -> set[str]:
+    def names_in(self, text: str) -> frozenset[str]:
         """The helpers that the code in ``text`` names; what comments and strings say is no use of one."""
         return self.names_in_code(code_in(text))
 
-    def names_in_code(self, code: str) -> set[str]:
+    def names_in_code(self, code: str) -> frozenset[str]:
         """The helpers that a text without comments and strings names."""
-        found = _PRIVATE.findall(code) if self._are_private else identifiers(code)
-        return set(self.names.intersection(found))
+        found = self._in_code.get(code)
+        if found is None:
+            if len(self._in_code) >= _MAX_CODES:
+                self._in_code.clear()
+            names = _PRIVATE.findall(code) if self._are_private else identifiers(code)
+            found = self._in_code[code] = self.names.intersection(names)
+        return found
 
     def needs(self, name: str) -> frozenset[str]:
         """The other helpers that a helper names."""
