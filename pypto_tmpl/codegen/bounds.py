@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from math import inf
+from weakref import ref
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.facts import BodyFacts, Launch, callers_by_name
@@ -121,11 +121,16 @@ class ProgramBounds:
         """Those of a function."""
         found = self._known.get(name)
         if found is None:
-            arguments = partial(self._arguments, name)
+            program = ref(self)  # which holds what is made here, and goes with it
+
+            def arguments(position: int) -> Iterator[Range]:
+                known = program()
+                return iter(()) if known is None else known.arguments(name, position)
+
             found = self._known[name] = IntegerBounds(self._functions[name], self._facts[name], arguments)
         return found
 
-    def _arguments(self, name: str, position: int) -> Iterator[Range]:
+    def arguments(self, name: str, position: int) -> Iterator[Range]:
         """The ranges of what the calls of a function pass as one of its parameters."""
         for caller, launch in self._callers.get(name, ()):
             is_given = position < len(launch.args)

@@ -46,14 +46,15 @@ class Expressions:
             ir.Var: variables.name_of,
             ir.IterArg: variables.name_of,
         }
-        self._dispatch: dict[type, Handler] = {
-            ir.MakeTuple: lambda node: self.macros.tuple_of(self.exprs(node.elements)),
-            ir.TupleGetItemExpr: lambda node: self.macros.item(self.expr(node.tuple), node.index),
-        }
+        self._handlers: dict[type, Handler] = {}
 
     def handle(self, kind: type[ir.Expr], handler: Handler) -> None:
         """Say who makes the text of a kind of expressions."""
-        self._dispatch[kind] = handler
+        self._handlers[kind] = handler
+
+    def let_go(self) -> None:
+        """Forget those who do: no expression of the function is left."""
+        self._handlers.clear()
 
     def expr(self, node: ir.Expr) -> str:
         """Text of ``node`` as an operand; scalar operators are parenthesised by whoever nests them."""
@@ -64,9 +65,13 @@ class Expressions:
         if self._nesting >= MAX_NESTING or self.parts > MAX_PARTS:
             return self._refused(node)
         self._nesting += 1
-        emit = self._dispatch.get(type(node))
+        emit = self._handlers.get(type(node))
         if emit is not None:
             text = emit(node)
+        elif isinstance(node, ir.MakeTuple):
+            text = self.macros.tuple_of(self.exprs(node.elements))
+        elif isinstance(node, ir.TupleGetItemExpr):
+            text = self.macros.item(self.expr(node.tuple), node.index)
         elif isinstance(node, ir.BinaryExpr):
             text = scalars.binary(self, node)
         elif isinstance(node, ir.UnaryExpr):

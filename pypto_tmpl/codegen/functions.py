@@ -112,7 +112,15 @@ class FunctionEmitter:
             self._context.report(f"attribute {key!r} of a {type(node).__name__}", node.span)
 
     def emit(self) -> list[str]:
-        """The function's text; two functions where a body runs on two lanes."""
+        """The function's text, once; two functions where a body runs on two lanes."""
+        try:
+            return self._texts()
+        finally:  # the parts know each other in circles, which else stay until someone looks for such
+            self._expressions.let_go()
+            self._statements.let_go()
+            self._operators.store_once = None
+
+    def _texts(self) -> list[str]:
         function, script = self._context.function, self._context.script
         self._find_obstacles()
         params = [self._variables.bind(var) for var in function.params]

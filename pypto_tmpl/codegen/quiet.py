@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.edges import Edges
 from pypto_tmpl.codegen.facts import BodyFacts, Launch
 from pypto_tmpl.codegen.lazy import lazy
+from pypto_tmpl.codegen.regions import RuntimeRegions
 from pypto_tmpl.ops import OpEntry, OpTable
 
 
@@ -17,10 +19,14 @@ class Quiet:
     A traced script has them all: it records their values.
     """
 
-    def __init__(self, facts: BodyFacts, table: OpTable, has_companions: Callable[[ir.Var], bool]) -> None:
+    def __init__(self, facts: BodyFacts, table: OpTable, regions: RuntimeRegions, edges: Edges) -> None:
         self._facts, self._table = facts, table
-        self._has_companions = has_companions
+        self._regions, self._edges = regions, edges
         self._bound_before: set[int] = set()  # statements that take a tuple apart
+
+    def _has_companions(self, var: ir.Var) -> bool:
+        """Whether ``var`` has more names than its own: of its region, or of where its cells begin."""
+        return self._regions.holds(var) or (self._edges.holds_any and bool(self._edges.held(var)))
 
     @lazy
     def unread(self) -> frozenset[int]:

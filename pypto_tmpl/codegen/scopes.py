@@ -13,12 +13,23 @@ from pypto_tmpl.codegen.lane_regions import is_lane_index
 from pypto_tmpl.codegen.launches import Launches
 from pypto_tmpl.codegen.marks import LaunchNote
 from pypto_tmpl.codegen.operators import Operators
-from pypto_tmpl.codegen.statements import Handler, Statements
+from pypto_tmpl.codegen.statements import Statements
 from pypto_tmpl.codegen.unchanged import UnchangedValues
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
 from pypto_tmpl.ir.bodies import trailing_yield
 from pypto_tmpl.ops import facts as op_facts
+
+
+_KINDS: tuple[type[ir.ScopeStmt], ...] = (
+    ir.InCoreScopeStmt,
+    ir.SpmdScopeStmt,
+    ir.ClusterScopeStmt,
+    ir.SplitAivScopeStmt,
+    ir.RuntimeScopeStmt,
+    ir.HierarchyScopeStmt,
+    ir.CommDomainScopeStmt,
+)
 
 
 class Scopes:
@@ -41,16 +52,7 @@ class Scopes:
         self._variables, self._values, self._expressions = variables, values, expressions
         self._operators, self._launches, self._assignments = operators, launches, assignments
         self._statements, self._flow, self._unchanged = statements, flow, unchanged
-        self._bodies: dict[type[ir.ScopeStmt], Handler] = {
-            ir.InCoreScopeStmt: self._incore,
-            ir.SpmdScopeStmt: self._spmd,
-            ir.ClusterScopeStmt: self._cluster,
-            ir.SplitAivScopeStmt: self._split_aiv,
-            ir.RuntimeScopeStmt: self._in_place,
-            ir.HierarchyScopeStmt: self._in_place,
-            ir.CommDomainScopeStmt: self._in_place,
-        }
-        statements.handle(dict.fromkeys(self._bodies, self._scope))
+        statements.handle(dict.fromkeys(_KINDS, self._scope))
 
     def _scope(self, scope: ir.ScopeStmt) -> Lines:
         """The body, its condition, and the task id that stands for its launch."""
@@ -59,8 +61,7 @@ class Scopes:
             self._context.report(f"blocks nested more than {MAX_BLOCKS} deep", scope.span)
             return []
         self._flow.blocks += 1
-        emit = self._bodies[type(scope)]
-        lines: Lines = emit(scope) if predicate is None else self._conditional(scope, predicate)
+        lines = self._body(scope) if predicate is None else self._conditional(scope, predicate)
         self._flow.blocks -= 1
         if self._context.script.marks.takes_notes:
             self._context.script.marks.notes[scope] = self._scope_note(scope)
@@ -84,7 +85,17 @@ class Scopes:
             self._launches.names_of(live),
         )
 
-    def _in_place(self, scope: ir.ScopeStmt) -> Lines:
+    def _body(self, scope: ir.ScopeStmt) -> Lines:
+        """The body, as a kind of scopes runs it."""
+        match scope:
+            case ir.InCoreScopeStmt():
+                return self._incore(scope)
+            case ir.SpmdScopeStmt():
+                return self._spmd(scope)
+            case ir.ClusterScopeStmt():
+                return self._cluster(scope)
+            case ir.SplitAivScopeStmt():
+                return self._split_aiv(scope)
         return self._statements.emit_stmt(scope.body)
 
     def _incore(self, scope: ir.InCoreScopeStmt) -> Lines:
@@ -99,7 +110,7 @@ class Scopes:
         """A scope that runs only if its predicate holds; else what it would write stays as it was."""
         condition = self._expressions.alone(predicate)
         before = {id(var) for var in assigned_variables(scope.body) if self._variables.is_bound(var)}
-        lines: Lines = self._bodies[type(scope)](scope)
+        lines = self._body(scope)
         otherwise: Lines = []
         for var in assigned_variables(scope.body):
             if id(var) not in before and self._unchanged.mentions.is_outside(var, scope):

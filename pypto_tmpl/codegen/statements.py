@@ -61,6 +61,10 @@ class Statements:
         """Say who makes the texts of some kinds of statements."""
         self._handlers.update(handlers)
 
+    def let_go(self) -> None:
+        """Forget those who do: no statement of the function is left."""
+        self._handlers.clear()
+
     def emit_stmt(self, stmt: ir.Stmt) -> Lines:
         """Texts of ``stmt``, its comments first; an op without effect here has none."""
         if type(stmt) is ir.SeqStmts:

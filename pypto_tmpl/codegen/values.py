@@ -81,11 +81,7 @@ class Values:
         """What needs no statement; None in a traced script, which records it."""
         if self._context.script.trace is not None:
             return None
-        return Quiet(self._context.facts, self._table, self.has_companions)
-
-    def has_companions(self, var: ir.Var) -> bool:
-        """Whether ``var`` has more names than its own: of its region, or of where its cells begin."""
-        return self.runtime_regions.holds(var) or (self.edges.holds_any and bool(self.edges.held(var)))
+        return Quiet(self._context.facts, self._table, self.runtime_regions, self.edges)
 
     @lazy
     def popped_from(self) -> dict[int, int]:
