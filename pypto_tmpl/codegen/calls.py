@@ -129,9 +129,7 @@ class OperatorCalls:
         match name:
             case "shape":
                 type_ = (call.args[at] if at >= 0 else call).type
-                return tuple(
-                    self._expressions.exprs(type_.shape if isinstance(type_, ir.ShapedType) else ())
-                )
+                return tuple(self._expressions.exprs(type_.shape if isinstance(type_, ir.ShapedType) else ()))
             case "region":
                 if at < 0 and known.is_pop:
                     return None  # it is not known before the run

@@ -125,8 +125,8 @@ class Views:
         if not isinstance(value, ir.Call) or isinstance(value.op, ir.GlobalVar):
             return not isinstance(value.type, ir.ScalarType)
         if self._table.facts(value.op.name).may_show_operand:
-            return any(self._shows(operand, part) for operand in value.args[:1])
-        return any(self._shows(operand, part) for operand in shared_operands(value, self._table))
+            return bool(value.args) and self._shows(value.args[0], part)
+        return any([self._shows(operand, part) for operand in shared_operands(value, self._table)])
 
     def _is_quiet(self, stmt: ir.Stmt, is_tile: bool) -> bool:
         """Whether nothing that a statement does can change a tensor, or a tile, here or on another core."""

@@ -93,9 +93,12 @@ class Marks:
         statements: dict[int, ir.Stmt] = {}
         heads: dict[ir.Stmt, int] = {}
         functions: dict[int, FunctionMark] = {}
-        parts = _MARK.split(text)  # texts, and between them the numbers of marks and whether they are heads
+        end = text.find("\n", text.rfind(_SIGN))  # behind the last mark
+        end = len(text) if end < 0 else end
+        # Texts, and between them the numbers of marks and whether they are heads.
+        parts = [*_MARK.split(text[:end]), "", "", text[end:]]
         line = 1
-        for at in range(1, len(parts), 3):
+        for at in range(1, len(parts) - 3, 3):
             line += parts[at - 1].count("\n")
             made_from, is_head = self._marked[int(parts[at])], parts[at + 1]
             if isinstance(made_from, FunctionMark):

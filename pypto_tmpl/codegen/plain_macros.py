@@ -85,7 +85,9 @@ class _Translation:
         macro = self._macro
         if macro.defaults or macro.find(nodes.Macro) is not None:
             raise _NotPlainError
-        names: list[ast.expr] = [ast.Name(_parameter_name(argument.name), ast.Store()) for argument in macro.args]
+        names: list[ast.expr] = [
+            ast.Name(_parameter_name(argument.name), ast.Store()) for argument in macro.args
+        ]
         taken = ast.Assign(
             [ast.Tuple(names, ast.Store())], _read(_GIVEN)
         )  # an error, if it is another number

@@ -127,7 +127,7 @@ class ScriptBuilder(ScriptContext):
         texts = {function.name: FunctionEmitter(self, function).emit() for function in self.functions}
         if self.unsupported:
             raise UnsupportedProgramError(self.unsupported)
-        functions = [text for name in self._reading_order() for text in texts[name]]
+        functions = [text.rstrip() for name in self._reading_order() for text in texts[name]]
         codes = {name: [*map(code_in, parts)] for name, parts in texts.items()}
         names_in = self.generator.preamble.names_in_code
         used = {name for parts in codes.values() for code in parts for name in names_in(code)}
