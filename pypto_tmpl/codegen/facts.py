@@ -212,7 +212,7 @@ class BodyFacts:
         self.branches: list[ir.IfStmt] = by_class.get(ir.IfStmt, [])
         self.returns: list[ir.ReturnStmt] = by_class.get(ir.ReturnStmt, [])
         self.scopes: list[ir.ScopeStmt] = []
-        if any([issubclass(kind, ir.ScopeStmt) for kind in by_class]):
+        if any(issubclass(kind, ir.ScopeStmt) for kind in by_class):
             self.scopes = [node for node in self.code.nodes if isinstance(node, ir.ScopeStmt)]
         self.has_inline = ir.InlineStmt in by_class
         self.takes_items = ir.TupleGetItemExpr in by_class

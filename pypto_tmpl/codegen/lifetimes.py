@@ -126,7 +126,7 @@ class Views:
             return not isinstance(value.type, ir.ScalarType)
         if self._table.facts(value.op.name).may_show_operand:
             return bool(value.args) and self._shows(value.args[0], part)
-        return any([self._shows(operand, part) for operand in shared_operands(value, self._table)])
+        return any(self._shows(operand, part) for operand in shared_operands(value, self._table))
 
     def _is_quiet(self, stmt: ir.Stmt, is_tile: bool) -> bool:
         """Whether nothing that a statement does can change a tensor, or a tile, here or on another core."""

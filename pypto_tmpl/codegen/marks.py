@@ -122,6 +122,22 @@ class Marks:
         return _SIGN + str(len(self._marked) - 1)
 
 
+class NoMarks(Marks):
+    """Marks nothing, for those who want the text alone."""
+
+    def statement(self, lines: list[str], stmt: ir.Stmt) -> list[str]:
+        return lines
+
+    def own(self, lines: list[str], stmt: ir.Stmt) -> list[str]:
+        return lines
+
+    def function(self, text: str, name: str, function: ir.Function) -> str:
+        return text
+
+    def taken_out(self, text: str) -> Unmarked:
+        return Unmarked(text, {}, {}, {})
+
+
 def _with_sign(text: str, sign: str) -> str:
     """A text with a sign at the end of its first line, if that has none and is no comment."""
     if text[:1] == "#":

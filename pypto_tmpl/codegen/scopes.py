@@ -20,7 +20,6 @@ from pypto_tmpl.codegen.variables import Variables
 from pypto_tmpl.ir.bodies import trailing_yield
 from pypto_tmpl.ops import facts as op_facts
 
-
 _KINDS: tuple[type[ir.ScopeStmt], ...] = (
     ir.InCoreScopeStmt,
     ir.SpmdScopeStmt,

@@ -16,7 +16,7 @@ from pypto_tmpl.codegen.functions import FunctionEmitter
 from pypto_tmpl.codegen.handovers import HandoverWarning, handover_warnings
 from pypto_tmpl.codegen.kernels import GroupMeta
 from pypto_tmpl.codegen.known_ops import KnownOps
-from pypto_tmpl.codegen.marks import Marks
+from pypto_tmpl.codegen.marks import Marks, NoMarks
 from pypto_tmpl.codegen.op_checks import check_ops
 from pypto_tmpl.codegen.options import (
     EVERYTHING_OFF,
@@ -82,16 +82,19 @@ class Generator:
         trace: TraceSelection | None = None,
         options: ScriptOptions | None = None,
         takes_notes: bool = False,
+        needs_lines: bool = True,
         warns: bool = False,
         comments: CommentChoice = NO_COMMENTS,
     ) -> Script:
         """The unformatted script of ``node``, with the environment's options if none are given.
 
         It ``takes_notes`` of what launches ask of the run time, and ``warns`` of each tensor that cores hand
-        over unordered. ``comments`` are those that it makes of types and source lines.
+        over unordered. Who ``needs_lines`` not, gets a record that says nothing of lines and functions.
+        ``comments`` are those that it makes of types and source lines.
         Raises: UnsupportedProgramError listing all obstacles.
         """
-        marks = Marks(takes_notes=takes_notes)
+        has_marks = needs_lines or takes_notes or comments.types  # which stand where lines are known by
+        marks = Marks(takes_notes=takes_notes) if has_marks else NoMarks()
         builder = ScriptBuilder(self, node, check_shapes, trace, marks, read_options(options), comments)
         script = builder.build(preamble)
         for message in handover_warnings(builder.kernels, self.table) if warns else ():

@@ -43,9 +43,8 @@ def torch_codegen(
     Raises: TypeError for another kind of node; OptionError; ValueError (UnsupportedProgramError) that lists
     every operator, dtype and node that no script can be made of, with function, variable and source line.
     """
-    script = _script(
-        node, check_shapes, preamble, template_dirs, trace, options, CommentChoice(comments, source_comments)
-    )
+    choice = CommentChoice(comments, source_comments)
+    script = _script(node, check_shapes, preamble, template_dirs, trace, options, choice, needs_lines=False)
     return format_script(script.text) if format else script.text
 
 
@@ -66,9 +65,8 @@ def emit_script(
     That is which lines the functions have and what each line was made from, the helpers that the script
     carries, where its program begins and where it records values. Arguments and errors are the same.
     """
-    script = _script(
-        node, check_shapes, preamble, template_dirs, trace, options, CommentChoice(comments, source_comments)
-    )
+    choice = CommentChoice(comments, source_comments)
+    script = _script(node, check_shapes, preamble, template_dirs, trace, options, choice, needs_lines=True)
     return formatted(script) if format else script
 
 
@@ -80,6 +78,8 @@ def _script(
     trace: bool | TraceSelection,
     options: GivenOptions,
     comments: CommentChoice,
+    *,
+    needs_lines: bool,
 ) -> Script:
     if not isinstance(node, ir.Program | ir.Function):
         raise TypeError(f"torch_codegen takes a Program or a Function, got {type(node).__name__}")
@@ -92,6 +92,7 @@ def _script(
         preamble=preamble,
         trace=selection,
         options=read_options(options),
+        needs_lines=needs_lines,
         warns=True,
         comments=comments,
     )
