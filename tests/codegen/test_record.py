@@ -1,5 +1,7 @@
 """What a script's record says of its text, formatted or not, by what one sees there."""
 
+import gc
+
 import pytest
 from codegen.builders import (
     AIV,
@@ -42,6 +44,23 @@ def made() -> ir.Program:
 def line_of(script, text: str) -> int:
     (found,) = [number for number, line in enumerate(script.text.split("\n"), 1) if text in line]
     return found
+
+
+@pytest.mark.parametrize("wanted", [{}, {"check_shapes": True}, {"comments": True}, {"trace": True}], ids=str)
+def test_the_text_is_the_same_without_a_record(wanted):
+    assert torch_codegen(made(), **wanted) == emit_script(made(), **wanted).text
+
+
+def test_what_makes_a_script_is_gone_with_it():
+    given = made()
+    torch_codegen(given)
+    gc.collect()
+    gc.disable()
+    try:
+        torch_codegen(given)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("form", [lambda script: script, formatted], ids=["as emitted", "formatted"])

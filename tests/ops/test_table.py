@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pypto_tmpl.ops import OpTable, UnknownOpError, load_table
+from pypto_tmpl.ops import OpEntry, OpTable, UnknownOpError, load_table
 
 TableDir = Callable[..., Path]
 
@@ -28,6 +28,14 @@ def test_ops_come_in_the_order_of_their_names(table: OpTable) -> None:
         "more": ["tile.a_noop", "tile.z_refused"],
         "reduce": ["tile.row_sum"],
     }
+
+
+def test_ops_are_found_by_a_test_under_legacy_names_too(table: OpTable) -> None:
+    assert table.matching(_is_noop) == {"tile.a_noop", "tile.old"}
+
+
+def _is_noop(entry: OpEntry) -> bool:
+    return entry.is_noop
 
 
 def test_a_legacy_name_finds_its_op(table: OpTable) -> None:
