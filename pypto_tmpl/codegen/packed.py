@@ -9,7 +9,7 @@ _TILE_CARRIERS = {"FP4": "FP8E4M3FN"}
 
 def is_packed(type_: ir.Type) -> bool:
     """Whether two numbers along the last axis of a value share an element of the torch tensor."""
-    return type_.dtype.name == "FP4" if isinstance(type_, ir.TensorType) else False
+    return isinstance(type_, ir.TensorType) and type_.dtype.name == "FP4"
 
 
 def carrier_name(type_: ir.ShapedType) -> str:
