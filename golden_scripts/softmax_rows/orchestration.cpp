@@ -1,0 +1,44 @@
+// Emitted by pypto_tmpl: change the IR or a template, not this text.
+
+// orchestration/main.cpp
+// Host code of main: builds the graph of its tasks.
+// Made by pypto_tmpl.
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pto_orchestration_api.h"
+
+extern "C" {
+
+__attribute__((visibility("default")))
+PTO2OrchestrationConfig aicpu_orchestration_config(const ChipTaskArgs& orch_args) {
+    (void)orch_args;
+    return PTO2OrchestrationConfig{
+        .expected_arg_count = 2,
+    };
+}
+
+__attribute__((visibility("default")))
+void aicpu_orchestration_entry(const ChipTaskArgs& orch_args) {
+    // Tensors of the caller
+    const ChipTensor& ext_x = orch_args.tensor(0).ref();
+    const ChipTensor& ext_out = orch_args.tensor(1).ref();
+
+    PTO2_SCOPE() {
+        for (int64_t r = 0; r < 128; r += 32) {
+            PTO2_SCOPE() {
+
+                // Task 0 runs main_incore_0
+                CoreTaskArgs params_t0;
+                params_t0.add_input(ext_x);
+                params_t0.add_output(ext_out);
+                params_t0.add_scalar(r);
+                rt_submit_aiv_task(0, params_t0);
+            }
+        }
+    }
+}
+
+}  // extern "C"
