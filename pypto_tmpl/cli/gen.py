@@ -24,6 +24,7 @@ Examples:
   pypto-tmpl gen 00_frontend.msgpack --check-shapes --no-format
   pypto-tmpl gen 00_frontend.msgpack -o frontend.py --source-map
   pypto-tmpl gen 00_frontend.msgpack --option poison --option schedule_seed=7
+  pypto-tmpl gen 35_after_AllocateMemoryAddr.msgpack --storage
 """
 )
 @click.argument("dump", type=click.Path(path_type=Path))
@@ -45,6 +46,7 @@ Examples:
     default="script",
     help="Carry the helpers that are used (the default), import them from pypto_tmpl, or carry all.",
 )
+@click.option("--storage", is_flag=True, help="Make tiles views of the bytes where they are placed.")
 @click.option(
     "--source-map",
     is_flag=True,
@@ -64,6 +66,7 @@ def gen(
     source_comments: bool,
     formatted: bool,
     preamble: PreambleMode,
+    storage: bool,
     source_map: bool,
     script_options: tuple[str, ...],
     trace: bool,
@@ -89,6 +92,7 @@ def gen(
         trace=trace,
         comments=comments,
         source_comments=source_comments,
+        storage=storage,
         options=given_options((*script_options, "source_map_file") if source_map else script_options),
     )
     if output is None:

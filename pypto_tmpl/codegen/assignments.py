@@ -59,7 +59,8 @@ class Assignments:
         if self._has_quiet and self._needs_no_name(var, value, text):
             context.current_variable = None
             return []
-        lines = self._with_companions(var, value, text) if self._has_companions else self._named(var, text)
+        bind = self._with_companions if self._has_companions else self._named
+        lines = bind(var, value, text)
         context.current_variable = None
         if self._has_poison:
             lines += self._check_poison(var)
@@ -77,7 +78,8 @@ class Assignments:
         """Whether variables of the function have names besides their own."""
         return self._values.runtime_regions.holds_any or self._values.edges.holds_any
 
-    def _named(self, var: ir.Var, text: str) -> Lines:
+    def _named(self, var: ir.Var, value: ir.Expr, text: str) -> Lines:
+        """Give the name of a variable its value."""
         name = self._variables.bind(var)
         return [] if name == text else [self._forms.assign(name, text)]
 
@@ -87,7 +89,7 @@ class Assignments:
         holds_region = regions.holds(var)
         region = None if not holds_region or regions.is_new(value) else self._valid.region_text(value)
         if region is None:
-            lines = self._named(var, text)
+            lines = self._named(var, value, text)
             if holds_region:
                 name = self._variables.name_of(var)
                 lines.append(self._forms.assign(self._variables.companion(var), self._macros.region(name)))
@@ -96,7 +98,7 @@ class Assignments:
             if pairs[0][0] in identifiers(region):  # the region is the old value's
                 lines = self.assign_all(pairs)
             else:
-                lines = [line for pair in pairs for line in self.assign_all([pair])]
+                lines = [*self._named(var, value, text), *self.assign_all(pairs[1:])]
         if self._values.edges.holds_any:
             lines += self.assign_all(self._starts(var, value))
         return lines
@@ -192,7 +194,7 @@ class Assignments:
             texts.append(self._expressions.viewed(value, target))
         self._context.current_variable = None
         pairs: list[tuple[str, str]] = []
-        after: Lines = []
+        before, after = Lines(), Lines()
         for target, value, text in zip(targets, values, texts, strict=False):
             is_held = self._values.runtime_regions.holds(target)
             region = (
@@ -200,7 +202,7 @@ class Assignments:
                 if is_held and not self._values.runtime_regions.is_new(value)
                 else None
             )
-            pairs.append((self._variables.bind(target), text))
+            pairs += self._carried(target, value, text, before)
             if self._values.edges.holds_any:
                 pairs += self._starts(target, value)
             if region is not None:
@@ -208,7 +210,11 @@ class Assignments:
             elif is_held:
                 name = self._variables.bind(target)
                 after.append(self._forms.assign(self._variables.companion(target), self._macros.region(name)))
-        return self.assign_all(pairs) + after
+        return before + self.assign_all(pairs) + after
+
+    def _carried(self, target: ir.Var, value: ir.Expr, text: str, before: Lines) -> Iterable[tuple[str, str]]:
+        """Names with what they are assigned, so that a variable has its value; ``before`` runs first."""
+        return [(self._variables.bind(target), text)]
 
     def assign_all(self, pairs: Iterable[tuple[str, str]]) -> Lines:
         changing = [pair for pair in pairs if pair[0] != pair[1]]

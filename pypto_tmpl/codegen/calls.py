@@ -241,7 +241,7 @@ class OperatorCalls:
     def _part(self, arg: ir.Expr) -> str | list[str]:
         """The text of an operand, of a tuple those of its elements."""
         if type(arg) is ir.Var:
-            return self._variables.name_of(arg)
+            return self._expressions.read(arg)
         if type(arg) is ir.MakeTuple:
             return self._expressions.exprs(arg.elements)
         return self._expressions.operand(arg)

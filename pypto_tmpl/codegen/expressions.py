@@ -47,6 +47,7 @@ class Expressions:
             ir.IterArg: variables.name_of,
         }
         self._handlers: dict[type, Handler] = {}
+        self.read: Callable[[ir.Var], str] = variables.name_of  # the text of a variable as an operand
 
     def handle(self, kind: type[ir.Expr], handler: Handler) -> None:
         """Say who makes the text of a kind of expressions."""
@@ -55,6 +56,10 @@ class Expressions:
     def let_go(self) -> None:
         """Forget those who do: no expression of the function is left."""
         self._handlers.clear()
+
+    def name_by(self, reads: Callable[[ir.Var], str]) -> None:
+        """Say who makes the text of a variable that is read, where that is more than its name."""
+        self.read = self._leaves[ir.Var] = self._leaves[ir.IterArg] = reads
 
     def expr(self, node: ir.Expr) -> str:
         """Text of ``node`` as an operand; scalar operators are parenthesised by whoever nests them."""

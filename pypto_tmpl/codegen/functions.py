@@ -20,6 +20,8 @@ from pypto_tmpl.codegen.parameters import ParameterChecks
 from pypto_tmpl.codegen.scopes import Scopes
 from pypto_tmpl.codegen.script_context import ScriptContext
 from pypto_tmpl.codegen.statements import Statements
+from pypto_tmpl.codegen.stored_tiles import StoredAssignments
+from pypto_tmpl.codegen.stored_values import StoredValues
 from pypto_tmpl.codegen.trace_emitter import NoTracing, Recording, Tracing
 from pypto_tmpl.codegen.tracing import FunctionTrace
 from pypto_tmpl.codegen.unchanged import UnchangedValues
@@ -48,7 +50,7 @@ class FunctionEmitter:
         self._context = context = Context(script, function)
         self._macros, self._forms = context.macros, context.forms
         self._variables = variables = Variables(context)
-        self._values = values = Values(context)
+        self._values = values = StoredValues(context) if script.options.storage else Values(context)
         self._expressions = expressions = Expressions(context, variables)
         valid = ValidRegions(context, variables, values, expressions)
         calls = OperatorCalls(script.generator.ops, context, variables, values, expressions, valid)
@@ -57,7 +59,12 @@ class FunctionEmitter:
         self._launches = launches = Launches(context, variables, values, expressions, valid, tracing)
         expressions.handle(ir.Call, self._call)
         expressions.handle(ir.Submit, launches.submission)
-        assignments = Assignments(context, variables, values, expressions, valid, calls)
+        if isinstance(values, StoredValues):
+            assignments: Assignments = StoredAssignments(
+                context, variables, values, expressions, valid, calls
+            )
+        else:
+            assignments = Assignments(context, variables, values, expressions, valid, calls)
         self._assignments = assignments
         self._checks = ParameterChecks(context, variables, assignments)
         self._statements = statements = Statements(
@@ -96,6 +103,10 @@ class FunctionEmitter:
         for var in self._context.function.params:
             self._context.current_variable = var
             self._context.check_dtype(var)
+        self._context.current_variable = None
+        for var, what in self._values.misfits():
+            self._context.current_variable = var
+            self._context.report(what, var.span)
         self._context.current_variable = None
         for call in self._values.runtime_regions.lost:
             self._context.report(

@@ -9,7 +9,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
@@ -41,6 +41,7 @@ class ScriptOptions:
     poison: bool = False
     packed_scales: bool = False
     source_map_file: bool = False
+    storage: bool = False
 
     def __post_init__(self) -> None:
         for name, default in DEFAULTS.items():
@@ -79,6 +80,11 @@ def read_options(given: GivenOptions) -> ScriptOptions:
     for name in given:
         check_name(name)
     return ScriptOptions(**given)  # type: ignore[arg-type]  # its checks see to the kinds
+
+
+def stored(given: GivenOptions) -> ScriptOptions:
+    """Options as a caller gives them, of a script whose tiles are views of bytes.   Raises: OptionError."""
+    return replace(read_options(given), storage=True)
 
 
 def environment_options() -> ScriptOptions:

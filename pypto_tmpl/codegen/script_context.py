@@ -18,6 +18,7 @@ from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.ir.carriers import TORCH_NAMES
 from pypto_tmpl.ops import OpTable
+from pypto_tmpl.storage.places import has_addresses
 
 
 class Templates(Protocol):
@@ -73,6 +74,11 @@ class ScriptContext:
     def origins(self) -> Origins:
         """Where the values of all functions come from."""
         return Origins(self.kernels, self.generator.table)
+
+    @lazy
+    def has_addresses(self) -> bool:
+        """Whether tiles lie at addresses of their memories, or in allocations that nobody has placed."""
+        return has_addresses(self.functions)
 
     def _group_metas(self) -> Iterator[tuple[str, GroupMeta]]:
         """Metadata of the groups, and of vector kernels that run on two lanes without a cube kernel."""

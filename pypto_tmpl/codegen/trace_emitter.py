@@ -227,7 +227,7 @@ class Recording:
     def _record_line(self, site: int, var: ir.Var, window: str | None) -> str:
         region = self._valid.region(var)
         valid = None if region is None else region[0]
-        return str(self._forms.trace(site, self._variables.name_of(var), valid, self._trace.loops, window))
+        return str(self._forms.trace(site, self._expressions.expr(var), valid, self._trace.loops, window))
 
     # Expressions
 

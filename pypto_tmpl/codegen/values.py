@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeGuard
 
 from pypto_tmpl import ir
@@ -149,11 +150,15 @@ class Values:
         known = self._table.facts(call.op.name)
         if not known.copies_window or not self._views.may_be_view(call):
             return False
-        is_checked = known.has("checks_poison")
-        return (
-            not is_checked
-            or self._context.script.origins.of(self._context.function.name, call.args[0]).is_clean
-        )
+        return not known.has("checks_poison") or self.is_clean(call)
+
+    def is_clean(self, call: ir.Call) -> bool:
+        """Whether all cells of what ``call`` reads have been written, also when the script runs."""
+        return self._context.script.origins.of(self._context.function.name, call.args[0]).is_clean
+
+    def misfits(self) -> Iterable[tuple[ir.Var, str]]:
+        """Variables that cannot lie where they are to, and why."""
+        return ()
 
     def may_share(self, left: ir.Expr, right: ir.Expr) -> bool:
         """Whether two values may show cells of one buffer."""

@@ -132,6 +132,12 @@ class Variables:
         self._headers[name] = self._macros.region(self._bound[id(param)])
         return name
 
+    def header(self, hint: str, text: str) -> str:
+        """A new name that has a value from the start of the function on."""
+        name = self.names.unique(hint)
+        self._headers[name] = text
+        return name
+
     def header_lines(self) -> list[str]:
         """Assignments at the top of the function that the body turned out to need."""
         return [

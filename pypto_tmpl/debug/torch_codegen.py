@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.formatting import format_script
 from pypto_tmpl.codegen.layout import formatted
-from pypto_tmpl.codegen.options import CommentChoice, GivenOptions, read_options
+from pypto_tmpl.codegen.options import CommentChoice, GivenOptions, read_options, stored
 from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.script import PREAMBLE_MODES, PreambleMode, generator
 from pypto_tmpl.codegen.tracing import TraceSelection
@@ -25,6 +25,7 @@ def torch_codegen(
     options: GivenOptions = None,
     comments: bool = False,
     source_comments: bool = False,
+    storage: bool = False,
 ) -> str:
     """Executable Python/PyTorch text for a program or function at any stage of the pass pipeline.
 
@@ -36,15 +37,16 @@ def torch_codegen(
     read under ``pypto_tmpl.overlays.using_templates``. ``trace`` makes the script record the values that it
     computes, all or a selection, in ``_TRACE``; ``Trace.of(namespace, script, node)`` takes them from there.
     ``comments`` has the lines that bind a tile or tensor end in its type, where that fits and no check says
-    it; ``source_comments`` has the source line of a statement stand above it. ``options``, such as
-    ``{"poison": True}``, are those of docs/options.md; without them the environment's.
+    it; ``source_comments`` has the source line of a statement stand above it. With ``storage`` tiles are
+    views of the bytes where the program has placed them, which is the option of that name. ``options``, such
+    as ``{"poison": True}``, are those of docs/options.md; without them the environment's.
     ``emit_script`` gives the same text with all that is known of it.
 
     Raises: TypeError for another kind of node; OptionError; ValueError (UnsupportedProgramError) that lists
     every operator, dtype and node that no script can be made of, with function, variable and source line.
     """
-    choice = CommentChoice(comments, source_comments)
-    script = _script(node, check_shapes, preamble, template_dirs, trace, options, choice, needs_lines=False)
+    choice, given = CommentChoice(comments, source_comments), stored(options) if storage else options
+    script = _script(node, check_shapes, preamble, template_dirs, trace, given, choice, needs_lines=False)
     return format_script(script.text) if format else script.text
 
 
@@ -59,14 +61,15 @@ def emit_script(
     options: GivenOptions = None,
     comments: bool = False,
     source_comments: bool = False,
+    storage: bool = False,
 ) -> Script:
     """What ``torch_codegen`` makes of a program, with all that is known of the text.
 
     That is which lines the functions have and what each line was made from, the helpers that the script
     carries, where its program begins and where it records values. Arguments and errors are the same.
     """
-    choice = CommentChoice(comments, source_comments)
-    script = _script(node, check_shapes, preamble, template_dirs, trace, options, choice, needs_lines=True)
+    choice, given = CommentChoice(comments, source_comments), stored(options) if storage else options
+    script = _script(node, check_shapes, preamble, template_dirs, trace, given, choice, needs_lines=True)
     return formatted(script) if format else script
 
 

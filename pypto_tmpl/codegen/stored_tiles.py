@@ -1,0 +1,149 @@
+"""Binding tiles that lie in a memory: to views of its bytes, into which values are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.assignments import Assignments
+from pypto_tmpl.codegen.calls import OperatorCalls
+from pypto_tmpl.codegen.context import Context, Lines
+from pypto_tmpl.codegen.expressions import Expressions
+from pypto_tmpl.codegen.lazy import lazy
+from pypto_tmpl.codegen.stored_values import StoredValues
+from pypto_tmpl.codegen.valid_regions import ValidRegions
+from pypto_tmpl.codegen.variables import Variables
+from pypto_tmpl.storage.places import Place, pool_of
+
+_OFFSETS = 2  # of a window, among the operands of the op
+
+
+class StoredAssignments(Assignments):
+    """Texts that write values where the types of variables say; what has no place is bound as elsewhere."""
+
+    def __init__(
+        self,
+        context: Context,
+        variables: Variables,
+        values: StoredValues,
+        expressions: Expressions,
+        valid: ValidRegions,
+        calls: OperatorCalls,
+    ) -> None:
+        super().__init__(context, variables, values, expressions, valid, calls)
+        self._places = values.places
+        self._has_addresses = context.script.has_addresses
+        expressions.name_by(self._read)
+
+    @lazy
+    def _pools(self) -> dict[ir.MemorySpace | ir.Var, str]:
+        """The names of the function's pools of bytes."""
+        device, macros = self._variables.device, self._macros
+        return {
+            pool: self._variables.header(
+                macros.pool_name(pool.name) if isinstance(pool, ir.MemorySpace) else pool.name_hint,
+                macros.pool(size, device),
+            )
+            for pool, size in self._places.pools(self._has_addresses).items()
+        }
+
+    def _named(self, var: ir.Var, value: ir.Expr, text: str) -> Lines:
+        place = self._places.of(var)
+        if place is None:
+            return super()._named(var, value, text)
+        name = self._variables.bind(var)
+        source = self._places.of(value)
+        if source is not None:
+            assert isinstance(value, ir.Var)
+            given = self._variables.name_of(value)
+            if _is_there(source, place):
+                return super()._named(var, value, given)
+            return [self._left_behind(given, name), self._forms.assign(name, self._buffer(place))]
+        if self._places.is_view(var, value):
+            return [self._forms.assign(name, self._view(value, place, text))]
+        lines = [self._forms.assign(name, self._buffer(place))]
+        if isinstance(value, ir.Call) and self._context.table.facts(value.op.name).has("allocates"):
+            return lines
+        return [*lines, self._write(place, name, text)]
+
+    def _carried(self, target: ir.Var, value: ir.Expr, text: str, before: Lines) -> Iterable[tuple[str, str]]:
+        """A carry lies where its type says: a round changes it only by what it writes there."""
+        place, source = self._places.of(target), self._places.of(value)
+        if place is None:
+            if source is not None and source.boxes is None:
+                text = str(self._macros.copied(text))
+            return super()._carried(target, value, text, before)
+        is_known = isinstance(target, ir.IterArg) and value is not target.initValue
+        name = self._variables.bind(target)
+        if source is None:
+            before += [] if is_known else [self._forms.assign(name, self._buffer(place))]
+            before.append(self._write(place, name, text))
+            return []
+        assert isinstance(value, ir.Var)
+        given = self._variables.name_of(value)
+        if _is_there(source, place):
+            return [] if is_known else [(name, given)]
+        before.append(self._left_behind(given, name))
+        return [] if is_known else [(name, self._buffer(place))]
+
+    def check_of(self, var: ir.Var, may_be_clipped: bool) -> Lines:
+        """What is checked of other tiles holds of one in boxes as it is made."""
+        return [] if self._is_in_boxes(var) else super().check_of(var, may_be_clipped)
+
+    def _check_poison(self, var: ir.Var) -> Lines:
+        return [] if self._is_in_boxes(var) else super()._check_poison(var)
+
+    def _is_in_boxes(self, var: ir.Var) -> bool:
+        place = self._places.of(var)
+        return place is not None and place.boxes is not None
+
+    def _read(self, var: ir.Var) -> str:
+        """The text of a variable as an operand, by row and column."""
+        name, place = self._variables.name_of(var), self._places.of(var)
+        if place is None or place.boxes is None:
+            return name
+        is_whole = place.shape == (place.boxes.rows, place.boxes.columns)
+        return str(self._macros.unpack(name, None if is_whole else self._literals(place.shape)))
+
+    def _write(self, place: Place, name: str, text: str) -> str:
+        write = self._macros.write_tile if place.boxes is None else self._macros.pack
+        return str(self._forms.evaluate(write(name, text)))
+
+    def _left_behind(self, source: str, target: str) -> str:
+        return str(self._forms.comment(self._forms.left_behind(source, target)))
+
+    def _view(self, value: ir.Expr, place: Place, text: str) -> str:
+        """The text of a tile that shows the bytes of another one."""
+        if not place.is_moving:
+            return self._buffer(place)
+        source = self._places.window_source(value)
+        if source is None:
+            return text
+        assert isinstance(value, ir.Call) and isinstance(source, ir.Var)
+        offsets = value.args[_OFFSETS]
+        assert isinstance(offsets, ir.MakeTuple)
+        texts = [self._expressions.alone(offset) for offset in offsets.elements]
+        window = self._macros.window if place.boxes is None else self._macros.box_window
+        return str(window(self._variables.name_of(source), texts, self._literals(place.shape)))
+
+    def _buffer(self, place: Place) -> str:
+        """The text of a view of the bytes of a place."""
+        macros, boxes = self._macros, place.boxes
+        pool = self._pools[pool_of(place, self._has_addresses)]
+        address = place.address
+        start = self._expressions.alone(place.offset) if address is None else macros.address(address)
+        shape, dtype = self._literals(place.shape), place.dtype.name
+        if boxes is not None:
+            rows = None if boxes.rows >= place.shape[0] else macros.literal(boxes.rows)
+            fractal = macros.literal(boxes.fractal)
+            return str(macros.boxes(pool, start, shape, dtype, boxes.name, fractal, rows))
+        strides = None if place.is_dense else self._literals(place.strides)
+        return str(macros.buffer(pool, start, shape, dtype, strides))
+
+    def _literals(self, numbers: Iterable[int]) -> list[str]:
+        return [self._macros.literal(number) for number in numbers]
+
+
+def _is_there(source: Place, place: Place) -> bool:
+    """Whether a value lies where its taker does: also where that is known at run time only."""
+    return source.is_same(place) or source.is_moving and place.is_moving

@@ -1,0 +1,75 @@
+"""Layouts in boxes: tiles of the cube core lie box by box, each box row by row or column by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.extents import constant_extent
+
+_LINE = 32  # bytes of a row of a box of 512 bytes
+_ROWS = 16
+_SCALES = 2
+_WIDE, _NARROW = 1024, 32
+_COMPACT_ROWS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """How elements lie: in boxes of ``height`` by ``width``, which make up ``rows`` by ``columns``.
+
+    ``is_by_rows`` says that boxes follow each other along a row of them, ``is_row_major`` that elements do so
+    within a box.
+    """
+
+    is_by_rows: bool
+    is_row_major: bool
+    fractal: int
+    height: int
+    width: int
+    rows: int
+    columns: int
+
+    @property
+    def name(self) -> str:
+        """Two letters, of the order of boxes and of that within a box: Z is by rows, N by columns."""
+        letters = {True: "Z", False: "N"}
+        return letters[self.is_by_rows] + letters[self.is_row_major]
+
+    @property
+    def extent(self) -> int:
+        """Elements from the first to the last."""
+        return self.rows * self.columns
+
+
+def boxes_of(view: ir.TileView, shape: tuple[int, ...], dtype: ir.DataType) -> Boxes | None:
+    """The boxes of a tile of two axes, None where it lies without any.
+
+    A compact tile has as many rows of boxes as its valid rows fill.
+    """
+    if view.slayout is ir.TileLayout.none_box or len(shape) != 2:
+        return None
+    is_row_major = view.slayout is ir.TileLayout.row_major
+    long, short = _ROWS, _LINE // dtype.get_byte()
+    if view.fractal == _WIDE:
+        short = _ROWS
+    elif view.fractal == _NARROW:
+        short = _SCALES
+    height, width = (long, short) if is_row_major else (short, long)
+    rows = shape[0]
+    if view.compact is ir.CompactMode.normal and view.valid_shape:
+        valid = constant_extent(view.valid_shape[0])
+        rows = rows if valid is None else min(rows, _ceil(valid, _COMPACT_ROWS))
+    return Boxes(
+        view.blayout is ir.TileLayout.row_major,
+        is_row_major,
+        view.fractal,
+        height,
+        width,
+        _ceil(rows, height),
+        _ceil(shape[1], width),
+    )
+
+
+def _ceil(number: int, step: int) -> int:
+    return -(-number // step) * step

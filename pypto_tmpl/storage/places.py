@@ -1,0 +1,301 @@
+"""Places of tiles: the bytes of an allocation that a type names, and how elements lie there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import statements, trailing_yield
+from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.ir.verifier.walking import all_definitions
+from pypto_tmpl.ops import OpTable
+from pypto_tmpl.storage.boxes import Boxes, boxes_of
+
+_OFFSETS = 2  # of a window, among the operands of the op
+_SIZE = 1  # of an allocation
+_PACKED_BITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Bytes in which a tile lies: an offset from its base, or where addresses are planned from its memory."""
+
+    space: ir.MemorySpace
+    base: ir.Var
+    offset: ir.Expr
+    dtype: ir.DataType
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  # in elements
+    room: int  # bytes within which it lies, from the constant part of its offset on
+    is_moving: bool = False  # it begins behind its offset, and where is known at run time only
+    boxes: Boxes | None = None  # in which it lies, if it does
+
+    @property
+    def address(self) -> int | None:
+        """The offset, None where it is known at run time only."""
+        return None if self.is_moving else constant_extent(self.offset)
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The first byte in which it may lie, and the one behind the last."""
+        start = _constant_part(self.offset)
+        return start, start + self.room
+
+    @property
+    def size(self) -> int:
+        """Bytes from the first element to the last."""
+        return _elements(self.shape, self.strides, self.boxes) * self.dtype.get_byte()
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether rows follow each other without gaps."""
+        return self.strides == packed_strides(self.shape)
+
+    def is_same(self, other: Place) -> bool:
+        """Whether tiles in both are the same elements."""
+        mine, others = (self.dtype, self.shape, self.strides, self.boxes), (
+            other.dtype, other.shape, other.strides, other.boxes
+        )  # fmt: skip
+        return mine == others and self.starts_with(other)
+
+    @property
+    def layout(self) -> str:
+        """How elements lie, in words."""
+        if self.boxes is not None:
+            return f"in boxes ({self.boxes.name})"
+        return "row by row" if self.is_dense else "with other strides"
+
+    def starts_with(self, other: Place) -> bool:
+        """Whether both are known to begin at the same byte."""
+        is_same_offset = self.offset is other.offset or (
+            self.address is not None and self.address == other.address
+        )
+        return self.base is other.base and self.space is other.space and is_same_offset
+
+    def may_overlap(self, other: Place) -> bool:
+        """Whether places in one pool may have bytes in common."""
+        (start, end), (other_start, other_end) = self.reach, other.reach
+        return start < other_end and other_start < end
+
+
+def _elements(shape: tuple[int, ...], strides: tuple[int, ...], boxes: Boxes | None) -> int:
+    if boxes is not None:
+        return boxes.extent
+    if 0 in shape:
+        return 0
+    return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
+
+
+def packed_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of elements that lie row by row."""
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.insert(0, step)
+        step *= extent
+    return tuple(strides)
+
+
+class FunctionPlaces:
+    """The places of the tiles of one function; elements of four bits have none."""
+
+    def __init__(self, function: ir.Function, table: OpTable) -> None:
+        self._table = table
+        self._places: dict[int, Place] = {}
+        self._sizes = dict(self._allocations(function))
+        definitions = [(var, value_of(var, stmt)) for var, stmt in all_definitions(function)]
+        self._variables = list({id(var): var for var, _ in definitions}.values())
+        while self._place(definitions):  # results of branches come before what these yield
+            pass
+
+    def _place(self, definitions: Sequence[tuple[ir.Var, ir.Expr | None]]) -> bool:
+        """Give all variables their places, by what is known of others; whether any has got another one."""
+        before = dict(self._places)
+        for var, value in definitions:
+            place = self._placed(var, value)
+            if place is not None:
+                self._places[id(var)] = place
+        return self._places != before
+
+    def _allocations(self, function: ir.Function) -> Iterator[tuple[int, int]]:
+        """The bytes of allocations, by the identity of their variables."""
+        for stmt in statements(function.body):
+            value = stmt.value if isinstance(stmt, ir.AssignStmt) else None
+            if isinstance(stmt, ir.AssignStmt) and isinstance(value, ir.Call):
+                is_allocation = self._table.facts(value.op.name).has("reserves") and len(value.args) > _SIZE
+                size = constant_extent(value.args[_SIZE]) if is_allocation else None
+                if size is not None:
+                    yield id(stmt.var), size
+
+    def of(self, value: ir.Expr) -> Place | None:
+        """The place of a variable; None of what has none, or one whose layout is not known here."""
+        return self._places.get(id(value))
+
+    def all(self) -> Iterable[Place]:
+        """The places of all variables that have one, in the order of the text."""
+        return self._places.values()
+
+    def misfits(self) -> Iterator[tuple[ir.Var, str]]:
+        """The variables whose bytes are not all in their allocation, or begin within an element."""
+        starts: dict[int, int] = {}
+        for known in self.all():
+            start = known.reach[0]
+            starts[id(known.base)] = min(starts.get(id(known.base), start), start)
+        for var in self._variables:
+            place = self.of(var)
+            size = None if place is None or place.is_moving else self._sizes.get(id(place.base))
+            if place is None or size is None:
+                continue
+            (first, end), start = place.reach, starts[id(place.base)]
+            what = f"a tile of {place.size} bytes at {place.space.name} {first:#x}"
+            if first < 0 or end > start + size:
+                yield var, f"{what}, in an allocation of {size} bytes from {start:#x} on"
+            elif first % place.dtype.get_byte():
+                yield var, f"{what}, which is no multiple of the {place.dtype.get_byte()} bytes of an element"
+
+    def is_view(self, var: ir.Var, value: ir.Expr) -> bool:
+        """Whether a variable shows the bytes of the operand of an op, which moves nothing."""
+        place, source = self.of(var), self._viewed(value)
+        other = None if source is None else self.of(source)
+        return place is not None and other is not None and place.base is other.base
+
+    def window_source(self, value: ir.Expr) -> ir.Expr | None:
+        """The tile of which a value is a window."""
+        return self._viewed(value) if self._is_window(value) else None
+
+    def _is_moving_window(self, value: ir.Expr | None) -> bool:
+        if not self._is_window(value):
+            return False
+        offsets = value.args[_OFFSETS]
+        return not isinstance(offsets, ir.MakeTuple) or any(
+            constant_extent(offset) is None for offset in offsets.elements
+        )
+
+    def pools(self, has_addresses: bool) -> Mapping[ir.MemorySpace | ir.Var, int]:
+        """The bytes of each pool: one for a memory, or where no addresses are planned for an allocation."""
+        ends: dict[ir.MemorySpace | ir.Var, int] = {}
+        for place in self.all():
+            pool = pool_of(place, has_addresses)
+            ends[pool] = max(ends.get(pool, 0), place.reach[1])
+        return ends
+
+    def _placed(self, var: ir.Var, value: ir.Expr | None) -> Place | None:
+        type_ = var.type
+        if not isinstance(type_, ir.TileType) or type_.memref is None:
+            return None
+        space, shape = type_.memory_space, tuple(constant_extent(extent) for extent in type_.shape)
+        if space is ir.MemorySpace.DDR or space is None or type_.dtype.get_bit() == _PACKED_BITS:
+            return None
+        extents = tuple(extent for extent in shape if extent is not None)
+        view = type_.get_effective_tile_view()
+        if len(extents) != len(shape):
+            return None
+        boxes = boxes_of(view, extents, type_.dtype)
+        memref = type_.memref
+        strides, is_moving = _strides(extents, view), False
+        source = value if isinstance(value, ir.Var) else self._viewed(value) or self._returned(value)
+        other = None if source is None else self.of(source)
+        if other is not None and other.base is memref.base_:
+            is_moving = other.is_moving or self._is_moving_window(value)
+            is_moving = is_moving or self._is_window(value) and other.boxes is not None
+            is_cut = self._is_window(value) and len(other.shape) == len(extents)
+            if is_cut or (other.shape, other.dtype) == (extents, type_.dtype):
+                strides = other.strides  # a window has the pitch of what it is cut from
+        if other is not None and isinstance(value, ir.Var):
+            # types of carries may be wider than their values
+            extents, strides, boxes = other.shape, other.strides, other.boxes
+        offset, room = memref.byte_offset_, _elements(extents, strides, boxes) * type_.dtype.get_byte()
+        if is_moving and other is not None:
+            offset, room = other.offset, other.room
+        elif constant_extent(offset) is None:
+            room = max(room, self._sizes.get(id(memref.base_), 0))
+        return Place(
+            space,
+            memref.base_,
+            offset,
+            type_.dtype,
+            extents,
+            strides,
+            room,
+            is_moving,
+            boxes,
+        )
+
+    def _returned(self, value: ir.Expr | None) -> ir.Expr | None:
+        """The operand that an op changes and gives back."""
+        if not isinstance(value, ir.Call) or isinstance(value.op, ir.GlobalVar):
+            return None
+        at = self._table.facts(value.op.name).returned
+        return None if at is None else value.args[at]
+
+    def _is_window(self, value: ir.Expr | None) -> TypeGuard[ir.Call]:
+        return isinstance(value, ir.Call) and self._table.facts(value.op.name).has("window")
+
+    def _viewed(self, value: ir.Expr | None) -> ir.Expr | None:
+        """The operand whose storage an op only shows."""
+        if not isinstance(value, ir.Call) or isinstance(value.op, ir.GlobalVar):
+            return None
+        facts = self._table.facts(value.op.name)
+        return None if facts.view_of is None or facts.returned is not None else value.args[facts.view_of]
+
+
+def pool_of(place: Place, has_addresses: bool) -> ir.MemorySpace | ir.Var:
+    """What the offset of a place counts in."""
+    return place.space if has_addresses else place.base
+
+
+def has_addresses(functions: Iterable[ir.Function]) -> bool:
+    """Whether allocations have addresses: before, all of them begin at 0, each in itself."""
+    starts: dict[int, int] = {}
+    for function in functions:
+        for var, _ in all_definitions(function):
+            type_ = var.type
+            if not isinstance(type_, ir.TileType) or type_.memref is None:
+                continue
+            if type_.memory_space is not ir.MemorySpace.DDR:
+                offset = _constant_part(type_.memref.byte_offset_)
+                key = id(type_.memref.base_)
+                starts[key] = min(starts.get(key, offset), offset)
+    return any(starts.values())
+
+
+def _strides(shape: tuple[int, ...], view: ir.TileView) -> tuple[int, ...]:
+    if 1 in shape[-2:]:
+        return packed_strides(shape)  # a row and a column lie alike
+    if view.blayout is ir.TileLayout.col_major and len(shape) > 1:
+        return (*packed_strides((*shape[:-2], shape[-1], shape[-2]))[:-2], 1, shape[-2])
+    return packed_strides(shape)
+
+
+def has_places(functions: Iterable[ir.Function]) -> bool:
+    """Whether some tile has a place in an allocation, with or without an address."""
+    return any(
+        isinstance(var.type, ir.TileType) and var.type.memref is not None
+        for function in functions
+        for var, _ in all_definitions(function)
+    )
+
+
+def value_of(var: ir.Var, stmt: ir.Stmt) -> ir.Expr | None:
+    """What a variable is bound to first: a value, what a loop starts with, or what a branch yields."""
+    if isinstance(stmt, ir.AssignStmt):
+        return stmt.value
+    if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+        if isinstance(var, ir.IterArg):
+            return var.initValue
+        pairs: Iterator[tuple[ir.Var, ir.Expr]] = zip(stmt.return_vars, stmt.iter_args, strict=False)
+    elif isinstance(stmt, ir.IfStmt):
+        last = trailing_yield(stmt.then_body)
+        pairs = zip(stmt.return_vars, () if last is None else last.value, strict=False)
+    else:
+        return None
+    return next((value for bound, value in pairs if bound is var), None)
+
+
+def _constant_part(offset: ir.Expr) -> int:
+    """The number in a sum, 0 where there is none."""
+    if isinstance(offset, ir.Add):
+        return _constant_part(offset.left) + _constant_part(offset.right)
+    return constant_extent(offset) or 0

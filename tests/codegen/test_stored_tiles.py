@@ -1,0 +1,271 @@
+"""Scripts whose tiles are views of bytes: what lies where, and what an op reads and writes there.
+
+Expected values are told by hand, from which bytes a tile has.
+"""
+
+import pytest
+import torch
+from storage.placed_kernels import inputs, placed, run
+
+from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
+from pypto_tmpl.debug import torch_codegen
+
+X, Y = inputs()
+
+
+def test_a_tile_that_another_one_overlays_has_its_bytes() -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ 0x1000 FP32[16, 64] = load(y)
+        c @ 0x2000 FP32[16, 64] = pl.tile.add(a, b)
+        store(c)
+    """)
+    assert torch.equal(run(program), Y + Y)
+    assert torch.equal(run(program, storage=False), X + Y)
+
+
+def test_tiles_that_overlap_in_part_share_those_rows() -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ 0x1800 FP32[16, 64] = load(y)
+        store(a)
+    """)
+    assert torch.equal(run(program), torch.cat([X[:8], Y[:8]]))
+
+
+@pytest.mark.parametrize("address", ["0x1000", "0x1100", "0xf00", "0x1004"])
+def test_an_op_reads_all_of_its_inputs_before_it_writes(address: str) -> None:
+    """The result lies where an input does, or a row or an element further on or back."""
+    program = placed(f"""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ {address} FP32[16, 64] = pl.tile.muls(a, 3.0)
+        store(b)
+    """)
+    assert torch.equal(run(program), X * 3)
+
+
+def test_a_move_reads_all_before_it_writes() -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ 0x1100 FP32[16, 64] = pl.tile.move(a, target_memory=pl.Mem.Vec)
+        store(b)
+    """)
+    assert torch.equal(run(program), X)
+
+
+def test_a_window_has_the_pitch_of_its_tile() -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ 0x2000 FP32[16, 64] = load(y)
+        w @ 0x1040 FP32[16, 16] = pl.tile.slice(a, [16, 16], [0, 16])
+        v @ 0x1340 FP32[4, 8] = pl.tile.slice(w, [4, 8], [3, 0])
+        d @ 0x3000 FP32[4, 8] = pl.tile.muls(v, 2.0)
+        e @ 0x1040 FP32[16, 16] = pl.tile.assemble(w, d, [0, 8])
+        store(a)
+    """)
+    want = X.clone()
+    want[0:4, 24:32] = 2 * X[3:7, 16:24]
+    assert torch.equal(run(program), want)
+
+
+@pytest.mark.parametrize("row", [0, 5])
+def test_a_window_that_begins_where_a_scalar_says_shows_the_bytes_there(row: int) -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        w @ 0x1000 FP32[4, 64] = pl.tile.slice(a, [4, 64], [n, 0])
+        b @ 0x1000 FP32[16, 64] = load(y)
+        c @ 0x3000 FP32[4, 64] = pl.tile.muls(w, 2.0)
+        store(c)
+    """)
+    assert torch.equal(run(program, row)[:4], 2 * Y[row : row + 4])
+
+
+def test_a_window_beyond_its_tile_is_refused() -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        w @ 0x1000 FP32[4, 64] = pl.tile.slice(a, [4, 64], [n, 0])
+        store(w)
+    """)
+    with pytest.raises(
+        ValueError, match=r"a window \[4, 64\] at \[13, 0\] is not inside of a tile \[16, 64\]"
+    ):
+        run(program, 13)
+
+
+def test_other_shapes_and_dtypes_read_the_same_bytes() -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        r @ 0x1000 FP32[64, 16] = pl.tile.reshape(a, [64, 16])
+        s @ 0x2000 FP32[64, 16] = pl.tile.muls(r, 2.0)
+        b @ 0x1000 INT32[16, 64] = pl.tile.reinterpret_view(a, dtype=pl.INT32)
+        c @ 0x1000 INT32[16, 64] = pl.tile.adds(b, pl.const(1, pl.INT32))
+        t @ 0x2000 FP32[16, 64] = pl.tile.reshape(s, [16, 64])
+        d @ 0x3000 FP32[16, 64] = pl.tile.add(a, t)
+        store(d)
+    """)
+    next_floats = (X.view(torch.int32) + 1).view(torch.float32)
+    assert torch.equal(run(program), next_floats + 2 * X)
+
+
+def test_a_tile_that_is_made_is_not_written() -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        c @ 0x1000 FP32[16, 64] = pl.tile.create([16, 64], dtype=pl.FP32, target_memory=pl.Mem.Vec)
+        store(c)
+    """)
+    assert torch.equal(run(program), X)
+
+
+def test_carries_lie_where_they_start_and_nothing_but_ops_changes_them() -> None:
+    """The plan moves the sum into `b` only, so that `a` stays what it was."""
+    program = placed("""
+        a0 @ 0x1000 FP32[16, 64] = load(x)
+        b0 @ 0x2000 FP32[16, 64] = load(y)
+        for i, (a, b) in pl.range(3, init_values=(a0, b0)):
+            s @ 0x3000 FP32[16, 64] = pl.tile.add(a, b)
+            m @ 0x2000 FP32[16, 64] = pl.tile.move(s, target_memory=pl.Mem.Vec)
+            a1, b1 = pl.yield_(b, m)
+        d @ 0x4000 FP32[16, 64] = pl.tile.sub(b1, a1)
+        store(d)
+    """)
+    first, second = X, Y
+    for _ in range(3):
+        second = first + second
+    assert torch.equal(run(program), second - first)
+    assert not torch.equal(run(program, storage=False), second - first)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_results_of_branches_lie_where_what_they_yield_does(n: int) -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        if n == 0:
+            p @ 0x2000 FP32[16, 64] = pl.tile.muls(a, 2.0)
+            r @ 0x2000 FP32[16, 64] = pl.yield_(p)
+        else:
+            q @ 0x2000 FP32[16, 64] = pl.tile.muls(a, 3.0)
+            r @ 0x2000 FP32[16, 64] = pl.yield_(q)
+        store(r)
+    """)
+    assert torch.equal(run(program, n), X * (2 + n))
+
+
+def test_scalars_change_all_at_once() -> None:
+    program = placed("""
+        a0 @ 0x1000 FP32[16, 64] = load(x)
+        for i, (j, k, a) in pl.range(3, init_values=(0, 1, a0)):
+            b @ 0x1000 FP32[16, 64] = pl.tile.adds(a, pl.cast(j, pl.FP32))
+            j1, k1, a1 = pl.yield_(k, j + 10, b)
+        store(a1)
+    """)
+    assert torch.equal(run(program), X + 0 + 1 + 10)
+
+
+def test_allocations_without_addresses_are_apart() -> None:
+    program = placed("""
+        a @ 0 FP32[16, 64] = load(x)
+        b @ other+0 FP32[16, 64] = load(y)
+        c @ 0 FP32[16, 64] = pl.tile.muls(a, 2.0)
+        d @ other+0 FP32[16, 64] = pl.tile.add(b, c)
+        store(d)
+    """)
+    assert torch.equal(run(program), X * 2 + Y)
+
+
+def test_allocations_with_addresses_share_a_memory() -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ other+0x1000 FP32[16, 64] = load(y)
+        store(a)
+    """)
+    assert torch.equal(run(program), Y)
+
+
+def test_the_text_says_where_tiles_lie() -> None:
+    program = placed("""
+        a @ 0x400 FP32[16, 64] = load(x)
+        w @ 0x440 FP32[16, 16] = pl.tile.slice(a, [16, 16], [0, 16])
+        b @ 0x1400 FP32[16, 64] = pl.tile.exp(a)
+        for i, (c,) in pl.range(3, init_values=(b,)):
+            d @ 0x400 FP32[16, 64] = pl.tile.move(c, target_memory=pl.Mem.Vec)
+            e = pl.yield_(d)
+        store(e)
+    """)
+    text = torch_codegen(program, storage=True)
+    body = text[text.index('"""', text.index("def kernel")) :].split("\n\n")[0]
+    assert body.splitlines()[1:] == [
+        "    vec = _pool(9216, x.device)",
+        "    a = _buf(vec, 0x400, [16, 64], torch.float32)",
+        "    _write_tile(a, _tile_slice(x, [16, 64], [0, 0]))",
+        "    w = _buf(vec, 0x440, [16, 16], torch.float32, [64, 1])",
+        "    b = _buf(vec, 0x1400, [16, 64], torch.float32)",
+        "    _write_tile(b, torch.exp(a))",
+        "    c = b",
+        "    for i in range(3):",
+        "        d = _buf(vec, 0x400, [16, 64], torch.float32)",
+        "        _write_tile(d, c)",
+        "        # nothing copies d to where c lies",
+        "    e = c",
+        "    o_e = _tile_store(e, [0, 0], out)",
+        "    return out",
+    ]
+
+
+def test_a_script_without_the_option_has_nothing_of_it() -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        store(a)
+    """)
+    text = torch_codegen(program, preamble="full")
+    assert not any(name in text for name in ("_pool(", "_buf(", "_write_tile", "_STORAGE"))
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "a @ 0x10400 FP32[16, 64] = load(x)",
+            "a tile of 4096 bytes at Vec 0x10400, in an allocation of 65536 bytes from 0x1000 on",
+        ),
+        (
+            "a @ 0x1402 FP32[16, 64] = load(x)",
+            "a tile of 4096 bytes at Vec 0x1402, which is no multiple of the 4 bytes of an element",
+        ),
+        (
+            "a @ -0x20 FP32[16, 64] = load(x)",
+            "a tile of 4096 bytes at Vec -0x20, in an allocation of 65536 bytes from -0x20 on",
+        ),
+    ],
+)
+def test_a_tile_that_does_not_fit_into_its_memory_is_refused(line: str, told: str) -> None:
+    program = placed(f"""
+        b @ 0x1000 FP32[16, 64] = load(y)
+        {line}
+        store(a)
+    """)
+    with pytest.raises(UnsupportedProgramError) as error:
+        torch_codegen(program, storage=True)
+    place = "(function 'kernel', variable 'a', <string>:11:9)"
+    assert [str(found) for found in error.value.found] == [f"{told} {place}"]
+    torch_codegen(program)
+
+
+CUBE = """
+    a: pl.Tile[[16, 64], pl.FP32, pl.MemRef(mem, pl.const(4096, pl.INT64), 4096), pl.Mem.Mat] = pl.tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Mat)
+    b: pl.Tile[[16, 64], pl.FP32, pl.MemRef(mem, pl.const({at}, pl.INT64), 4096), pl.Mem.Mat] = pl.tile.load(y, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Mat)
+    t: pl.Tile[[64, 16], pl.FP32, pl.MemRef(mem, pl.const({at}, pl.INT64), 4096), pl.Mem.Mat, pl.TileView(blayout=pl.TileLayout.row_major, slayout=pl.TileLayout.col_major)] = pl.tile.transpose_view(b)
+    l: pl.Tile[[16, 64], pl.FP32, pl.MemRef(other, pl.const(0, pl.INT64), 4096), pl.Mem.Left] = pl.tile.move(a, target_memory=pl.Mem.Left)
+    r: pl.Tile[[64, 16], pl.FP32, pl.MemRef(other, pl.const(0, pl.INT64), 4096), pl.Mem.Right] = pl.tile.move(t, target_memory=pl.Mem.Right)
+    c: pl.Tile[[16, 16], pl.FP32, pl.MemRef(other, pl.const(0, pl.INT64), 1024), pl.Mem.Acc] = pl.tile.matmul(l, r)
+    store(c)
+"""  # noqa: E501  # the printer breaks no lines
+
+
+@pytest.mark.parametrize(("at", "left"), [(8192, X), (4096, Y)])
+def test_tiles_of_the_cube_core_lie_in_boxes(at: int, left: torch.Tensor) -> None:
+    """A transposed view shows the bytes of its tile; one loaded over the other operand takes its place."""
+    program = placed(CUBE.format(at=at))
+    assert torch.allclose(run(program)[:, :16], left @ Y.T)
+    text = torch_codegen(program, storage=True)
+    assert f'    t = _boxes(mat, {at:#x}, [64, 16], torch.float32, "ZN")\n' in text
+    assert "    _pack(c, torch.matmul(_unpack(l), _unpack(r)).float())\n" in text

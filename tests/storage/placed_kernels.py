@@ -1,0 +1,62 @@
+"""Kernels whose tiles have places, written out as the printer writes them."""
+
+import re
+import textwrap
+
+import torch
+
+import pypto_tmpl.language as pl
+from pypto_tmpl import ir
+from pypto_tmpl.debug import torch_codegen
+
+KERNEL = """# pypto.program: Placed
+import pypto.language as pl
+
+@pl.program
+class Placed:
+    @pl.function(type=pl.FunctionType.AIV, level=pl.Level.AIV, role=pl.Role.SubWorker)
+    def kernel(x: pl.Tensor[[16, 64], pl.FP32], y: pl.Tensor[[16, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]) -> pl.Tensor[[16, 64], pl.FP32]:
+        mem: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 65536)
+        other: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 65536)
+{}
+        return out
+"""  # noqa: E501  # the printer breaks no lines
+TILE = re.compile(r"(\w+) @ (?:(\w+)\+)?(-?\w+) (\w+)\[(\d+), (\d+)\]")
+"""``t @ 0x400 FP32[16, 64]``: a tile at an address; ``t @ other+0 ...``: not in the allocation ``mem``."""
+BYTES = {"FP32": 4, "INT32": 4, "FP16": 2, "BF16": 2, "UINT8": 1}
+
+
+def _typed(found: re.Match[str]) -> str:
+    name, base, address, dtype, rows, columns = found.groups()
+    size = int(rows) * int(columns) * BYTES[dtype]
+    place = f"pl.MemRef({base or 'mem'}, pl.const({int(address, 0)}, pl.INT64), {size})"
+    return f"{name}: pl.Tile[[{rows}, {columns}], pl.{dtype}, {place}, pl.Mem.Vec]"
+
+
+def placed(body: str) -> ir.Program:
+    """The program of one kernel, of lines in which ``t @ 0x400 FP32[16, 64] = ...`` binds a placed tile.
+
+    ``load(x)`` and ``store(t)`` are whole tiles of tensors.
+    """
+    load = r"pl.tile.load(\1, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)"
+    store = r"o_\1: pl.Tensor[[16, 64], pl.FP32] = pl.tile.store(\1, [0, 0], out)"
+    lines = re.sub(r"\bload\((\w)\)", load, re.sub(r"\bstore\((\w+)\)", store, TILE.sub(_typed, body)))
+    text = KERNEL.format(textwrap.indent(textwrap.dedent(lines).strip("\n"), " " * 8))
+    program = pl.parse(text)
+    assert isinstance(program, ir.Program)
+    return program
+
+
+def inputs() -> tuple[torch.Tensor, torch.Tensor]:
+    """Two tensors of distinct numbers."""
+    x = torch.arange(1024, dtype=torch.float32).reshape(16, 64)
+    return x, 0.5 - x / 7
+
+
+def run(program: ir.Program, n: int = 0, *, storage: bool = True) -> torch.Tensor:
+    """What the kernel stores of ``inputs()``; 9 where it stores nothing."""
+    names: dict = {}
+    exec(torch_codegen(program, check_shapes=True, storage=storage), names)
+    out = torch.full((16, 64), 9.0)
+    names["kernel"](*inputs(), n, out)
+    return out
