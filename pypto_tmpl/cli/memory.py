@@ -23,10 +23,11 @@ _PLACES, _STORES = "AllocateMemoryAddr", "MaterializeSemanticAliases"
 Examples:
   pypto-tmpl memory passes_dump/49_after_MaterializeValidShapeSymbols.py --backend Ascend910B
   pypto-tmpl memory kernel.py --backend Ascend950 --html memory.html
+  pypto-tmpl memory passes_dump/35_after_AllocateMemoryAddr.py --check
 
 \b
-Exit codes: 0 fine; 2 wrong usage, a program that cannot be read, or one that a pass refuses, as where a
-memory is too small.
+Exit codes: 0 fine; 1 something is wrong with the plan (--check); 2 wrong usage, a program that cannot be
+read, or one that a pass refuses, as where a memory is too small.
 """
 )
 @click.argument("file", type=click.Path(path_type=Path))
@@ -37,12 +38,23 @@ memory is too small.
     type=click.Path(path_type=Path),
     help="Also write a picture there: addresses against statements, as a page that needs nothing else.",
 )
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Also list what is wrong with the plan, such as tiles that are read when others have their bytes.",
+)
 @BACKEND
 @STRATEGY
 @PLANNER
 @click.option("--program", metavar="NAME", help="Which program, of a kernel file that defines several.")
 def memory(
-    file: Path, page: Path | None, backend: str | None, strategy: str, planner: str, program: str | None
+    file: Path,
+    page: Path | None,
+    check: bool,
+    backend: str | None,
+    strategy: str,
+    planner: str,
+    program: str | None,
 ) -> None:
     """Show what each kernel of FILE uses of each memory: how much of how much, and which tiles share it.
 
@@ -67,6 +79,20 @@ def memory(
     click.echo(report_text(shown, "" if facts is None else facts.name, kernels).encode(), nl=False)
     if page is not None:
         _write_page(page, file, "" if facts is None else facts.name, kernels)
+    if check and not _is_sound(node, kernels):
+        raise click.exceptions.Exit(1)
+
+
+def _is_sound(node: ir.Program, kernels: list[KernelUse]) -> bool:
+    """Whether nothing is wrong with a plan; what is wrong is printed."""
+    from pypto_tmpl.passes.memory.checking import plan_problems
+
+    problems = plan_problems(node, kernels)
+    for problem in problems:
+        click.echo(f"wrong: {problem}")
+    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    click.echo(count if problems else "check: tiles are where they are read")
+    return not problems
 
 
 def _lowered(node: ir.Program, names: list[str]) -> tuple[ir.Program, str]:

@@ -1,0 +1,42 @@
+"""What is wrong with a plan of addresses: tiles read after others took their bytes, no room, no alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pypto_tmpl import ir
+from pypto_tmpl.ops import load_table
+from pypto_tmpl.passes.memory.placed_tiles import ALIGNMENT
+from pypto_tmpl.passes.memory.usage import BufferUse, KernelUse, SpaceUse
+from pypto_tmpl.storage.overwrites import overwrites
+
+
+def plan_problems(program: ir.Program, kernels: Iterable[KernelUse]) -> list[str]:
+    """A line for each problem, those of reads first, then by kernel and memory."""
+    found = [overwrite.text() for overwrite in overwrites(program, load_table())]
+    for kernel in kernels:
+        for space in kernel.spaces:
+            found += [f"{kernel.name}: {problem}" for problem in _of_space(space)]
+    return found
+
+
+def _of_space(space: SpaceUse) -> Iterator[str]:
+    if space.limit is not None and space.used > space.limit:
+        yield f"{space.space.name} is used up to {space.used} bytes, and has {space.limit}"
+    for buffer in space.buffers:
+        if buffer.start is not None and buffer.start % ALIGNMENT:
+            yield f"{buffer.name} begins at {space.space.name} {buffer.start:#x}, no multiple of {ALIGNMENT}"
+    yield from _on_pipes(space, [buffer for buffer in space.buffers if buffer.start is not None])
+
+
+def _on_pipes(space: SpaceUse, placed: Sequence[BufferUse]) -> Iterator[str]:
+    """The other core may write the slots of a pipe at any time."""
+    for pipe in placed:
+        if pipe.kind != "pipe" or pipe.start is None:
+            continue
+        for other in placed:
+            if other is not pipe and other.start is not None and pipe.start < other.end:
+                first, end = max(pipe.start, other.start), min(pipe.end, other.end)
+                if first < end and (other.kind != "pipe" or placed.index(other) > placed.index(pipe)):
+                    where = f"{space.space.name} {first:#x}-{end - 1:#x}"
+                    yield f"{other.name} lies on the pipe buffer {pipe.name} at {where}"

@@ -1,0 +1,371 @@
+"""Reads of tiles whose bytes hold something else by then, found without running a function.
+
+What is followed is which values the bytes surely hold. An op puts its result where the type of the result
+says; a second name, a carry or the result of a branch is there only if its value is: nothing moves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pypto_tmpl import ir
+from pypto_tmpl.ir.bodies import flat, trailing_yield
+from pypto_tmpl.ir.printer.names import assign_names
+from pypto_tmpl.ir.verifier.walking import all_definitions
+from pypto_tmpl.ops import OpTable
+from pypto_tmpl.storage.places import FunctionPlaces, Place, has_addresses, pool_of
+
+
+@dataclass(frozen=True, slots=True)
+class Overwrite:
+    """A tile that is read where its value is not: ``statement`` reads ``tile`` from the bytes of ``place``.
+
+    By then ``by``, where ``written`` tells, has taken these bytes; or, if it ``is_left``, that is a value
+    which should be there, and lies elsewhere.
+    """
+
+    function: str
+    tile: ir.Var
+    statement: ir.Stmt
+    place: Place
+    first: int
+    last: int
+    by: ir.Var | None = None
+    written: ir.Stmt | None = None
+    is_left: bool = False
+    where: Place | None = None  # the place of what was left elsewhere
+    is_planned: bool = True  # offsets are addresses
+    names: Mapping[int, str] = field(default_factory=dict, compare=False, repr=False)  # in the text, by id
+
+    def text(self) -> str:
+        """One line: which tile, read where, and who wrote the bytes, or what nobody copied to them."""
+        memory = _memory(self.place, self.is_planned)
+        bytes_ = f"{memory} {self.first:#x}-{self.last:#x}"
+        read = f"{self._name(self.tile)} is read{_line(self.statement)} at {bytes_}"
+        if self.by is None:
+            return f"{self.function}: {read}, where nothing has put it"
+        if not self.is_left:
+            return f"{self.function}: {read}, which {self._name(self.by)} overwrites{_line(self.written)}"
+        lies = ""
+        if self.where is not None and self.where.address is not None:
+            memory = _memory(self.where, self.is_planned)
+            lies = f", which lies at {memory} {self.where.address:#x}"
+            if self.where.layout != self.place.layout:
+                lies += f" {self.where.layout}"
+        missing = f"to which nothing copies {self._name(self.by)}{lies}"
+        return f"{self.function}: {read}, {missing}{_line(self.written)}"
+
+    def _name(self, var: ir.Var) -> str:
+        return f"`{self.names.get(id(var), var.name_hint)}`"
+
+
+def _memory(place: Place, is_planned: bool) -> str:
+    return place.space.name if is_planned else place.base.name_hint
+
+
+def _line(stmt: ir.Stmt | None) -> str:
+    return "" if stmt is None or not stmt.span.is_valid() else f" (line {stmt.span.begin_line})"
+
+
+def overwrites(program: ir.Program | ir.Function, table: OpTable) -> list[Overwrite]:
+    """What the functions of a program read from bytes that hold something else, in the order of the text."""
+    functions = list(program.functions.values()) if isinstance(program, ir.Program) else [program]
+    is_planned = has_addresses(functions)
+    return [found for function in functions for found in _Walk(function, table, is_planned).found()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """What some bytes hold: the values that are surely there, and who may have written them last."""
+
+    held: frozenset[int] = frozenset()
+    writers: frozenset[int] = frozenset()
+
+    def met(self, other: _Cell) -> _Cell:
+        """What is known where two paths meet."""
+        return _Cell(self.held & other.held, self.writers | other.writers)
+
+
+_State = tuple[_Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """Why a variable is not where it is read: what lies elsewhere, or has overwritten it."""
+
+    by: ir.Var
+    statement: ir.Stmt
+    is_left: bool
+
+
+class _Walk:
+    """Follows one function; the bytes of its places are cut into cells at the ends of all of them."""
+
+    def __init__(self, function: ir.Function, table: OpTable, is_planned: bool) -> None:
+        self._function, self._table = function, table
+        self._places = FunctionPlaces(function, table)
+        self._is_planned = is_planned
+        self._cells = _Cells(self._places, is_planned)
+        self._state: _State = (_Cell(),) * self._cells.count
+        self._roots: dict[int, int] = {}
+        self._writing: dict[int, tuple[ir.Var, ir.Stmt]] = {}
+        self._causes: dict[int, _Cause] = {}
+        self._found: dict[tuple[int, int], Overwrite] = {}
+        self._reports = True
+        variables = {id(var): var for var, _ in all_definitions(function)}
+        self._names = assign_names(list(variables.values()), ("pl", "pld", "self"))
+
+    def found(self) -> list[Overwrite]:
+        """Each tile that is read wrongly, once for each statement that reads it."""
+        if self._cells.count:
+            self._body(self._function.body)
+        return list(self._found.values())
+
+    # Statements
+
+    def _body(self, body: ir.Stmt) -> None:
+        for stmt in flat(body):
+            match stmt:
+                case ir.AssignStmt():
+                    self._assign(stmt)
+                case ir.EvalStmt():
+                    self._reads(stmt.expr, stmt)
+                case ir.ForStmt() | ir.WhileStmt():
+                    self._loop(stmt)
+                case ir.IfStmt():
+                    self._branch(stmt)
+                case ir.ScopeStmt():
+                    self._body(stmt.body)
+                case ir.ReturnStmt():
+                    for value in stmt.value:
+                        self._reads(value, stmt)
+
+    def _assign(self, stmt: ir.AssignStmt) -> None:
+        var, value = stmt.var, stmt.value
+        place = self._places.of(var)
+        if isinstance(value, ir.Var) and place is not None:
+            self._take([(var, value)], stmt)
+            return
+        if self._places.is_view(var, value):
+            assert isinstance(value, ir.Call)
+            source = value.args[self._table.facts(value.op.name).view_of or 0]
+            self._roots[id(var)] = self._root(source)
+            return
+        self._reads(value, stmt)
+        if place is None:
+            return
+        facts = self._table.facts(value.op.name) if isinstance(value, ir.Call) else None
+        changed = self._changed(value)
+        old = None if changed is None else self._places.of(changed)
+        if changed is not None and old is not None and old.is_same(place):
+            self._take([(var, changed)], stmt)
+        elif facts is not None and facts.has("allocates"):
+            self._put(var, stmt, keeps=True)
+        else:
+            self._put(var, stmt)
+
+    def _changed(self, value: ir.Expr) -> ir.Expr | None:
+        """The operand that an op changes in place, of which it keeps what it does not write."""
+        if not isinstance(value, ir.Call):
+            return None
+        facts = self._table.facts(value.op.name)
+        return None if facts.returned is None or facts.has("accumulates") else value.args[facts.returned]
+
+    def _loop(self, stmt: ir.ForStmt | ir.WhileStmt) -> None:
+        self._take([(carry, carry.initValue) for carry in stmt.iter_args], stmt)
+        last = trailing_yield(stmt.body)
+        pairs = list(zip(stmt.iter_args, () if last is None else last.value, strict=False))
+        reports, self._reports = self._reports, False
+        while True:
+            start = self._state
+            self._body(stmt.body)
+            self._take(pairs, last or stmt)
+            self._state = _met(start, self._state)
+            if self._state == start:
+                break
+        self._reports = reports
+        if reports:
+            self._body(stmt.body)
+            self._take(pairs, last or stmt)
+            self._state = _met(start, self._state)
+        self._take(list(zip(stmt.return_vars, stmt.iter_args, strict=False)), stmt)
+
+    def _branch(self, stmt: ir.IfStmt) -> None:
+        start, ends = self._state, []
+        causes: dict[int, _Cause] = {}
+        for body in (stmt.then_body, stmt.else_body):
+            self._state = start
+            if body is not None:
+                self._body(body)
+                last = trailing_yield(body)
+                if last is not None:
+                    self._take(list(zip(stmt.return_vars, last.value, strict=False)), last)
+            ends.append(self._state)
+            causes |= self._causes
+        self._state, self._causes = _met(*ends), causes
+
+    # What they do to the bytes
+
+    def _reads(self, value: ir.Expr, stmt: ir.Stmt) -> None:
+        """Note what a value reads from bytes that do not hold it."""
+        for tile in self._tiles_in(value):
+            wrong = self._wrong_cells(tile, self._places.of(tile)) if self._reports else ()
+            if wrong:
+                self._note(tile, stmt, wrong)
+
+    def _tiles_in(self, value: ir.Expr) -> Iterator[ir.Var]:
+        if isinstance(value, ir.Var):
+            yield value
+        elif isinstance(value, ir.Call):
+            entry = self._table.get(value.op.name)
+            scratch = [operand.scratch for operand in entry.operands] if entry is not None else []
+            for at, arg in enumerate(value.args):
+                if at >= len(scratch) or not scratch[at]:
+                    yield from self._tiles_in(arg)
+        elif isinstance(value, ir.MakeTuple):
+            for element in value.elements:
+                yield from self._tiles_in(element)
+
+    def _wrong_cells(self, value: ir.Expr, place: Place | None) -> Sequence[int]:
+        """The cells of a place that do not surely hold a value."""
+        cells = () if place is None else self._cells.of(place)
+        root = self._root(value)
+        return [cell for cell in cells if root not in self._state[cell].held]
+
+    def _note(self, tile: ir.Var, stmt: ir.Stmt, wrong: Sequence[int]) -> None:
+        place, cause = self._places.of(tile), self._causes.get(self._root(tile))
+        assert place is not None
+        first, last = self._cells.ends(wrong)
+        found = Overwrite(
+            self._function.name,
+            tile,
+            stmt,
+            place,
+            first,
+            last,
+            is_planned=self._is_planned,
+            names=self._names,
+        )
+        if cause is None:
+            cause = self._overwriting(tile, wrong)
+        if cause is not None:
+            where = self._places.of(cause.by) if cause.is_left else None
+            found = replace(found, by=cause.by, written=cause.statement, is_left=cause.is_left, where=where)
+        self._found.setdefault((id(tile), id(stmt)), found)
+
+    def _overwriting(self, tile: ir.Expr, wrong: Sequence[int]) -> _Cause | None:
+        """The last that has written over bytes of a tile."""
+        root = self._root(tile)
+        writers = {writer for cell in wrong for writer in self._state[cell].writers} - {root}
+        if not writers:
+            return None
+        var, stmt = self._writing[max(writers, key=list(self._writing).index)]
+        return _Cause(var, stmt, is_left=False)
+
+    def _put(self, var: ir.Var, stmt: ir.Stmt, *, keeps: bool = False) -> None:
+        """A new value is put where a variable lies; one that ``keeps`` what is there is nobody's yet."""
+        key, place = id(var), self._places.of(var)
+        assert place is not None
+        self._forget([key])
+        self._roots[key] = key
+        self._writing.pop(key, None)
+        self._writing[key] = (var, stmt)
+        cells = list(self._state)
+        for cell in self._cells.of(place):
+            cells[cell] = (
+                replace(cells[cell], held=cells[cell].held | {key})
+                if keeps
+                else _Cell(frozenset({key}), frozenset({key}))
+            )
+        for cell in self._cells.perhaps(place):
+            cells[cell] = replace(cells[cell], held=frozenset(), writers=cells[cell].writers | {key})
+        self._state = tuple(cells)
+
+    def _take(self, pairs: Iterable[tuple[ir.Var, ir.Expr]], stmt: ir.Stmt) -> None:
+        """Variables stand for values, all at once, where these lie there; else nothing is where they are."""
+        taken: list[tuple[ir.Var, Place, bool, _Cause | None]] = []
+        made: list[ir.Var] = []
+        for target, value in pairs:
+            place, source = self._places.of(target), self._places.of(value)
+            if place is None:
+                self._reads(value, stmt)
+            elif source is None:
+                made.append(target)
+            elif place.address is None and source.address is None:
+                self._roots[id(target)] = self._root(value)
+            else:
+                wrong = self._wrong_cells(value, place) if place.is_same(source) else self._cells.of(place)
+                cause = self._cause_of(value, place, source, stmt, wrong) if wrong else None
+                taken.append((target, place, not wrong, cause))
+        self._forget([id(target) for target, *_ in taken])
+        for target, place, is_there, cause in taken:
+            key = id(target)
+            self._roots[key] = key
+            if is_there:
+                cells = list(self._state)
+                for cell in self._cells.of(place):
+                    cells[cell] = replace(cells[cell], held=cells[cell].held | {key})
+                self._state = tuple(cells)
+            elif cause is not None:
+                self._causes[key] = cause
+        for target in made:
+            self._put(target, stmt)
+
+    def _cause_of(
+        self, value: ir.Expr, place: Place, source: Place, stmt: ir.Stmt, wrong: Sequence[int]
+    ) -> _Cause | None:
+        if place.is_same(source):
+            return self._causes.get(self._root(value)) or self._overwriting(value, wrong)
+        assert isinstance(value, ir.Var)
+        return _Cause(value, stmt, is_left=True)
+
+    def _forget(self, keys: Sequence[int]) -> None:
+        """Names that are given anew stand for nothing that lies anywhere."""
+        gone = frozenset(keys)
+        for key in keys:
+            self._causes.pop(key, None)
+        self._state = tuple(
+            replace(cell, held=cell.held - gone) if cell.held & gone else cell for cell in self._state
+        )
+
+    def _root(self, value: ir.Expr) -> int:
+        return self._roots.get(id(value), id(value))
+
+
+class _Cells:
+    """The bytes of the pools of a function, cut where any of its places begins or ends."""
+
+    def __init__(self, places: FunctionPlaces, is_planned: bool) -> None:
+        self._is_planned = is_planned
+        edges: dict[ir.MemorySpace | ir.Var, set[int]] = {}
+        for place in places.all():
+            pool = pool_of(place, is_planned)
+            edges.setdefault(pool, set()).update(place.reach)
+        self._bytes: list[tuple[int, int]] = []
+        self._firsts: dict[tuple[ir.MemorySpace | ir.Var, int], int] = {}
+        for pool, ends in edges.items():
+            ordered = sorted(ends)
+            self._firsts |= {(pool, start): len(self._bytes) + at for at, start in enumerate(ordered)}
+            self._bytes += zip(ordered, [*ordered[1:], ordered[-1]], strict=True)
+        self.count = len(self._bytes)
+
+    def of(self, place: Place) -> Sequence[int]:
+        """The cells of a place, none where it is known at run time only where that begins."""
+        return self._reached(place) if place.address is not None else ()
+
+    def perhaps(self, place: Place) -> Sequence[int]:
+        """The cells in which a place may lie that is known at run time only."""
+        return self._reached(place) if place.address is None else ()
+
+    def _reached(self, place: Place) -> Sequence[int]:
+        pool, (start, end) = pool_of(place, self._is_planned), place.reach
+        return range(self._firsts[pool, start], self._firsts[pool, end])
+
+    def ends(self, cells: Sequence[int]) -> tuple[int, int]:
+        """The first and the last byte of some cells."""
+        return min(self._bytes[cell][0] for cell in cells), max(self._bytes[cell][1] for cell in cells) - 1
+
+
+def _met(one: _State, two: _State) -> _State:
+    return tuple(left if left == right else left.met(right) for left, right in zip(one, two, strict=True))

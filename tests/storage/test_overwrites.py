@@ -1,0 +1,138 @@
+"""Which reads of tiles are told to be wrong, of kernels whose places are written out; the runs agree."""
+
+import pytest
+import torch
+from storage.placed_kernels import placed, run
+
+from pypto_tmpl.ops import load_table
+from pypto_tmpl.storage.overwrites import overwrites
+
+OVERLAID = """
+    a @ 0x1000 FP32[16, 64] = load(x)
+    b @ 0x1800 FP32[16, 64] = load(y)
+    c @ 0x4000 FP32[16, 64] = pl.tile.add(a, b)
+    store(c)
+"""
+SWAPPED = """
+    a0 @ 0x1000 FP32[16, 64] = load(x)
+    b0 @ 0x2000 FP32[16, 64] = load(y)
+    for i, (a, b) in pl.range(3, init_values=(a0, b0)):
+        s @ 0x3000 FP32[16, 64] = pl.tile.add(a, b)
+        m @ 0x2000 FP32[16, 64] = pl.tile.move(s, target_memory=pl.Mem.Vec)
+        a1, b1 = pl.yield_(b, m)
+    store(a1)
+"""
+KEPT_BY_ONE_BRANCH = """
+    a @ 0x1000 FP32[16, 64] = load(x)
+    if n == 0:
+        p @ 0x2000 FP32[16, 64] = pl.tile.muls(a, 2.0)
+        r @ 0x2000 FP32[16, 64] = pl.yield_(p)
+    else:
+        r @ 0x2000 FP32[16, 64] = pl.yield_(a)
+    store(r)
+"""
+OVERLAID_IN_THE_NEXT_ROUND = """
+    a @ 0x1000 FP32[16, 64] = load(x)
+    b0 @ 0x2000 FP32[16, 64] = load(y)
+    for i, (b,) in pl.range(3, init_values=(b0,)):
+        s @ 0x2000 FP32[16, 64] = pl.tile.add(a, b)
+        t @ 0x1c00 FP32[16, 16] = pl.tile.full([16, 16], dtype=pl.FP32, value=1.0)
+        b1 = pl.yield_(s)
+    store(b1)
+"""
+WRONG = {
+    "overlaid": (
+        OVERLAID,
+        ["kernel: `a` is read (line 12) at Vec 0x1800-0x1fff, which `b` overwrites (line 11)"],
+    ),
+    "swapped": (
+        SWAPPED,
+        [
+            "kernel: `a` is read (line 13) at Vec 0x1000-0x1fff, to which nothing copies `b`, which lies at"
+            " Vec 0x2000 (line 15)",
+            "kernel: `a1` is read (line 16) at Vec 0x1000-0x1fff, to which nothing copies `b`, which lies at"
+            " Vec 0x2000 (line 15)",
+        ],
+    ),
+    "kept by one branch": (
+        KEPT_BY_ONE_BRANCH,
+        [
+            "kernel: `r` is read (line 16) at Vec 0x2000-0x2fff, to which nothing copies `a`, which lies at"
+            " Vec 0x1000 (line 15)"
+        ],
+    ),
+    "overlaid in the next round": (
+        OVERLAID_IN_THE_NEXT_ROUND,
+        [
+            "kernel: `a` is read (line 13) at Vec 0x1c00-0x1fff, which `t` overwrites (line 14)",
+        ],
+    ),
+}
+RIGHT = {
+    "written over its input": """
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ 0x1000 FP32[16, 64] = pl.tile.exp(a)
+        store(b)
+    """,
+    "after the last read": """
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ 0x2000 FP32[16, 64] = pl.tile.muls(a, 2.0)
+        c @ 0x1000 FP32[16, 64] = load(y)
+        d @ 0x1000 FP32[16, 64] = pl.tile.add(b, c)
+        store(d)
+    """,
+    "changed in place, by way of a window": """
+        a @ 0x1000 FP32[16, 64] = load(x)
+        w @ 0x1040 FP32[16, 16] = pl.tile.slice(a, [16, 16], [0, 16])
+        b @ 0x2000 FP32[16, 16] = pl.tile.muls(w, 2.0)
+        c @ 0x1000 FP32[16, 64] = pl.tile.assemble(a, b, [0, 32])
+        store(c)
+    """,
+    "carried in place": """
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b0 @ 0x2000 FP32[16, 64] = load(y)
+        for i, (b,) in pl.range(3, init_values=(b0,)):
+            t @ 0x3000 FP32[16, 64] = pl.tile.mul(a, b)
+            s @ 0x2000 FP32[16, 64] = pl.tile.add(t, b)
+            b1 = pl.yield_(s)
+        store(b1)
+    """,
+    "moved to its carry": """
+        b0 @ 0x2000 FP32[16, 64] = load(y)
+        for i, (b,) in pl.range(3, init_values=(b0,)):
+            s @ 0x3000 FP32[16, 64] = pl.tile.muls(b, 2.0)
+            m @ 0x2000 FP32[16, 64] = pl.tile.move(s, target_memory=pl.Mem.Vec)
+            b1 = pl.yield_(m)
+        store(b1)
+    """,
+    "overlaid, but not read again": """
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ 0x2000 FP32[16, 64] = pl.tile.muls(a, 2.0)
+        for i, (c,) in pl.range(3, init_values=(b,)):
+            t @ 0x1000 FP32[16, 64] = pl.tile.adds(c, 1.0)
+            u @ 0x2000 FP32[16, 64] = pl.tile.move(t, target_memory=pl.Mem.Vec)
+            d = pl.yield_(u)
+        store(d)
+    """,
+    "apart without addresses": """
+        a @ 0 FP32[16, 64] = load(x)
+        b @ other+0 FP32[16, 64] = load(y)
+        c @ 0 FP32[16, 64] = pl.tile.add(a, b)
+        store(c)
+    """,
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_read_from_bytes_of_others_is_told(name: str) -> None:
+    body, want = WRONG[name]
+    program = placed(body)
+    assert [found.text() for found in overwrites(program, load_table())] == want
+    assert any(not torch.equal(run(program, n), run(program, n, storage=False)) for n in (0, 1))
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_lies_where_it_is_read_is_not_told(name: str) -> None:
+    program = placed(RIGHT[name])
+    assert overwrites(program, load_table()) == []
+    assert torch.equal(run(program), run(program, storage=False))
