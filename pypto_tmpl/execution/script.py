@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.options import stored
 from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.codegen.script import generator
 from pypto_tmpl.codegen.tracing import TraceSelection
@@ -20,6 +21,7 @@ class ProgramScript:
 
     node: ir.Program | ir.Function
     script: Script
+    is_stored: bool = False  # its tiles are views of the bytes where they are placed
 
     def entry(self, function: ir.Function) -> Entry:
         """What a caller has to know of one of the functions."""
@@ -37,8 +39,15 @@ def make_script(
     template_dirs: Sequence[Path] = (),
     trace: TraceSelection | None = None,
     takes_notes: bool = False,
+    storage: bool = False,
 ) -> ProgramScript:
-    """The script of a program. Raises UnsupportedProgramError listing all that has no meaning here."""
+    """The script of a program, with the options of the environment; with ``storage`` its tiles have places.
+
+    Raises UnsupportedProgramError listing all that has no meaning here.
+    """
     maker = generator(template_dirs)
-    script = maker.script(node, check_shapes=check_shapes, trace=trace, takes_notes=takes_notes)
-    return ProgramScript(node, script)
+    options = stored(None) if storage else None
+    script = maker.script(
+        node, check_shapes=check_shapes, trace=trace, takes_notes=takes_notes, options=options
+    )
+    return ProgramScript(node, script, storage)

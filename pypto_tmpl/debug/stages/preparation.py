@@ -16,6 +16,7 @@ from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug.stages.dumps import StageContent
 from pypto_tmpl.debug.stages.fingerprint import fingerprint
+from pypto_tmpl.debug.stages.storage import StorageChoice, is_stored
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.entry import Entry, functions_of, select_entry
 from pypto_tmpl.execution.load import script_name
@@ -37,7 +38,8 @@ class Request:
     """What is asked of every stage: the entry if it is named, the names of the inputs, what to record.
 
     With ``print_companions`` the IR of a stage that was read from its companion comes as text, too. With
-    ``companions_first`` texts are read only where there is no companion.
+    ``companions_first`` texts are read only where there is no companion. ``storage`` says which programs
+    run on the bytes of their tiles.
     """
 
     inputs: frozenset[str]
@@ -46,6 +48,7 @@ class Request:
     print_companions: bool = False
     companions_first: bool = False
     trace: TraceSelection | None = None
+    storage: StorageChoice = "off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,8 @@ class Prepared:
     """A stage that can run; ``read_from`` is the file it was read from, ``note`` why not from the text.
 
     ``printed`` is the text of a companion, where that was asked for; ``large`` are the functions of the
-    script that several threads pay for.
+    script that several threads pay for. A script ``is_stored`` if it runs on the bytes of its tiles;
+    ``values`` is the one that does not, where both are to run.
     """
 
     script: Script
@@ -67,6 +71,8 @@ class Prepared:
     seconds: float
     printed: str = ""
     large: tuple[str, ...] = ()
+    is_stored: bool = False
+    values: Script | None = None
 
     def runs_like(self, other: Prepared) -> str:
         """Why the other need not run too: "IR" that is structurally equal, the same "script", or ""."""
@@ -75,7 +81,7 @@ class Prepared:
             return ""
         return (
             "IR"
-            if self.identity == other.identity
+            if self.identity and self.identity == other.identity
             else "script"
             if self.script.text == other.script.text
             else ""
@@ -101,8 +107,10 @@ def prepare(content: StageContent, request: Request) -> Prepared:
             read_from=content.text_name if is_from_text else content.binary_name,
             note=note,
             is_from_text=is_from_text,
-            identity=fingerprint(emitted.node),
+            identity=b"" if emitted.is_stored else fingerprint(emitted.node),
             seconds=time.perf_counter() - began,
+            is_stored=emitted.is_stored,
+            values=_values(emitted, request),
             printed=_printed(emitted.node) if request.print_companions and not is_from_text else "",
         )
 
@@ -143,13 +151,13 @@ def emit_from_best(content: StageContent, request: Request) -> tuple[ProgramScri
 
 def _emit_from_best(content: StageContent, request: Request) -> tuple[ProgramScript, str]:
     if _is_read_from_companion(content, request):
-        return _emit(_read_binary(content), request), ""
+        return _emit(_read_binary(content), request, content.name), ""
     try:
         node = _read_text(content)
     except Exception as error:
         return _emit_unreadable(content, request, error)
     try:
-        return _emit(node, request), ""
+        return _emit(node, request, content.name), ""
     except PyptoTmplError as error:
         if content.binary is None:
             raise
@@ -174,7 +182,7 @@ def _emit_unreadable(content: StageContent, request: Request, error: Exception) 
         what = f"{content.text_name} was edited and does not parse; its companion was not run instead"
         raise StageReadError(f"{what}\n{problem}") from None
     note = f"the text does not parse ({_first_line(error)})"
-    return _emit(companion, request), note
+    return _emit(companion, request, content.name), note
 
 
 def _emit_unsupported(
@@ -183,7 +191,7 @@ def _emit_unsupported(
     """Use the companion of a text that parses, but of which no script can be made."""
     try:
         companion = _read_binary(content)
-        emitted = _emit(companion, request)
+        emitted = _emit(companion, request, content.name)
     except PyptoTmplError:
         raise error from None  # the text is what the user sees and edits
     note = f"the text cannot be emitted ({_first_line(error)})"
@@ -226,8 +234,21 @@ def _printed(node: Node) -> str:
         return ""
 
 
-def _emit(node: Node, request: Request) -> ProgramScript:
-    return make_script(node, check_shapes=True, template_dirs=request.template_dirs, trace=request.trace)
+def _emit(node: Node, request: Request, stage: str) -> ProgramScript:
+    storage = is_stored(functions_of(node), request.storage, stage)
+    return make_script(
+        node, check_shapes=True, template_dirs=request.template_dirs, trace=request.trace, storage=storage
+    )
+
+
+def _values(emitted: ProgramScript, request: Request) -> Script | None:
+    """The script that computes with values, where it is to run besides the one that has places for them."""
+    if request.storage != "both" or not emitted.is_stored:
+        return None
+    again = make_script(
+        emitted.node, check_shapes=True, template_dirs=request.template_dirs, trace=request.trace
+    )
+    return again.script.without_ir(functions_of(emitted.node))
 
 
 def _text_of(error: Exception) -> str:

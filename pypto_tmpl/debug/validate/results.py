@@ -76,6 +76,7 @@ def _told(stage: StageResult, rerun: Rerun) -> tuple[str, list[str]]:
         notes.append(verdict.line())
         notes += [f"  {line}" for line in verdict.details()]
         notes.append(f"  rerun: {rerun(stage.stage, verdict.rerun_name)}")
+    notes += stage.notes
     names = ", ".join(repr(verdict.name) for verdict in bad)
     worst = worst_difference(verdict.max_abs_diff for verdict in bad)
     return f"{names} not as expected, max diff {worst:.6e}", notes
@@ -97,6 +98,7 @@ def stage_lines(stage: StageResult, rerun: Rerun) -> Iterator[str]:
         yield from (f"    {line}" for line in verdict.details())
         if not verdict.passed:
             yield f"    rerun: {rerun(stage.stage, verdict.rerun_name)}"
+    yield from (f"    {line}" for line in stage.notes)
 
 
 def stage_dict(stage: StageResult) -> dict[str, Any]:
@@ -107,6 +109,7 @@ def stage_dict(stage: StageResult) -> dict[str, Any]:
         "passed": stage.passed,
         "read_from": stage.read_from,
         "note": stage.note,
+        "overwrites": list(stage.notes),
         "same_as": stage.same_as,
         "same_what": stage.same_what,
         "seconds": round(stage.seconds, 6),

@@ -26,7 +26,8 @@ class StageResult:
 
     ``same_as`` names the stage before when this one has its IR or its script (``same_what``) and was not run
     again; ``tensors`` are what was computed, ``ir`` the text of the program and ``record`` its script, where
-    keeping them was asked for. One that is not ``is_run`` was only read.
+    keeping them was asked for. One that is not ``is_run`` was only read. ``notes`` tell which tiles lie where
+    others have written.
     """
 
     stage: Stage
@@ -41,6 +42,7 @@ class StageResult:
     ir: str = ""
     record: Script | None = None
     is_run: bool = True
+    notes: tuple[str, ...] = ()
 
     @property
     def script(self) -> str:
@@ -149,7 +151,9 @@ class Schedule:
                 slot.prepared = Failure("unreadable", str(error))
                 continue
             before = self._slots.get(index - 1, _Slot()).content
-            slot.has_text_of_previous = before is not None and before.text == slot.content.text is not None
+            is_same = before is not None and before.text == slot.content.text is not None
+            # with "on" the name of a stage tells, too, whether it runs on bytes
+            slot.has_text_of_previous = is_same and self.job.request.storage != "on"
             if not slot.has_text_of_previous:
                 self._prepare(index)
 
@@ -219,7 +223,7 @@ class Schedule:
         if slot.same_what:
             assert before is not None
             read = replace(read, verdicts=before.verdicts, failure=before.failure, tensors=before.tensors)
-            read = replace(read, same_as=before.stage.name, same_what=slot.same_what)
+            read = replace(read, same_as=before.stage.name, same_what=slot.same_what, notes=before.notes)
             return replace(read, seconds=slot.prepared.seconds)
         if isinstance(slot.outcome, Failure):
             return replace(read, failure=slot.outcome, seconds=slot.prepared.seconds)
@@ -227,7 +231,7 @@ class Schedule:
         seconds = slot.prepared.seconds + slot.outcome.seconds
         verdicts = self._verdicts(slot.outcome)
         kept = slot.outcome.tensors if self.job.keep_tensors else {}
-        return replace(read, verdicts=verdicts, tensors=kept, seconds=seconds)
+        return replace(read, verdicts=verdicts, tensors=kept, seconds=seconds, notes=slot.outcome.notes)
 
     def _ir_text(self, slot: _Slot) -> str:
         """The text that was read, or that a companion was printed as; of a stage without use, its file's."""

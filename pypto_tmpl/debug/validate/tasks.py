@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_tensors
 from pypto_tmpl.debug.stages.dumps import StageContent
 from pypto_tmpl.debug.stages.preparation import Prepared, Request, prepare, read_again
+from pypto_tmpl.debug.stages.storage import wrong_places
 from pypto_tmpl.debug.validate.changed_inputs import changed_inputs, verdict_on
 from pypto_tmpl.debug.validate.checkpoints import checkpoint_verdicts
 from pypto_tmpl.debug.validate.tensor_set import Tensors, TensorSet
@@ -42,11 +43,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run gave: verdicts, and the computed tensors that were asked for."""
+    """What a run gave: verdicts, the computed tensors that were asked for, and why some are wrong."""
 
     verdicts: tuple[TensorVerdict, ...]
     tensors: Tensors = field(default_factory=dict)
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
 def prepare_task(content: StageContent, request: Request) -> Prepared | Failure:
@@ -77,6 +79,11 @@ def run_task(
 ) -> Outcome | Failure:
     """Run a script and compare what it computed; errors name lines of the files it was made from."""
     with using_templates(request.template_dirs):
+        if prepared.values is not None:
+            by_value = replace(prepared, script=prepared.values, is_stored=False)
+            outcome = _run_task(by_value, content, tensors, request)
+            if isinstance(outcome, Failure) or not all(verdict.passed for verdict in outcome.verdicts):
+                return outcome
         return _run_task(prepared, content, tensors, request)
 
 
@@ -118,7 +125,14 @@ def _run_task(
     if changed:
         places = _places(prepared, content, tensors, sorted(changed), request)
         verdicts += [verdict_on(name, now, befores[name], places.get(name)) for name, now in changed.items()]
-    return Outcome(tuple(verdicts), actual if request.send_back else {}, time.perf_counter() - began)
+    notes = () if all(verdict.passed for verdict in verdicts) else _notes(prepared, content)
+    seconds = time.perf_counter() - began
+    return Outcome(tuple(verdicts), actual if request.send_back else {}, seconds, notes)
+
+
+def _notes(prepared: Prepared, content: StageContent) -> tuple[str, ...]:
+    """Which tiles lie where others have written, of a program that runs on their bytes."""
+    return wrong_places(read_again(prepared, content)) if prepared.is_stored else ()
 
 
 def _places(

@@ -15,6 +15,7 @@ from pypto_tmpl.compare.tolerance import Tolerance
 from pypto_tmpl.compare.verdicts import Comparator
 from pypto_tmpl.debug.stages.dumps import find_stages
 from pypto_tmpl.debug.stages.preparation import Request
+from pypto_tmpl.debug.stages.storage import STORAGE_CHOICES, StorageChoice
 from pypto_tmpl.debug.validate.checkpoints import checkpoint_selection
 from pypto_tmpl.debug.validate.schedule import Job, Schedule, StageResult
 from pypto_tmpl.debug.validate.tensor_set import TensorSet
@@ -51,6 +52,8 @@ class Options:
     ``checkpoints`` are expected intermediates by the names of variables: they are compared in each stage that
     has such a variable, tiles of all rounds, lanes and blocks as one tensor.
     With ``companions_first`` a stage is read from its ``.msgpack``, and texts count where there is none.
+    A program whose tiles have addresses runs on their bytes, unless ``storage`` is "off"; with "on" one does
+    whose tiles have places only, and with "both" a program runs by values as well.
     With ``keep_tensors`` the results hold what was computed, with ``keep_for_report`` what a page shows.
     """
 
@@ -67,6 +70,7 @@ class Options:
     template_dirs: tuple[Path, ...] = ()
     checkpoints: Mapping[str, torch.Tensor] = field(default_factory=dict)
     companions_first: bool = False
+    storage: StorageChoice = "planned"
     keep_tensors: bool = False
     keep_for_report: bool = False
 
@@ -126,6 +130,9 @@ class Validation:
         if options.executor is not None and not callable(getattr(options.executor, "submit", None)):
             kind = type(options.executor).__name__
             raise TypeError(f"executor must be a concurrent.futures.Executor, got {kind}")
+        if options.storage not in STORAGE_CHOICES:
+            note = allowed_note("choices", STORAGE_CHOICES, options.storage)
+            raise ValueError(f"storage is {options.storage!r}; {note}")
         if options.time_limit is not None and not options.time_limit > 0:
             raise ValueError(f"time_limit must be more than 0 s, got {options.time_limit!r}")
         self.stages = find_stages(Path(source))
@@ -144,6 +151,7 @@ class Validation:
                 options.keep_for_report,
                 options.companions_first,
                 checkpoint_selection(list(self.checkpoints)),
+                options.storage,
             ),
             tensors,
             self.rules,

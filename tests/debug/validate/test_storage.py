@@ -1,0 +1,95 @@
+"""Stages that run on the bytes of their tiles: which do, and what is said of those that are wrong there."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner
+from storage.placed_kernels import inputs, placed, run
+
+from pypto_tmpl import ir
+from pypto_tmpl.cli import main
+from pypto_tmpl.debug import validate_pass_ir_codegen_results
+from pypto_tmpl.debug.validate.results import ValidationError
+
+OVERLAID = """
+    a @ 0x1000 FP32[16, 64] = load(x)
+    b @ 0x1800 FP32[16, 64] = load(y)
+    c @ 0x4000 FP32[16, 64] = pl.tile.add(a, b)
+    store(c)
+"""
+APART = OVERLAID.replace("0x1800", "0x2000")
+TOLD = "kernel: `a` is read (line 12) at Vec 0x1800-0x1fff, which `b` overwrites (line 11)"
+
+
+@pytest.fixture
+def dumps(tmp_path: Path) -> Path:
+    """Two stages that compute the same by values; the second has two live tiles in the same bytes."""
+    for name, body in (("35_after_AllocateMemoryAddr", APART), ("36_after_FoldNoOpReshape", OVERLAID)):
+        (tmp_path / f"{name}.py").write_text(ir.python_print(placed(body), format=False))
+    return tmp_path
+
+
+def check(dumps: Path, **options: str) -> None:
+    x, y = inputs()
+    tensors = {"x": x, "y": y, "n": torch.tensor(0), "out": torch.zeros(16, 64)}
+    validate_pass_ir_codegen_results(
+        dumps, tensors, {"out": run(placed(APART), storage=False)}, entry="kernel", jobs=1, **options
+    )
+
+
+def test_the_first_stage_whose_bytes_are_wrong_is_told_with_the_overwrite(dumps: Path) -> None:
+    with pytest.raises(ValidationError) as error:
+        check(dumps)
+    assert [stage.stage.name for stage in error.value.result.bad] == ["36_after_FoldNoOpReshape"]
+    assert error.value.result.bad[0].notes == (TOLD,)
+    assert TOLD in str(error.value)
+
+
+def test_by_values_both_stages_are_right(dumps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check(dumps, storage="off")
+    assert "same IR as 35_after_AllocateMemoryAddr: not run again" in capsys.readouterr().out
+
+
+def test_both_readings_are_run(dumps: Path) -> None:
+    with pytest.raises(ValidationError) as error:
+        check(dumps, storage="both")
+    assert error.value.result.bad[0].notes == (TOLD,)
+
+
+@pytest.mark.parametrize(("storage", "bad"), [("planned", []), ("on", ["34_after_MemoryReuse"])])
+def test_tiles_without_addresses_have_places_where_that_is_asked_for(
+    tmp_path: Path, storage: str, bad: list[str]
+) -> None:
+    body = """
+        a @ 0 FP32[16, 64] = load(x)
+        b @ 0 FP32[16, 64] = load(y)
+        c @ other+0 FP32[16, 64] = pl.tile.add(a, b)
+        store(c)
+    """
+    text = ir.python_print(placed(body), format=False)
+    for name in ("32_after_InitMemRef", "34_after_MemoryReuse"):
+        (tmp_path / f"{name}.py").write_text(text)
+    try:
+        check(tmp_path, storage=storage)
+        found = []
+    except ValidationError as error:
+        found = [stage.stage.name for stage in error.result.bad]
+        assert error.result.bad[0].notes == (
+            "kernel: `a` is read (line 12) at mem 0x0-0xfff, which `b` overwrites (line 11)",
+        )
+    assert found == bad
+
+
+def test_a_choice_that_there_is_not_is_refused(dumps: Path) -> None:
+    with pytest.raises(ValueError) as error:
+        check(dumps, storage="of")
+    assert str(error.value) == "storage is 'of'; choices: planned, on, off, both; did you mean 'off'?"
+
+
+def test_the_plan_of_a_stage_is_checked_without_running_it(dumps: Path) -> None:
+    wrong = CliRunner().invoke(main, ["memory", str(dumps / "36_after_FoldNoOpReshape.py"), "--check"])
+    assert (wrong.exit_code, wrong.stdout.splitlines()[-2:]) == (1, [f"wrong: {TOLD}", "1 problem"])
+    right = CliRunner().invoke(main, ["memory", str(dumps / "35_after_AllocateMemoryAddr.py"), "--check"])
+    assert right.exit_code == 0
+    assert right.stdout.splitlines()[-1] == "check: tiles are where they are read"
