@@ -21,7 +21,7 @@ JSON_MARK = {"generated_by": "pypto_tmpl"}
 
 SCRIPT_MARK = "Emitted by pypto_tmpl: change the IR or a template, not this text."
 _SCRIPT = re.compile(rb'"""(?:[^"]*?(?:\. |\r?\n))?' + re.escape(SCRIPT_MARK.encode()) + rb'(?:"""|\r?\n)')
-_TEXT = re.compile(rb"(//|#) " + re.escape(SCRIPT_MARK.encode()) + rb"\r?\n")
+_TEXT = re.compile(rb"// " + re.escape(SCRIPT_MARK.encode()) + rb"\r?\n")
 _PAGE = re.compile(
     rb'<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta name="generator" content="pypto_tmpl">'
 )
@@ -41,7 +41,7 @@ def is_script(data: bytes) -> bool:
 
 
 def is_stream_text(data: bytes) -> bool:
-    """A text of a device build that is kept in a repository, as the comment in its first line says."""
+    """A text of a device build that is no Python, as the comment in its first line says."""
     return _TEXT.match(data) is not None
 
 

@@ -1,4 +1,4 @@
-# Emitted by pypto_tmpl: change the IR or a template, not this text.
+"""Emitted by pypto_tmpl: change the IR or a template, not this text."""
 
 # kernel_config.py
 # The kernels of this build and the function that launches them.

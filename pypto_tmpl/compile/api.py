@@ -7,10 +7,12 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType, get_backend_type, is_backend_configured
+from pypto_tmpl.compile.assembler import PtoasMissingWarning
 from pypto_tmpl.compile.build import compile_program
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.options import CompileOptions, compile_options
+from pypto_tmpl.errors import warn_caller
 from pypto_tmpl.passes.dumping import PassDumpLevel
 from pypto_tmpl.passes.strategies import OptimizationStrategy
 from pypto_tmpl.runtime.config import RunConfig
@@ -74,7 +76,10 @@ def compile(
     options = compile_options({name: value for name, value in given.items() if value is not None})
     require_backend_of_process(options)
     directory = make_build_directory(program.name, options.output_dir)
-    return CompiledProgram(compile_program(program, directory, options))
+    build = compile_program(program, directory, options)
+    if build.why_no_cpp:
+        warn_caller(f"{build.why_no_cpp}; skip_ptoas=True does without", PtoasMissingWarning)
+    return CompiledProgram(build)
 
 
 def require_backend_of_process(options: CompileOptions) -> None:

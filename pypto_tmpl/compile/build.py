@@ -38,7 +38,6 @@ from pypto_tmpl.compile.streams import (
     kernel_texts,
     make_stream_folders,
     report_of,
-    tell_of_missing,
 )
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import check_place, has_no_mark, write_generated
@@ -59,13 +58,15 @@ _REPORTS = (f"{REPORT}/{HINTS}", f"{REPORT}/{MEMORY}")
 class Build:
     """A build directory and its manifest.
 
-    ``program`` is what the script was made from, ``given`` what was compiled, if they are known.
+    ``program`` is what the script was made from, ``given`` what was compiled, if they are known;
+    ``why_no_cpp`` says why the assembler made nothing of the texts that there are for it.
     """
 
     directory: Path
     manifest: Manifest
     program: ir.Program | None = None
     given: ir.Program | None = None
+    why_no_cpp: str = ""
 
 
 class _Files:
@@ -206,5 +207,4 @@ def _build(
         files.paths += [f"{REPORT}/{name}" for name in profiler.write(directory / REPORT)]
     manifest = replace(manifest, files=file_records(directory, files.paths))
     manifest.write(directory)
-    tell_of_missing(kernels)
-    return Build(directory, manifest, program, given)
+    return Build(directory, manifest, program, given, kernels.why_no_cpp)

@@ -18,13 +18,12 @@ from pypto_tmpl.compile.assembler import (
     Assembler,
     Counted,
     PtoasError,
-    PtoasMissingWarning,
     PtoasNotFoundError,
     assemble,
     find_ptoas,
     passes_folder,
 )
-from pypto_tmpl.errors import PyptoTmplError, warn_caller
+from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import check_place, has_no_mark
 from pypto_tmpl.passes.settings import MemoryPlanner
@@ -154,12 +153,6 @@ def assemble_texts(
     if dump_passes:
         dumped = (path for place in places for path in passes_folder(place).rglob("*"))
         found.dumped = sorted(path for path in dumped if path.is_file())
-
-
-def tell_of_missing(found: KernelTexts) -> None:
-    """Warn of texts that there is no assembler for."""
-    if found.why_no_cpp:
-        warn_caller(f"{found.why_no_cpp}; skip_ptoas=True does without", PtoasMissingWarning)
 
 
 def make_stream_folders(

@@ -19,11 +19,19 @@ Texts = Callable[[ir.Program, BackendType], Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class StreamForm:
-    """A stream as snapshots hold it: its file, how a comment begins there, and what makes its texts."""
+    """A stream as snapshots hold it: its file, how a comment begins there, and what makes its texts.
+
+    A text of Python has its mark where scripts have it: users' files may begin with a comment about it.
+    """
 
     file: str
     comment: str
     texts: Texts
+
+    @property
+    def mark(self) -> str:
+        """The first line of its files."""
+        return f'"""{SCRIPT_MARK}"""' if self.comment == "#" else f"{self.comment} {SCRIPT_MARK}"
 
 
 def _host_texts(ending: str) -> Texts:
@@ -60,7 +68,7 @@ class StreamSource:
             what = "the dump holds a function: a device build is made of a program"
             raise SnapshotError(what, where=f"{shown_from_here(self.file)}:1")
         form = STREAMS[self.stream]
-        parts = [f"{form.comment} {SCRIPT_MARK}\n"]
+        parts = [f"{form.mark}\n"]
         for path, text in sorted(form.texts(program, self.backend).items()):
             parts.append(f"{form.comment} {path}\n{text.rstrip()}\n")
         return "\n".join(parts)

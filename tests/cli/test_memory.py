@@ -162,7 +162,7 @@ def test_a_program_that_does_not_fit(planner, chosen, tmp_path):
     limit = {"Ascend910B": 188416, "Ascend950": 245760}[chosen]
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"exceeds platform limit ({limit} bytes)" in result.stderr and "262144 bytes" in result.stderr
-    assert "Vec buffer usage (524288 bytes" in result.stderr and f"{path}:7:" in result.stderr
+    assert "Vec buffer usage (524288 bytes" in result.stderr and f"{path}:8:" in result.stderr
     assert "in function 'main_incore_0'" in result.stderr and "Traceback" not in result.stderr
     assert not (tmp_path / "memory.html").exists()
 

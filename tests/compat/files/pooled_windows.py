@@ -19,7 +19,10 @@ WEIGHTS = [1.0, 0.5, 0.25]
 
 @pl.jit.inline
 def pooled(rows: pl.Tensor):
-    total = pl.mul(pl.col_sum(rows), 1.0 / WINDOW) if VARIANT == "mean" else pl.col_max(rows)
+    if VARIANT == "mean":
+        total = pl.mul(pl.col_sum(rows), 1.0 / WINDOW)
+    else:
+        total = pl.col_max(rows)
     return total
 
 
