@@ -56,7 +56,7 @@ Exit codes: 0 every stage is as expected; 1 a stage computes something else, or 
 @click.option(
     "--storage",
     type=click.Choice(["planned", "on", "off", "both"]),
-    default="planned",
+    default="both",
     show_default=True,
     help="Which programs run on the bytes of their tiles: those whose tiles have addresses, or places, or"
     " none; 'both' runs by values, too.",
@@ -205,7 +205,7 @@ def rerun_command(settings: Settings, given: dict[str, Any], stage: Stage, tenso
         words += [f"--{name}", f"{given[name]:g}"] if given[name] != TOLERANCE else []
     for text in given["tolerances"]:
         words += ["--tolerance", text] if not tensor or text.startswith(f"{tensor}=") else []
-    if given.get("storage", "planned") != "planned":
+    if given.get("storage", "both") != "both":
         words += ["--storage", given["storage"]]
     words += [word for text in given["script_options"] for word in ("--option", text)]
     words += [f"--{name.replace('_', '-')}" for name in ("equal_nan", "widen_dtypes") if given[name]]

@@ -16,7 +16,7 @@ from pypto_tmpl.debug.report.attached import Attached
 from pypto_tmpl.debug.report.explaining import write_explained
 from pypto_tmpl.debug.report.writing import check_report, is_page, write_report
 from pypto_tmpl.debug.stages.dumps import Stage
-from pypto_tmpl.debug.stages.storage import StorageChoice
+from pypto_tmpl.debug.stages.storage import DEFAULT, StorageChoice
 from pypto_tmpl.debug.validate.checkpoints import CheckpointError
 from pypto_tmpl.debug.validate.results import Rerun, ValidationResult, stage_lines
 from pypto_tmpl.debug.validate.schedule import StageResult
@@ -50,7 +50,7 @@ def validate_pass_ir_codegen_results(
     report: str | PathLike[str] | None = None,
     checkpoints: Mapping[str, torch.Tensor] | None = None,
     companions_first: bool = False,
-    storage: StorageChoice = "planned",
+    storage: StorageChoice = DEFAULT,
 ) -> ValidationResult:
     """Run every stage of a pass dump, or one dump, on ``tensors`` and compare with ``expected``.
 
@@ -160,6 +160,6 @@ def _call_text(options: Options, stage: Stage, tensor: str) -> str:
     arguments += [
         f"{name}=True" for name in ("equal_nan", "widen_dtypes", "companions_first") if getattr(options, name)
     ]
-    if options.storage != "planned":
+    if options.storage != DEFAULT:
         arguments.append(f"storage={options.storage!r}")
     return f"validate_pass_ir_codegen_results({', '.join(arguments)})"

@@ -12,6 +12,7 @@ from pypto_tmpl.storage.overwrites import overwrites
 from pypto_tmpl.storage.places import has_addresses, has_places
 
 StorageChoice: TypeAlias = Literal["planned", "on", "off", "both"]
+DEFAULT: StorageChoice = "both"  # each sees faults that the other does not
 STORAGE_CHOICES: tuple[StorageChoice, ...] = get_args(StorageChoice)
 _UNPLANNED = ("InitMemRef", "MaterializeSemanticAliases")
 _SHOWN = 5

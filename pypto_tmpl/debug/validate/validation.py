@@ -15,7 +15,7 @@ from pypto_tmpl.compare.tolerance import Tolerance
 from pypto_tmpl.compare.verdicts import Comparator
 from pypto_tmpl.debug.stages.dumps import find_stages
 from pypto_tmpl.debug.stages.preparation import Request
-from pypto_tmpl.debug.stages.storage import STORAGE_CHOICES, StorageChoice
+from pypto_tmpl.debug.stages.storage import DEFAULT, STORAGE_CHOICES, StorageChoice
 from pypto_tmpl.debug.validate.checkpoints import checkpoint_selection
 from pypto_tmpl.debug.validate.schedule import Job, Schedule, StageResult
 from pypto_tmpl.debug.validate.tensor_set import TensorSet
@@ -52,8 +52,8 @@ class Options:
     ``checkpoints`` are expected intermediates by the names of variables: they are compared in each stage that
     has such a variable, tiles of all rounds, lanes and blocks as one tensor.
     With ``companions_first`` a stage is read from its ``.msgpack``, and texts count where there is none.
-    A program whose tiles have addresses runs on their bytes, unless ``storage`` is "off"; with "on" one does
-    whose tiles have places only, and with "both" a program runs by values as well.
+    A program whose tiles have addresses runs by values and on their bytes; with ``storage`` "planned" on the
+    bytes alone, with "off" by values alone, and with "on" on the bytes where tiles have places only, too.
     With ``keep_tensors`` the results hold what was computed, with ``keep_for_report`` what a page shows.
     """
 
@@ -70,7 +70,7 @@ class Options:
     template_dirs: tuple[Path, ...] = ()
     checkpoints: Mapping[str, torch.Tensor] = field(default_factory=dict)
     companions_first: bool = False
-    storage: StorageChoice = "planned"
+    storage: StorageChoice = DEFAULT
     keep_tensors: bool = False
     keep_for_report: bool = False
 
