@@ -45,7 +45,8 @@ class Boxes:
 def boxes_of(view: ir.TileView, shape: tuple[int, ...], dtype: ir.DataType) -> Boxes | None:
     """The boxes of a tile of two axes, None where it lies without any.
 
-    A compact tile has as many rows of boxes as its valid rows fill.
+    A compact tile has as many rows of boxes as its valid rows fill. One that does not fill its boxes, such as
+    a single row, is taken to lie by rows: allocations have no bytes for the rest of them.
     """
     if view.slayout is ir.TileLayout.none_box or len(shape) != 2:
         return None
@@ -56,6 +57,8 @@ def boxes_of(view: ir.TileView, shape: tuple[int, ...], dtype: ir.DataType) -> B
     elif view.fractal == _NARROW:
         short = _SCALES
     height, width = (long, short) if is_row_major else (short, long)
+    if shape[0] % height or shape[1] % width:
+        return None
     rows = shape[0]
     if view.compact is ir.CompactMode.normal and view.valid_shape:
         valid = constant_extent(view.valid_shape[0])
