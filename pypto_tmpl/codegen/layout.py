@@ -8,7 +8,7 @@ program, and else an outline of what it says itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pypto_tmpl.codegen.formatting import format_script
@@ -16,13 +16,21 @@ from pypto_tmpl.codegen.record import Script, ScriptFunction
 
 # What comes first behind the functions of a script.
 _BEHIND = ("# Run-time helpers follow", "if globals() is not locals():")
+_BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
+_CLAUSES = (ast.ExceptHandler, ast.match_case)
 
 
 def formatted(script: Script) -> Script:
     """A script as black formats it. Raises FormatError where that cannot read it."""
-    found = laid_out(script, format_script(script.text))
-    assert found is not None, "black keeps the program"
-    return found
+    start, end = script.ready
+    program = script.text[:start] if start else script.text
+    text = format_script(program)
+    parts = [text]
+    if start:
+        behind = script.text[end:]
+        parts += [script.text[start:end], *([format_script(behind)] if behind.strip() else [])]
+    whole = "\n\n".join(part.rstrip("\n") + "\n" for part in parts)
+    return _moved(script, whole, ast.parse(program), ast.parse(text))
 
 
 def laid_out(script: Script, text: str) -> Script | None:
@@ -33,14 +41,16 @@ def laid_out(script: Script, text: str) -> Script | None:
         ours, theirs = ast.parse(script.text), ast.parse(text)
     except (SyntaxError, ValueError):
         return None
-    if ast.dump(ours) != ast.dump(theirs):
-        return None
+    return None if ast.dump(ours) != ast.dump(theirs) else _moved(script, text, ours, theirs)
+
+
+def _moved(script: Script, text: str, ours: ast.Module, theirs: ast.Module) -> Script:
+    """The record of a text, given the same program as it is in the script and as it is in the text."""
     moved: dict[int, range] = {}  # lines of a statement, of its head only if it has a body
     ends: dict[int, int] = {}
-    for left, right in zip(ast.walk(ours), ast.walk(theirs), strict=True):
-        if isinstance(left, ast.stmt) and isinstance(right, ast.stmt):
-            moved[left.lineno] = _own_lines(right)
-            ends[left.lineno] = right.end_lineno or right.lineno
+    for left, right in zip(_statements(ours), _statements(theirs), strict=True):
+        moved[left.lineno] = _own_lines(right)
+        ends[left.lineno] = right.end_lineno or right.lineno
     return replace(
         script,
         text=text,
@@ -91,6 +101,17 @@ def program_part(text: str) -> str:
 
 def _moved_function(found: ScriptFunction, moved: dict[int, range], ends: dict[int, int]) -> ScriptFunction:
     return replace(found, first=moved[found.first].start, last=ends[found.first])
+
+
+def _statements(module: ast.Module) -> Iterator[ast.stmt]:
+    """All statements of a module, those inside of others included."""
+    todo: list[ast.stmt] = [*module.body]
+    while todo:
+        stmt = todo.pop()
+        yield stmt
+        for name in _BODIES:
+            for inner in getattr(stmt, name, ()):
+                todo += inner.body if isinstance(inner, _CLAUSES) else [inner]
 
 
 def _own_lines(stmt: ast.stmt) -> range:

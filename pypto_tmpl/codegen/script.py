@@ -152,7 +152,7 @@ class ScriptBuilder(ScriptContext):
                 "functions": functions,
             },
         )
-        return self._record(marked, carried.names if carried else ())
+        return self._record(marked, carried.names if carried else (), helpers)
 
     def _reading_order(self) -> list[str]:
         """Names of the functions: entries first, each with what it calls behind it, in order of first use."""
@@ -216,7 +216,7 @@ class ScriptBuilder(ScriptContext):
                 raise PreambleError([Diagnostic("foreign-helper", what, str(helper.location), (note,))])
         return sorted(used - {"_GROUP_META"})
 
-    def _record(self, marked: str, helpers: tuple[str, ...]) -> Script:
+    def _record(self, marked: str, helpers: tuple[str, ...], texts: Sequence[str]) -> Script:
         found = self.marks.taken_out(marked)
         functions = tuple(
             ScriptFunction(
@@ -235,7 +235,15 @@ class ScriptBuilder(ScriptContext):
             {line: stmt.span for line, stmt in found.statements.items() if stmt.span.is_valid()},
             () if self.trace is None else tuple(self.trace.sites),
             self.marks.notes,
+            ready=self._ready(found.text, helpers, texts),
         )
+
+    def _ready(self, text: str, helpers: tuple[str, ...], texts: Sequence[str]) -> tuple[int, int]:
+        """Where the helpers stand, if all are the project's own, whose texts are as black writes them."""
+        known = self.generator.preamble.helpers
+        if not texts or not all(known[name].is_own for name in helpers):
+            return 0, 0
+        return text.rfind(texts[0]), text.rfind(texts[-1]) + len(texts[-1])
 
     def _meta_items(self, meta: GroupMeta) -> list[tuple[str, object]]:
         value = [] if meta.value is None else [("value", meta.value)]

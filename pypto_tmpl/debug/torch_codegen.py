@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.formatting import format_script
 from pypto_tmpl.codegen.layout import formatted
 from pypto_tmpl.codegen.options import CommentChoice, GivenOptions, read_options, stored
 from pypto_tmpl.codegen.record import Script
@@ -47,7 +46,7 @@ def torch_codegen(
     """
     choice, given = CommentChoice(comments, source_comments), stored(options) if storage else options
     script = _script(node, check_shapes, preamble, template_dirs, trace, given, choice, needs_lines=False)
-    return format_script(script.text) if format else script.text
+    return formatted(script).text if format else script.text
 
 
 def emit_script(

@@ -47,6 +47,7 @@ ALLOWED = {
     ("marks.py", "Marks.taken_out"): "the text of templates, put together again without marks",
     ("record.py", "Script.sources"): "names of places are data",
     ("record.py", "Script.program"): "lines of a script as they are",
+    ("layout.py", "formatted"): "parts of a script that were formatted, put together again",
     ("layout.py", "program_part"): "lines of a script as they are",
     ("edges.py", "Edges._hold"): "names are data: what a variable for the start of another is called",
     ("handovers.py", "_text"): "a warning",

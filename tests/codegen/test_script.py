@@ -44,7 +44,8 @@ from codegen.kernels import cube, group, vector
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.preamble import load_preamble
 from pypto_tmpl.codegen.script import generator
-from pypto_tmpl.debug import torch_codegen
+from pypto_tmpl.debug import emit_script, torch_codegen
+from pypto_tmpl.preamble import template_root
 
 ROOT = Path(__file__).resolve().parents[2]
 i, n = scalar("i"), scalar("n")
@@ -163,6 +164,53 @@ def test_formatted_text_is_black_s():
     assert torch_codegen(varied_program(), check_shapes=True, format=True) == black.format_str(
         text, mode=mode
     )
+
+
+def by_black(text: str) -> str:
+    return black.format_str(
+        text, mode=black.Mode(target_versions={black.TargetVersion.PY311}, line_length=100)
+    )
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"preamble": "full"},
+        {"preamble": "import"},
+        {"trace": True},
+        {"options": {"poison": True, "race_check": True}},
+        {"trace": True, "options": {"poison": True}, "check_shapes": True},
+    ],
+)
+def test_every_form_of_a_script_is_formatted_as_black_does_it(form):
+    for node in (varied_program(), function("main", [x, out], ret(store(x, [0, 0], out)), type=InCore)):
+        assert torch_codegen(node, format=True, **form) == by_black(torch_codegen(node, **form))
+
+
+def test_helpers_of_users_are_formatted_too(tmp_path):
+    own = tmp_path / "preamble"
+    own.mkdir()
+    source = (template_root() / "preamble" / "regions.py.jinja").read_text()
+    (own / "regions.py.jinja").write_text(source.replace("return ", "return   "))
+    text = torch_codegen(varied_program(), template_dirs=tmp_path)
+    assert "return   " in text
+    assert torch_codegen(varied_program(), template_dirs=tmp_path, format=True) == by_black(text)
+
+
+def test_the_lines_of_a_formatted_script_are_known():
+    node = varied_program()
+    plain, script = (emit_script(node, check_shapes=True, format=format) for format in (False, True))
+    defined = {stmt.name: stmt for stmt in ast.parse(script.text).body if isinstance(stmt, ast.FunctionDef)}
+    for found in script.functions:
+        stmt = defined[found.name]
+        assert (found.first, found.last) == (stmt.lineno, stmt.end_lineno)
+    starts = {stmt.lineno for stmt in ast.walk(ast.parse(script.text)) if isinstance(stmt, ast.stmt)}
+    assert set(script.heads.values()) <= starts
+    heads = [
+        {stmt: one.lines[line - 1].split("(")[0] for stmt, line in one.heads.items()}
+        for one in (plain, script)
+    ]
+    assert heads[0] == heads[1]
 
 
 FORMS = [{}, {"format": True}, {"preamble": "full"}, {"preamble": "import"}, {"check_shapes": True}]

@@ -32,13 +32,18 @@ def key_bytes(key: str) -> bytes:
     return packed
 
 
+_SHORT = range(16)
+_MAP_HEADERS = tuple(bytes((0x80 | count,)) for count in _SHORT)
+_LIST_HEADERS = tuple(bytes((0x90 | count,)) for count in _SHORT)
+
+
 def map_header(count: int) -> bytes:
     """Header of a map; no map of the format has more than 15 keys."""
-    return bytes((0x80 | count,))
+    return _MAP_HEADERS[count]
 
 
 def list_header(count: int) -> bytes:
-    header: bytes = msgpack.Packer().pack_array_header(count) if count > 15 else bytes((0x90 | count,))
+    header: bytes = _LIST_HEADERS[count] if count in _SHORT else msgpack.Packer().pack_array_header(count)
     return header
 
 

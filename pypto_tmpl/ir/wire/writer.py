@@ -19,9 +19,10 @@ from pypto_tmpl.ir.attrs import AttrKind, AttrMap
 from pypto_tmpl.ir.base import IRNode, Type
 from pypto_tmpl.ir.buffers import MemRef
 from pypto_tmpl.ir.collector import collector_paused
+from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.expr import GlobalVar
 from pypto_tmpl.ir.program import Function, Program
-from pypto_tmpl.ir.scalar_types import TupleType
+from pypto_tmpl.ir.scalar_types import ScalarType, TupleType
 from pypto_tmpl.ir.span import Span
 from pypto_tmpl.ir.types import TensorView, TileView
 from pypto_tmpl.ir.wire import encode_leaves as leaves
@@ -94,6 +95,7 @@ class _Writer:
         self.pack: leaves.Pack = msgpack.Packer().pack
         self.numbers: dict[int, int] = {}  # by identity of the node
         self.spans: dict[int, bytes] = {}  # by identity
+        self.scalars: dict[DataType, Pieces] = {}  # their types
         self.types = 0  # in tuple types, written so far
         self.type_counts: dict[int, int] = {}  # by identity of the tuple type
         self.todo: list[tuple[Encode, Any, int, Pieces, int]] = []
@@ -111,26 +113,33 @@ class _Writer:
         return self.joined(_flat(pieces))
 
     def later(self, encode: Encode, value: object, depth: int, owner: Pieces, place: int) -> None:
-        """Have ``owner[place]`` filled; what is put off last is done first."""
-        self.reach(depth, value)
-        self.todo.append((encode, value, depth, owner, place))
-
-    def reach(self, depth: int, value: object) -> None:
+        """Have ``owner[place]`` filled; what is put off last is done first, and what was written at once."""
         if depth > MAX_DEPTH:
-            what = f"the program nests deeper than the {MAX_DEPTH} MessagePack levels that readers take"
-            raise WireError.of("wire-too-deep", what, _shown(value))
+            raise _too_deep(value)
+        if encode is _AS_NODE and (number := self.numbers.get(id(value))) is not None:
+            owner[place] = [_REFERENCE, number]
+        else:
+            self.todo.append((encode, value, depth, owner, place))
 
     def node(self, node: IRNode, depth: int) -> bytes | Pieces:
         number = self.numbers.get(id(node))
         if number is not None:
             return [_REFERENCE, number]
-        self.reach(depth + 2, node)  # the map of its span in the map of its fields
+        if depth + 2 > MAX_DEPTH:  # the map of its span in the map of its fields
+            raise _too_deep(node)
         self.numbers[id(node)] = number = len(self.numbers)
         cls: type = type(node)
-        fields = self.map_of(node, _plan(cls), depth + 1)
-        return [_NODE, fields, _NUMBER, number, _class_bytes(cls)]
+        pieces = self.map_of(node, _plan(cls), depth + 1, _NODE)
+        pieces[-1] += _NUMBER
+        pieces += (number, _class_bytes(cls))
+        return pieces
 
     def type_of(self, owner: Type, depth: int) -> Pieces:
+        if type(owner) is ScalarType:  # as are most
+            known = self.scalars.get(owner.dtype)
+            if known is None:
+                known = self.scalars[owner.dtype] = self.view(owner, depth)
+            return known
         if isinstance(owner, TupleType):
             self.types += len(owner.types)
             if self.types + self.count_types(owner) > MAX_TYPES:
@@ -158,8 +167,10 @@ class _Writer:
     def embedded_memref(self, memref: MemRef, depth: int) -> Pieces:
         return self.map_of(memref, _MEMREF_PLAN, depth)
 
-    def map_of(self, owner: Any, plan: _Plan, depth: int) -> Pieces:
-        pieces: Pieces = [b""]
+    def map_of(self, owner: Any, plan: _Plan, depth: int, head: bytes = b"") -> Pieces:
+        """A map behind ``head``: bytes first and last, between the parts that are yet to be filled in."""
+        pieces: Pieces = []
+        text = b""
         count = 0
         places: dict[int, int] = {}
         for i, (key, value_of, leaf, omitted, field) in enumerate(plan.entries):
@@ -168,12 +179,13 @@ class _Writer:
                 continue
             count += 1
             if leaf is None and value is not None:
-                pieces.append(key)
-                places[i] = len(pieces)
-                pieces.append(value)
+                places[i] = len(pieces) + 1
+                pieces += (text + key, value)
+                text = b""
             else:
-                pieces.append(key + self.leaf(leaf, field, value))
-        pieces[0] = map_header(count)
+                text += key + self.leaf(leaf, field, value)
+        pieces.append(text)
+        pieces[0] = head + map_header(count) + pieces[0]
         for i in plan.backwards if places else ():
             if i in places:
                 encode = plan.encoders[i]
@@ -251,7 +263,8 @@ class _Writer:
         places: list[tuple[Encode, int]] = []
         for key, value in attrs.items():
             kind = attrs.kinds[key]
-            self.reach(depth + leaves.ATTR_LEVELS[kind], attrs)
+            if depth + leaves.ATTR_LEVELS[kind] > MAX_DEPTH:
+                raise _too_deep(attrs)
             try:
                 head = leaves.attr_head(self.pack, key)
                 packed = leaves.ATTRS[kind](self.pack, value)
@@ -268,6 +281,8 @@ class _Writer:
     def node_or_nil(self, node: IRNode | None, depth: int) -> bytes | Pieces:
         return NIL if node is None else self.node(node, depth)
 
+
+_AS_NODE: Encode = _Writer.node
 
 _NODE_ATTRS: dict[AttrKind, Encode] = {
     AttrKind.VAR: _Writer.node_or_nil,
@@ -335,6 +350,11 @@ def _flat(pieces: Pieces) -> list[bytes | int]:
         else:
             todo.pop()
     return found
+
+
+def _too_deep(value: object) -> WireError:
+    what = f"the program nests deeper than the {MAX_DEPTH} MessagePack levels that readers take"
+    return WireError.of("wire-too-deep", what, _shown(value))
 
 
 def _shown(value: object) -> str:
