@@ -47,6 +47,11 @@ def orchestration(entry: OpEntry) -> str | None:
     return None if entry.orchestration is None else f"macro {entry.orchestration}"
 
 
+def driver(entry: OpEntry) -> str | None:
+    """How the op becomes Python in the driver of several chips."""
+    return None if entry.driver is None else f"macro {entry.driver}"
+
+
 def region(entry: OpEntry) -> str | None:
     """The rule for the result's valid region, with its meaning."""
     from pypto_tmpl.ops.typing.words import VALID_RULES, carries_region_of, resolve_result

@@ -9,13 +9,11 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.compile.streams import KernelTexts, note_of
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.ir.enums import Level
 from pypto_tmpl.passes.settings import RuntimeKind
 from pypto_tmpl.streams.orchestration import host_texts, wrapper_texts
 
 _NO_CPP = "empty: they hold what ptoas makes of the .pto texts, and there is none"
 _NO_HOST = "empty: the program has no orchestration function"
-_NO_DRIVER = "without host_orch.py, the driver of several chips, which nothing generates yet"
 
 
 @dataclass(slots=True)
@@ -45,10 +43,9 @@ def host_code(
     found = HostCode(host.texts | wrappers.texts, {**host.errors, **wrappers.errors})
     functions = program.functions.values()
     has_host = any(f.func_type is ir.FunctionType.Orchestration for f in functions)
-    is_driven = any(f.level is Level.HOST for f in functions)
     found.notes = {
         "kernels": "" if skip_ptoas else _kernels_note(kernels, wrappers.errors),
-        "orchestration": note_of(host.errors) or (_NO_DRIVER if is_driven else "" if has_host else _NO_HOST),
+        "orchestration": note_of(host.errors) or ("" if has_host else _NO_HOST),
     }
     return found
 

@@ -9,8 +9,7 @@ from pypto_tmpl.errors import Diagnostic, PyptoTmplError
 from pypto_tmpl.ops.checks import Surroundings, duplicate_ops, entry_problems, unused_macros, wrong_lowerings
 from pypto_tmpl.ops.macros import MacroFile, scan_macros, syntax_problem
 from pypto_tmpl.ops.pto_checks import (
-    orchestration_macros,
-    orchestration_problems,
+    host_problems,
     pto_macros,
     pto_problems,
 )
@@ -92,7 +91,7 @@ def _load(template_dirs: Sequence[Path]) -> OpTable:
     unreadable = unreadable or any(file.syntax for file in macro_files.values())
     if not unreadable:  # a macro or a tile op may be that of an entry among the unreadable ones
         problems += pto_problems(declarations, pto_macros(template_dirs))
-        problems += orchestration_problems(declarations, orchestration_macros(template_dirs))
+        problems += host_problems(declarations, template_dirs)
         problems += unused_macros(declarations, macro_files)
         problems += wrong_lowerings(declarations)
     if problems:

@@ -206,6 +206,13 @@ class OpEntry(Model, frozen=True, rename={"constants": "with"}):
             "`templates/orchestration/ops.cpp.jinja`. None given: it does not."
         ),
     ] = None
+    driver: Annotated[
+        NonEmpty | None,
+        Meta(
+            description="How it becomes Python in the driver of several chips: a macro of "
+            "`templates/orchestration/ops.py.jinja`. None given: it does not."
+        ),
+    ] = None
     emit: Annotated[
         NonEmpty | None,
         Meta(description="Macro in the sibling .py.jinja, or `noop` for ops without effect here."),

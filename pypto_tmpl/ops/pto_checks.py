@@ -1,4 +1,4 @@
-"""What the keys `pto` and `orchestration` may have wrong: macros, operands, keywords that do not exist."""
+"""What the keys `pto`, `orchestration` and `driver` may have wrong: names that do not exist."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pypto_tmpl.ops.sources import read_text, template_files
 from pypto_tmpl.ops.table import Declaration
 
 STEM = "ops"  # of the file in templates/pto and templates/orchestration that holds the macros of ops
+_HOST_KEYS = {"orchestration": ".cpp.jinja", "driver": ".py.jinja"}
 _OPERATION = re.compile(r"pto(\.[a-z_][a-z0-9_]*)+")
 _COMMON_FORM = "compute"
 Problem = tuple[str, tuple[str | int, ...], str]
@@ -42,27 +43,29 @@ def pto_problems(declarations: Iterable[Declaration], file: MacroFile | None) ->
         yield from file_problems(file, named)
 
 
-def orchestration_macros(template_dirs: Sequence[Path]) -> MacroFile | None:
-    """The macros of ops in ``templates/orchestration``; None where the folders have no such file."""
-    path = template_files(template_dirs, "orchestration", ".cpp.jinja").get(STEM)
-    return None if path is None else scan_macros(path)
+def host_problems(declarations: Iterable[Declaration], template_dirs: Sequence[Path]) -> Iterator[Diagnostic]:
+    """Keys of host code that name no macro of ``templates/orchestration``, and macros that no entry names."""
+    declarations = tuple(declarations)
+    for key, ending in _HOST_KEYS.items():
+        path = template_files(template_dirs, "orchestration", ending).get(STEM)
+        file = None if path is None else scan_macros(path)
+        yield from _key_problems(declarations, key, ending, file)
 
 
-def orchestration_problems(
-    declarations: Iterable[Declaration], file: MacroFile | None
+def _key_problems(
+    declarations: Iterable[Declaration], key: str, ending: str, file: MacroFile | None
 ) -> Iterator[Diagnostic]:
-    """Keys ``orchestration`` that name no macro, and macros that no entry names."""
     macros = tuple(file.macros) if file is not None else ()
     named: set[str] = set()
     for declaration in declarations:
-        macro = declaration.entry.orchestration
+        macro = getattr(declaration.entry, key)
         if macro is None:
             continue
         named.add(macro)
         if macro not in macros:
-            what = f"{declaration.entry.name}: orchestration/{STEM}.cpp.jinja has no macro {macro!r}"
-            where = str(declaration.locate("orchestration"))
-            yield Diagnostic("orchestration", what, where, (allowed_note("macros", macros, macro),))
+            what = f"{declaration.entry.name}: orchestration/{STEM}{ending} has no macro {macro!r}"
+            where = str(declaration.locate(key))
+            yield Diagnostic(key, what, where, (allowed_note("macros", macros, macro),))
     if file is not None:
         yield from file_problems(file, named)
 

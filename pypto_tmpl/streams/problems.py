@@ -37,6 +37,20 @@ class OrchestrationError(StreamError):
     text = "C++ text"
 
 
+class DriverError(StreamError):
+    """A host function that has no Python text."""
+
+    slug = "driver"
+    text = "the driver of several chips"
+
+
+class CollectiveError(StreamError):
+    """A collective over chips whose own build has no text."""
+
+    slug = "collective"
+    text = "the build of a collective"
+
+
 class WrapperError(StreamError):
     """A kernel that has no wrapper, which takes its arguments from the run time."""
 
@@ -52,3 +66,7 @@ class Obstacle(Exception):
         self.what = what
         self.span = span
         self.variable = ""
+
+
+class BrokenError(Exception):
+    """A variable is read whose statement has no text: that statement's obstacle has been told already."""

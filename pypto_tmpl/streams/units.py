@@ -50,6 +50,11 @@ def folders_of(program: ir.Program) -> dict[ir.Function, str]:
     return {chip: "" if is_alone else f"next_levels/{chip.name}/" for chip in chips}
 
 
+def drivers_of(program: ir.Program) -> list[ir.Function]:
+    """The functions of the host that say what chips run."""
+    return [f for f in program.functions.values() if f.level is Level.HOST and f.role is ir.Role.Orchestrator]
+
+
 def _path(unit: Unit, skip_ptoas: bool) -> str:
     if not skip_ptoas:
         return f"ptoas/{unit.name}.pto"

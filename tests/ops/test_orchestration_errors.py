@@ -1,4 +1,4 @@
-"""Keys `orchestration` that mean nothing: load errors with file, line and op."""
+"""Keys `orchestration` and `driver` that mean nothing: load errors with file, line and op."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ MACROS = """\
 {{ c.out }}
 {%- endmacro %}
 """
-FILE = "orchestration/ops.cpp.jinja"
+FILE, DRIVER = "orchestration/ops.cpp.jinja", "orchestration/ops.py.jinja"
 
 
 def entry_with(line: str) -> tuple[str, str]:
@@ -35,3 +35,17 @@ def test_the_ops_of_orchestration_code_say_how() -> None:
     named = {name for name in table if table[name].orchestration is not None}
     assert {"tensor.create", "tensor.slice", "array.get_element", "system.task_dummy"} <= named
     assert not any(name.startswith("tile.") for name in named)
+
+
+def test_a_macro_of_the_driver_that_there_is_not(load_errors: Callable[..., str]) -> None:
+    text = load_errors(*entry_with("driver: raed"), **{DRIVER: MACROS})
+    assert "error[driver]: tile.row_sum: orchestration/ops.py.jinja has no macro 'raed'" in text
+    assert "  --> T/ops/reduce.yaml:9" in text
+    assert "did you mean 'read'?" in text
+
+
+def test_a_macro_of_the_driver_that_no_op_names(load_errors: Callable[..., str]) -> None:
+    more = MACROS + MACROS.replace("read", "write")
+    text = load_errors(*entry_with("driver: read"), **{DRIVER: more})
+    assert "no op and no used macro names the macro 'write'" in text
+    assert f"T/{DRIVER}:4" in text

@@ -13,9 +13,9 @@ from pypto_tmpl.streams.orchestration.launches import Launches
 from pypto_tmpl.streams.orchestration.scalars import Scalars
 from pypto_tmpl.streams.orchestration.services import Services
 from pypto_tmpl.streams.orchestration.spelling import declared_type
-from pypto_tmpl.streams.orchestration.state import BrokenError, State
+from pypto_tmpl.streams.orchestration.state import State
 from pypto_tmpl.streams.orchestration.values import Cpp
-from pypto_tmpl.streams.problems import Obstacle
+from pypto_tmpl.streams.problems import BrokenError, Obstacle
 
 
 class HostCall:

@@ -9,14 +9,10 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.streams.orchestration.names import CppNames, base_of
 from pypto_tmpl.streams.orchestration.values import Cpp, Meaning
-from pypto_tmpl.streams.problems import Obstacle
+from pypto_tmpl.streams.problems import BrokenError, Obstacle
 from pypto_tmpl.streams.templates import CppTemplates
 
 _STEP = "    "
-
-
-class BrokenError(Exception):
-    """A variable is read whose statement has no text: that statement's obstacle has been told already."""
 
 
 class State:

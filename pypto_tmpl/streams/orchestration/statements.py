@@ -16,9 +16,9 @@ from pypto_tmpl.streams.orchestration.creations import Creations
 from pypto_tmpl.streams.orchestration.launches import Launches, result_at
 from pypto_tmpl.streams.orchestration.scalars import Scalars
 from pypto_tmpl.streams.orchestration.spelling import TENSOR, cpp_type
-from pypto_tmpl.streams.orchestration.state import BrokenError, State
+from pypto_tmpl.streams.orchestration.state import State
 from pypto_tmpl.streams.orchestration.values import Cpp, Meaning, Results
-from pypto_tmpl.streams.problems import Obstacle
+from pypto_tmpl.streams.problems import BrokenError, Obstacle
 
 
 class Statements:

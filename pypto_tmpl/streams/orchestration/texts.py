@@ -1,4 +1,4 @@
-"""The C++ texts and configurations of a program by their paths in a build."""
+"""The texts of the host and the configurations of a program by their paths in a build."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
+from pypto_tmpl.codegen.unsupported import Unsupported
+from pypto_tmpl.streams.driver import driver_of
 from pypto_tmpl.streams.orchestration.config import RUN_TIME, config_text, core_of
 from pypto_tmpl.streams.orchestration.functions import orchestration_of
 from pypto_tmpl.streams.orchestration.wrappers import wrapper_text
-from pypto_tmpl.streams.problems import StreamError
-from pypto_tmpl.streams.templates import cpp_templates
-from pypto_tmpl.streams.units import folders_of, paths_of
+from pypto_tmpl.streams.problems import CollectiveError, StreamError
+from pypto_tmpl.streams.templates import CppTemplates, cpp_templates
+from pypto_tmpl.streams.units import drivers_of, folders_of, paths_of
+
+DRIVER = "orchestration/host_orch.py"
 
 
 @dataclass(slots=True)
@@ -28,6 +32,7 @@ def host_texts(
 ) -> HostTexts:
     """``orchestration/<name>.cpp`` of every orchestration of a chip, and the ``kernel_config.py`` beside.
 
+    Where the host drives several chips, ``orchestration/host_orch.py`` says how.
     A build that stops at the ``.pto`` texts has no configuration. One function that has no text does not keep
     the others from having theirs.
     """
@@ -42,7 +47,24 @@ def host_texts(
         found.texts[f"{folder}orchestration/{function.name}.cpp"] = made.code
         if not skip_ptoas:
             found.texts[f"{folder}kernel_config.py"] = config_text(made, templates, run_time)
+    for function in drivers_of(program):
+        _add_driver(found, program, function, templates)
     return found
+
+
+def _add_driver(
+    found: HostTexts, program: ir.Program, function: ir.Function, templates: CppTemplates
+) -> None:
+    """The driver of several chips. The collectives that it runs would have builds of their own."""
+    try:
+        made = driver_of(program, function, templates)
+    except StreamError as error:
+        found.errors[function.name] = error
+        return
+    found.texts[DRIVER] = made.code
+    for name, span in made.collectives.items():
+        what = f"{name} is a build of its own, and nothing makes it: collectives within kernels have text"
+        found.errors[name] = CollectiveError((Unsupported(what, function.name, "", span),))
 
 
 def wrapper_texts(program: ir.Program, backend: BackendType, assembled: Mapping[str, str]) -> HostTexts:
