@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from pypto_tmpl.errors import PyptoTmplError
 ROOT, WORKERS = "PTOAS_ROOT", "PYPTO_CODEGEN_MAX_WORKERS"
 _IN_ROOT = ("ptoas", "ptoas.sh", "bin/ptoas")
 _SECONDS = 60
+_LINES = 40  # of error output that a report has
 # Every text has the addresses of its tiles.
 _FLAGS = ("--enable-insert-sync", "--pto-level=level3")
 _DUMP_FLAGS = ("--mlir-print-ir-after-all", "--mlir-print-ir-module-scope")
@@ -54,19 +57,60 @@ class Assembler:
         dump = [*_DUMP_FLAGS, f"--mlir-print-ir-tree-dir={passes_folder(text)}"] if self.dumps_passes else []
         command: list[str | Path] = [self.executable, text, "-o", made, *_FLAGS, *dump, *self.flags]
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False
-            )
+            code, said = _run(command)
         except subprocess.TimeoutExpired:
             raise PtoasError(f"ptoas compilation timed out after {_SECONDS}s", where=str(text)) from None
         except OSError as error:
             raise PtoasError(f"ptoas cannot be started: {error}", where=str(self.executable)) from None
-        if done.returncode:
-            said = done.stderr.strip() or f"exit code {done.returncode}"
-            raise PtoasError(f"ptoas compilation failed: {said}", where=str(text))
-        if not made.is_file():
-            raise PtoasError(f"ptoas ended well and wrote no {made.name}", where=str(text))
+        if code:
+            raise PtoasError(f"ptoas compilation failed: {_shown(said) or _ended(code)}", where=str(text))
+        wrong = _wrong_with(made)
+        if wrong:
+            raise PtoasError(f"ptoas ended well and wrote {wrong}", where=str(text))
         return made
+
+
+def _run(command: Sequence[str | Path]) -> tuple[int, str]:
+    """The exit code of a command and its error output. One that takes too long ends with all it started."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        _, said = process.communicate(timeout=_SECONDS)
+    except BaseException:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+    return process.returncode, said
+
+
+def _shown(said: str) -> str:
+    """Error output as a report can hold it: the first lines, and nothing that moves a cursor."""
+    lines = ["".join(c for c in line if c.isprintable() or c == "\t") for line in said.strip().splitlines()]
+    more = len(lines) - _LINES
+    return "\n".join([*lines[:_LINES], f"... ({more} more lines)"] if more > 0 else lines)
+
+
+def _ended(code: int) -> str:
+    return f"exit code {code}" if code > 0 else f"killed by signal {-code}"
+
+
+def _wrong_with(made: Path) -> str:
+    """What is wrong with a file that should be C++, "" where it is text."""
+    if not made.is_file():
+        return f"no {made.name}"
+    try:
+        text = made.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return f"{made.name}, which is no text"
+    return "" if text.strip() else f"an empty {made.name}"
 
 
 def find_ptoas(environment: Mapping[str, str] = os.environ) -> Path:

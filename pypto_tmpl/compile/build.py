@@ -59,7 +59,7 @@ class Build:
     """A build directory and its manifest.
 
     ``program`` is what the script was made from, ``given`` what was compiled, if they are known;
-    ``why_no_cpp`` says why the assembler made nothing of the texts that there are for it.
+    ``why_no_cpp`` says why the assembler made nothing of the texts that there are for it, or nothing of use.
     """
 
     directory: Path
@@ -207,4 +207,4 @@ def _build(
         files.paths += [f"{REPORT}/{name}" for name in profiler.write(directory / REPORT)]
     manifest = replace(manifest, files=file_records(directory, files.paths))
     manifest.write(directory)
-    return Build(directory, manifest, program, given, kernels.why_no_cpp)
+    return Build(directory, manifest, program, given, kernels.why_no_cpp or host.odd_cpp)

@@ -2,6 +2,7 @@
 
 import json
 import stat
+import time
 import warnings
 from pathlib import Path
 
@@ -21,7 +22,7 @@ WORKING = """\
 #!/bin/sh
 text=$1
 out=$3
-{ echo "// $@"; cat "$text"; } > "$out"
+{ echo "// $@"; sed -n 's/.*func.func @\\([a-z0-9_]*\\)(.*/AICORE void \\1() {}/p' "$text"; } > "$out"
 """
 FAILING = "#!/bin/sh\necho 'kernel.pto:3: no such op' >&2\nexit 3\n"
 SILENT = "#!/bin/sh\nexit 0\n"
@@ -91,10 +92,13 @@ def test_a_build_has_what_it_makes(root, tmp_path):
     assert made[0] == (
         f"// {folder}/kernel.pto -o {folder}/kernel.cpp --enable-insert-sync --pto-level=level3 --pto-arch a5"
     )
-    assert made[1:] == (folder / "kernel.pto").read_text().splitlines()
+    assert made[1:] == ["AICORE void kernel() {}"]
     assert "ptoas/kernel.cpp" in built.manifest.files and built.manifest.streams == {}
     entry = (tmp_path / "build/kernels/aiv/kernel.cpp").read_text()
-    assert "\n".join(made) in entry and "kernels/aiv/kernel.cpp" in built.manifest.files
+    assert (
+        f"{made[0]}\nstatic __aicore__ void kernel() {{}}\n" in entry
+        and "kernels/aiv/kernel.cpp" in built.manifest.files
+    )
     assert progress.text(2) == "2 s, ptoas, 1 of 1 texts"
 
 
@@ -110,6 +114,13 @@ def test_its_passes_are_dumped_where_asked_for(root, tmp_path):
     [
         (FAILING, "ptoas compilation failed: kernel.pto:3: no such op"),
         (SILENT, "ptoas ended well and wrote no kernel.cpp"),
+        ('#!/bin/sh\n: > "$3"\n', "ptoas ended well and wrote an empty kernel.cpp"),
+        (
+            "#!/bin/sh\nprintf '\\377\\376' > \"$3\"\n",
+            "ptoas ended well and wrote kernel.cpp, which is no text",
+        ),
+        ("#!/bin/sh\nkill -9 $$\n", "ptoas compilation failed: killed by signal 9"),
+        ("#!/bin/sh\nprintf '\\033[2Jbad\\377' >&2\nexit 1\n", "ptoas compilation failed: [2Jbad\ufffd\n"),
         ("#!/nowhere/sh\n", "ptoas cannot be started"),
     ],
 )
@@ -119,6 +130,8 @@ def test_a_text_that_it_refuses_is_told_of_and_the_build_runs(root, tmp_path, te
     assert built.manifest.streams["ptoas"].startswith("1 function(s) failed to compile")
     assert said in (tmp_path / "build/report/codegen_errors.txt").read_text()
     assert (tmp_path / "build/torch/main.py").is_file()
+    entry = (tmp_path / "build/kernels/aiv/kernel.cpp").read_text()
+    assert '#error "kernel: ptoas has made no C++ of the .pto text, which belongs here"' in entry
 
 
 def test_one_that_does_not_end_is_stopped(root, tmp_path, monkeypatch):
@@ -129,10 +142,44 @@ def test_one_that_does_not_end_is_stopped(root, tmp_path, monkeypatch):
     assert "ptoas compilation timed out after 0.2s" in report
 
 
+def test_one_that_does_not_end_takes_what_it_started_with_it(root, tmp_path, monkeypatch):
+    monkeypatch.setattr(assembler, "_SECONDS", 0.3)
+    script(root, f"#!/bin/sh\nsleep 20 &\necho $! > {tmp_path}/child\nwait\n")
+    build(tmp_path / "build")
+    child = int((tmp_path / "child").read_text())
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            break
+        if state == "Z":
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail(f"process {child} runs on")
+
+
+def test_what_is_no_code_of_the_kernels_is_told_of(root, tmp_path):
+    script(root, '#!/bin/sh\necho 42 > "$3"\n')
+    with pytest.warns(PtoasMissingWarning, match="ptoas made no function of kernel, which the entries call"):
+        compiled = ir.compile(kernels.scale(), tmp_path / "build")
+    streams = json.loads((compiled.output_dir / "manifest.json").read_text())["streams"]
+    assert streams == {"kernels": "ptoas made no function of kernel, which the entries call"}
+
+
+def test_a_report_holds_the_first_lines_of_what_it_says():
+    said = "".join(f"line {number}\n" for number in range(50))
+    assert assembler._shown(said).splitlines()[38:] == ["line 38", "line 39", "... (10 more lines)"]
+
+
 def test_without_it_one_warning_says_what_there_is(none_there, tmp_path):
     with pytest.warns(PtoasMissingWarning) as caught:
         compiled = ir.compile(kernels.scale(), tmp_path / "build")
-    why = "ptoas binary not found on PATH: 1 .pto text is written (ptoas/), and no C++ of them"
+    why = (
+        "ptoas binary not found on PATH: 1 .pto text is written (ptoas/), and no C++ of them; written all "
+        "the same: kernel_config.py, orchestration/main.cpp, 1 entry of kernels, with an #error where that C++ "
+        "belongs"
+    )
     assert [str(warning.message) for warning in caught] == [f"{why}; skip_ptoas=True does without"]
     assert json.loads((compiled.output_dir / "manifest.json").read_text())["streams"]["ptoas"] == why
     assert (tmp_path / "build/ptoas/kernel.pto").is_file()
@@ -172,7 +219,7 @@ def test_the_face_of_upstream_writes_the_texts_and_runs_it(root, tmp_path, last_
     assert not (tmp_path / "out/kernels").exists()
     written = (tmp_path / "out/ptoas/main_incore_0.pto").read_text()
     assert written.splitlines() == (last_stage / "ptoas/main_incore_0.pto").read_text().splitlines()
-    assert (tmp_path / "out/ptoas/main_incore_0.cpp").read_text().endswith(written)
+    assert (tmp_path / "out/ptoas/main_incore_0.cpp").read_text().endswith("AICORE void main_incore_0() {}\n")
     made = pto_backend.generate(program, str(tmp_path / "texts"), skip_ptoas=True)
     host = "orchestration/main.cpp"
     assert made == {"kernels/aiv/main_incore_0.pto": written, host: files[host]}
@@ -185,6 +232,7 @@ def test_the_face_raises_with_what_there_is(none_there, tmp_path, last_stage):
         pto_backend.generate(program, str(tmp_path))
     assert (tmp_path / "ptoas/main_incore_0.pto").is_file()
     assert (tmp_path / "orchestration/main.cpp").is_file()
+    assert (tmp_path / "kernels/aiv/main_incore_0.cpp").is_file()
 
 
 def test_source_lines_are_named_unless_the_environment_says_no(monkeypatch, tmp_path, last_stage):

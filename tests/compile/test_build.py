@@ -15,8 +15,12 @@ from pypto_tmpl.runtime.manifest import read_manifest
 from pypto_tmpl.streams import PtoError
 from pypto_tmpl.upstream.compile_profiling import CompileProfiler
 
-NO_CPP = "empty: they hold what ptoas makes of the .pto texts, and there is none"
-NO_PTOAS = "ptoas binary not found on PATH: 1 .pto text is written (ptoas/), and no C++ of them"
+NO_CPP = "the entries of kernels have an #error where the C++ belongs that ptoas makes of the .pto texts"
+NO_PTOAS = (
+    "ptoas binary not found on PATH: 1 .pto text is written (ptoas/), and no C++ of them; written all "
+    "the same: kernel_config.py, orchestration/main.cpp, 1 entry of kernels, with an #error where that C++ "
+    "belongs"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +43,7 @@ def test_the_layout(tmp_path):
     assert files(tmp_path) == [
         "compiled_meta.json",
         "kernel_config.py",
+        "kernels/aiv/kernel.cpp",
         "manifest.json",
         "orchestration/main.cpp",
         *dump_files(),

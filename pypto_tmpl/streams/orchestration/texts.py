@@ -11,7 +11,7 @@ from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.streams.driver import driver_of
 from pypto_tmpl.streams.orchestration.config import RUN_TIME, config_text, core_of
 from pypto_tmpl.streams.orchestration.functions import orchestration_of
-from pypto_tmpl.streams.orchestration.wrappers import wrapper_text
+from pypto_tmpl.streams.orchestration.wrappers import defines, wrapper_text
 from pypto_tmpl.streams.problems import CollectiveError, StreamError
 from pypto_tmpl.streams.templates import CppTemplates, cpp_templates
 from pypto_tmpl.streams.units import drivers_of, folders_of, paths_of
@@ -21,10 +21,14 @@ DRIVER = "orchestration/host_orch.py"
 
 @dataclass(slots=True)
 class HostTexts:
-    """Texts by path; ``errors`` are what has none, by the name of the function."""
+    """Texts by path; ``errors`` are what has none, by the name of the function.
+
+    ``undefined`` are kernels that the C++ of the assembler has no function of.
+    """
 
     texts: dict[str, str] = field(default_factory=dict)
     errors: dict[str, StreamError] = field(default_factory=dict)
+    undefined: list[str] = field(default_factory=list)
 
 
 def host_texts(
@@ -67,10 +71,13 @@ def _add_driver(
         found.errors[name] = CollectiveError((Unsupported(what, function.name, "", span),))
 
 
-def wrapper_texts(program: ir.Program, backend: BackendType, assembled: Mapping[str, str]) -> HostTexts:
-    """``kernels/<core>/<name>.cpp`` of every kernel whose unit the assembler made C++ of.
+def wrapper_texts(
+    program: ir.Program, backend: BackendType, assembled: Mapping[str, str | None]
+) -> HostTexts:
+    """``kernels/<core>/<name>.cpp`` of every kernel whose unit has a ``.pto`` text.
 
-    ``assembled`` is that C++ by the path of the unit's ``.pto`` text.
+    ``assembled`` is what the assembler made of the texts, by their paths: None where it made nothing, which
+    an ``#error`` in the wrapper says.
     """
     found = HostTexts()
     templates = cpp_templates()
@@ -78,11 +85,14 @@ def wrapper_texts(program: ir.Program, backend: BackendType, assembled: Mapping[
         if path not in assembled:
             continue
         folder = path.removesuffix(f"ptoas/{unit.name}.pto")
+        made = assembled[path]
         for kernel in unit.functions:
             try:
-                text = wrapper_text(kernel, assembled[path], backend, templates)
+                text = wrapper_text(kernel, made, backend, templates)
             except StreamError as error:
                 found.errors[kernel.name] = error
             else:
                 found.texts[f"{folder}kernels/{core_of(kernel)}/{kernel.name}.cpp"] = text
+                if made is not None and not defines(made, kernel):
+                    found.undefined.append(kernel.name)
     return found

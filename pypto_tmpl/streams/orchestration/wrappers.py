@@ -63,10 +63,10 @@ class _Symbol:
 
 @dataclass(frozen=True, slots=True)
 class _Wrapper:
-    """What the template of a wrapper reads."""
+    """What the template of a wrapper reads; without ``body`` what the assembler makes is missing."""
 
     name: str
-    body: str
+    body: str | None
     bridges_lanes: bool
     hidden: list[str]
     tensors: list[_Tensor]
@@ -75,8 +75,13 @@ class _Wrapper:
     arguments: list[str]
 
 
-def wrapper_text(kernel: ir.Function, assembled: str, backend: BackendType, templates: CppTemplates) -> str:
-    """The wrapper of a kernel around the C++ that the assembler made of its unit. Raises WrapperError."""
+def wrapper_text(
+    kernel: ir.Function, assembled: str | None, backend: BackendType, templates: CppTemplates
+) -> str:
+    """The wrapper of a kernel around the C++ that the assembler made of its unit. Raises WrapperError.
+
+    Without that C++ an ``#error`` stands in its place.
+    """
     try:
         text: str = templates.wrapper.wrapper(_wrapper(kernel, assembled, backend, templates))
     except Obstacle as obstacle:
@@ -85,7 +90,14 @@ def wrapper_text(kernel: ir.Function, assembled: str, backend: BackendType, temp
     return text
 
 
-def _wrapper(kernel: ir.Function, assembled: str, backend: BackendType, templates: CppTemplates) -> _Wrapper:
+def defines(assembled: str, kernel: ir.Function) -> bool:
+    """Whether the C++ of a unit has the function that the wrapper of a kernel calls."""
+    return re.search(rf"\bvoid\s+{re.escape(kernel.name)}\s*\(", assembled) is not None
+
+
+def _wrapper(
+    kernel: ir.Function, assembled: str | None, backend: BackendType, templates: CppTemplates
+) -> _Wrapper:
     if is_reserved(kernel.name):
         raise Obstacle(
             f"the assembler makes a function {kernel.name!r} of the kernel, which is a word of C++"
@@ -104,7 +116,8 @@ def _wrapper(kernel: ir.Function, assembled: str, backend: BackendType, template
     values: list[_Tensor | _Scalar | _Symbol] = [*unpacked, *scalars, *symbols]
     names = [value.name for value in values]
     names += [templates.wrapper.hidden(name) for name in hidden]
-    return _Wrapper(kernel.name, _own(assembled), bridges, hidden, unpacked, scalars, symbols, names)
+    body = None if assembled is None else _own(assembled)
+    return _Wrapper(kernel.name, body, bridges, hidden, unpacked, scalars, symbols, names)
 
 
 def _tensor(param: ir.Var, *, has_blocks: bool) -> _Tensor:
