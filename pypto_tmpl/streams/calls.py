@@ -54,6 +54,7 @@ class Call:
         self.emit = Named("c.emit", spec.constants)
         self.attr = Named("c.attr", keywords_of(entry, call))
         self.out: Value | None = None
+        self.outs: list[Value] = []  # of an operation with several results
 
     def has(self, name: str) -> bool:
         """Whether an operand is given."""
@@ -112,6 +113,10 @@ class Calls:
         if isinstance(kind, ir.TileType):
             prepared.out = self._tile_result(var, prepared, kind)
             self._kernel.bind(var, prepared.out)
+        elif isinstance(kind, ir.TupleType):
+            for part, value in self._tiles.allocate_parts(var):
+                self._kernel.bind(part, value)
+                prepared.outs.append(value)
         else:
             prepared.out = self._result(var, prepared)
         self._emit(prepared)

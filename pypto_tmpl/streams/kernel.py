@@ -64,6 +64,10 @@ class Kernel:
             )
         return found
 
+    def is_bound(self, var: ir.Var) -> bool:
+        """Whether a variable stands for something already."""
+        return var in self.meanings
+
     def bind(self, var: ir.Var, meaning: Meaning) -> None:
         """Let a variable stand for something from here on."""
         self.meanings[var] = meaning

@@ -73,6 +73,8 @@ class Statements:
     def _assign(self, stmt: ir.AssignStmt) -> None:
         if isinstance(stmt.value, ir.Call):
             self._calls.assign(stmt.var, stmt.value)
+        elif isinstance(stmt.value, ir.TupleGetItemExpr) and self._kernel.is_bound(stmt.var):
+            return  # a tile that the operation has written
         elif isinstance(stmt.var.type, ir.TileType) and stmt.var.type.memref is not None:
             self._kernel.bind(stmt.var, self._tiles.allocate(stmt.var))  # another name of the same address
         else:

@@ -94,6 +94,17 @@ class Tensors:
         kernel.line(self._view_line(view, pointer, shape))
         return view
 
+    def transposed_view(self, tensor: Tensor, hint: str) -> Value:
+        """A view of a matrix with its axes swapped, made where the body needs it. Raises Obstacle."""
+        kernel = self._kernel
+        if len(tensor.type.shape) != 2:
+            raise Obstacle(f"{tensor.hint!r} is no matrix, which alone is read transposed")
+        shape = self.shape_of(tensor.type, lambda _: kernel.names.temp(), kernel.line)
+        swapped = TensorShape(shape.shape[::-1], shape.strides[::-1], _LAYOUTS[TensorLayout.DN])
+        view = Value(kernel.names.named(hint), self._view_type(tensor.type))
+        kernel.line(self._view_line(view, tensor.pointer, swapped))
+        return view
+
     def shape_of(
         self, tensor: ir.TensorType, stride_name: Callable[[int], str], line: Callable[[str], None]
     ) -> TensorShape:
@@ -147,9 +158,15 @@ class Tensors:
         self, tensor: Tensor, hint: str, offsets: Sequence[ir.Expr], sizes: Sequence[ir.Expr]
     ) -> Value:
         """A window whose name is ``hint`` if that is free; offsets are not negative."""
+        return self.cut_from(tensor.view, tensor.type.dtype, hint, offsets, sizes)
+
+    def cut_from(
+        self, view: Value, dtype: DataType, hint: str, offsets: Sequence[ir.Expr], sizes: Sequence[ir.Expr]
+    ) -> Value:
+        """A window of a view at offsets that are worked out here, before the extents."""
         at = [self._scalars.offset(offset) for offset in offsets]
         extents = [self._scalars.index(size) for size in sizes]
-        return self.cut(tensor.view, tensor.type.dtype, hint, at, extents, [constant_of(s) for s in sizes])
+        return self.cut(view, dtype, hint, at, extents, [constant_of(size) for size in sizes])
 
     def cut(
         self,

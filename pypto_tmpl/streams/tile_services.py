@@ -81,8 +81,12 @@ class TileServices(ServiceBase):
     def gather_row(self, call: Any) -> str:
         """Load rows of a tensor into a part of a tile."""
         into: Value = call.out
+        source: Tensor = call.a.src
         sizes = self.parts(call.raw.shapes)
         valid = sizes if call.raw.valid_shape is None else self.parts(call.raw.valid_shape)
+        offsets = self.parts(call.raw.src_offset)
+        if call.attr.transpose:  # read through a view whose axes are swapped
+            sizes, valid, offsets = sizes[::-1], valid[::-1], offsets[::-1]
         at = [self._scalars.index(offset) for offset in self.parts(call.raw.dst_offset)]
         assert into.tile is not None
         rows, cols = tile_extents(sizes)
@@ -90,12 +94,14 @@ class TileServices(ServiceBase):
             rows += -rows % _BOX_ROWS
         box = ir.TileType([rows, cols], into.tile.dtype, None, None, into.tile.memory_space)
         view = self.part("gather_row_view", into, at, box, valid)
-        source: Tensor = call.a.src
-        hint = f"{hint_of(call.raw.src)}_pview"
-        offsets = self.parts(call.raw.src_offset)
+        hint = hint_of(call.raw.src)
         if call.attr.transpose:
-            raise Obstacle("tile.gather_row with transpose=True has no .pto text yet", call.call.span)
-        window = self._tensors.window(source, hint, offsets, valid)
+            window = self._tensors.cut_from(
+                self._tensors.transposed_view(source, f"{hint}_dn_view"),
+                source.type.dtype, f"{hint}_pview", offsets, valid,
+            )  # fmt: skip
+        else:
+            window = self._tensors.window(source, f"{hint}_pview", offsets, valid)
         self._kernel.line(self._forms.loaded(window, view))
         return ""
 

@@ -24,6 +24,7 @@ class Tiles:
         self._names: dict[ir.Var, str] = {}
         self._types: dict[int, tuple[ir.TileType, str]] = {}
         self._hoisted: list[tuple[ir.Var, str]] = []
+        self._parts: dict[tuple[ir.Expr, int], ir.Var] = {}
 
     def name_all(self, body: ir.Stmt) -> None:
         """Name all tile variables of the body that have a buffer, then issue their addresses."""
@@ -32,6 +33,21 @@ class Tiles:
             self._names[var] = self._kernel.names.named(var.name_hint)
         for var in found:
             self._issue_address(_tile_type(var))
+        for stmt in statements_of(body):
+            value = stmt.value if isinstance(stmt, ir.AssignStmt) and stmt.var in self._names else None
+            if isinstance(stmt, ir.AssignStmt) and isinstance(value, ir.TupleGetItemExpr):
+                self._parts.setdefault((value.tuple, value.index), stmt.var)
+
+    def allocate_parts(self, var: ir.Var) -> list[tuple[ir.Var, Value]]:
+        """The buffers of the tiles that a tuple consists of, under the variables that take them from it."""
+        assert isinstance(var.type, ir.TupleType)
+        found = []
+        for index in range(len(var.type.types)):
+            part = self._parts.get((var, index))
+            if part is None:
+                raise Obstacle(f"nothing takes result {index} of the operation, so that it has no buffer")
+            found.append((part, self.allocate(part)))
+        return found
 
     def name_of(self, var: ir.Var) -> str:
         """The name of a tile variable; one without a buffer is named when it is met."""

@@ -177,8 +177,8 @@ def test_without_it_one_warning_says_what_there_is(none_there, tmp_path):
         compiled = ir.compile(kernels.scale(), tmp_path / "build")
     why = (
         "ptoas binary not found on PATH: 1 .pto text is written (ptoas/), and no C++ of them; written all "
-        "the same: kernel_config.py, orchestration/main.cpp, 1 entry of kernels, with an #error where that C++ "
-        "belongs"
+        "the same: kernel_config.py, orchestration/main.cpp, 1 entry of kernels, with an #error where that "
+        "C++ belongs"
     )
     assert [str(warning.message) for warning in caught] == [f"{why}; skip_ptoas=True does without"]
     assert json.loads((compiled.output_dir / "manifest.json").read_text())["streams"]["ptoas"] == why

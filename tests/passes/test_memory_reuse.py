@@ -1,10 +1,12 @@
 """MemoryReuse: which tiles share an allocation, and copies of what would be lost."""
 
 import pytest
+from passes.kernels import program
 from passes.recorded_pairs import recorded_pairs
 from passes.stored import addresses, places, stored
 
 from pypto_tmpl import backend, ir, passes
+from pypto_tmpl.ir.pass_manager import OptimizationStrategy, PassManager
 from pypto_tmpl.passes.memory import keeping
 from pypto_tmpl.passes.memory.overwriting import misplaced, overwritten
 from pypto_tmpl.rewrite import Rewriter
@@ -49,6 +51,28 @@ def test_what_is_read_later_keeps_its_memory():
 def test_an_op_that_needs_its_operand_apart_gets_another_buffer():
     lines = (*LOADED, "s: T[C] = pl.tile.add(a, b)", "t: T[D] = pl.tile.recip(s)", STORED.format("t"))
     assert places(reused(*lines)) == {"a": "A", "b": "B", "s": "A", "t": "B"}
+
+
+COMPARED = """
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[16, 32], pl.FP32], d: pl.Out[pl.Tensor[[16, 16], pl.INT32]],
+               n: pl.Out[pl.Tensor[[1, 16], pl.INT32]]):
+        t = pl.load(x, [0, 0], [16, 32])
+        work = pl.create_tile([16, 32], dtype=pl.UINT8, target_memory=pl.Mem.Vec)
+        found, count = pl.tile.gather_compare(t, 0.5, work, cmp_mode="gt", out_cols=16)
+        d = pl.store(found, [0, 0], d)
+        n = pl.store(count, [0, 0], n)
+        return d, n
+"""
+
+
+def test_both_results_of_an_op_are_made_where_it_reads_its_operands():
+    """They are taken from its tuple afterwards, and lie neither there nor in one place."""
+    backend.set_backend_type(backend.BackendType.Ascend910B)
+    made = PassManager.get_strategy(OptimizationStrategy.Default).run_passes(program(COMPARED))
+    found = places(made)
+    tiles = {name: found[f"{name}__ssa_v0"] for name in ("t", "work", "found", "count")}
+    assert len(set(tiles.values())) == 4, tiles
 
 
 def test_a_loop_that_exchanges_its_carries_copies_both():

@@ -1,11 +1,12 @@
 """Views of tiles and pipes in forms that no recording has; the expected lines follow PyPTO's description."""
 
+import pytest
 from streams import pto_kernels as k
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.ir.dtypes import DataType
-from pypto_tmpl.streams import pto_texts
+from pypto_tmpl.streams import PtoError, pto_texts
 
 ROWS_16 = "rows=8, cols=16, v_row=?, v_col=?, blayout=row_major, slayout=none_box, fractal=512, pad=0>"
 TILE = f"!pto.tile_buf<loc=vec, dtype=f32, {ROWS_16}"
@@ -123,3 +124,60 @@ def test_a_prefetch_from_start_to_end() -> None:
         "%s = pto.get_prefetch_async_session %c : !pto.prefetch_async_context -> !pto.async_session",
         "%d = pto.comm.wait_async_event(%e, %s : !pto.async_event, !pto.async_session) -> i1",
     ]
+
+
+def test_rows_gathered_as_columns_are_read_through_a_view_of_swapped_axes() -> None:
+    into, got, source = k.tile("a"), k.tile("b"), k.tensor("x", (24, 40))
+    got = ir.Var("b", into.type, k.SPAN)
+    at, window = [extents(5, 2), extents(7, 8)], extents(2, 4)
+    gather = k.call("tile.gather_row", into, source, *at, window, kind=into.type, transpose=True)
+    lines = k.text_of(
+        k.program([source], k.assign(into, k.call("tile.create", extents(8, 16))), k.assign(got, gather))
+    )
+    part = TILE.replace("rows=8, cols=16, v_row=?, v_col=?", "rows=4, cols=2, v_row=4, v_col=2")
+    view, box = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<4x2xf32>"
+    assert lines[-4:] == [
+        f"%gather_row_view = pto.subview %a[%c5_index, %c2_index] sizes [4, 2] valid [%c4_index, %c2_index]"
+        f" : {TILE} -> {part}",
+        "%x_dn_view = pto.make_tensor_view %arg0, shape = [%c40_index, %c24_index], "
+        f"strides = [%c1_index, %c40_index] {{layout = #pto.layout<dn>}} : {view}",
+        "%x_pview = pto.partition_view %x_dn_view, offsets = [%c8_index, %c7_index], "
+        f"sizes = [%c4_index, %c2_index] : {view} -> {box}",
+        f"pto.tload ins(%x_pview : {box}) outs(%gather_row_view : {part})",
+    ]
+
+
+def _compared(*taken: int) -> ir.Program:
+    """Columns of a tile that compare with a number, and how many they are; ``taken`` are read."""
+    source, work = k.tile("a"), k.tile("w", 512)
+    kinds = [
+        ir.TileType(shape, DataType.INT32, ir.MemRef(f"mem_{name}", offset, 512), None, ir.MemorySpace.Vec)
+        for name, shape, offset in (("d", [8, 16], 1024), ("n", [1, 8], 1536))
+    ]
+    both = ir.Var("both", ir.TupleType(kinds), k.SPAN)
+    number = ir.ConstFloat(0.5, DataType.FP32, k.SPAN)
+    compare = k.call(
+        "tile.gather_compare", source, number, work, kind=both.type, cmp_mode=4, offset=3, out_cols=16
+    )
+    parts = [k.assign(ir.Var("dn"[i], kinds[i], k.SPAN), ir.TupleGetItemExpr(both, i, k.SPAN)) for i in taken]
+    made = [k.assign(tile, k.call("tile.create", extents(8, 16))) for tile in (source, work)]
+    return k.program([], *made, k.assign(both, compare), *parts)
+
+
+def test_an_operation_with_two_results_writes_the_tiles_that_take_them() -> None:
+    wide, count = (
+        TILE.replace("f32", "i32").replace("rows=8, cols=16", box)
+        for box in ("rows=8, cols=16", "rows=1, cols=8")
+    )
+    assert k.text_of(_compared(0, 1))[-3:] == [
+        f"%d = pto.alloc_tile addr = %c1024_i64 valid_row = %c8_index valid_col = %c16_index : {wide}",
+        f"%n = pto.alloc_tile addr = %c1536_i64 valid_row = %c1_index valid_col = %c8_index : {count}",
+        f"pto.tgather ins(%a, %cst_7, %w : {TILE}, f32, {TILE}) outs(%d, %n : {wide}, {count}) "
+        "{cmpMode = #pto<cmp gt>, offset = 3 : i32}",
+    ]
+
+
+def test_a_result_that_nothing_takes_has_no_buffer() -> None:
+    with pytest.raises(PtoError, match="nothing takes result 1 of the operation") as caught:
+        k.text_of(_compared(0))
+    assert "(function 'kernel', variable 'both', k.py:7:5)" in str(caught.value)

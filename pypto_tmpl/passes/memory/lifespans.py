@@ -13,7 +13,10 @@ from pypto_tmpl.passes.memory.placed_tiles import place_of, space_of
 
 @dataclass(slots=True)
 class Lifetime:
-    """A tile: the statement that defines it, and the last one that reads it."""
+    """A tile: the statement that defines it, and the last one that reads it.
+
+    A part of a tuple is defined by the call that gives the tuple, which writes it.
+    """
 
     var: ir.Var
     memref: ir.MemRef
@@ -75,6 +78,7 @@ class Lifetimes:
         self._last: list[int] = []  # by loop
         self._reads: list[tuple[ir.Var, int, tuple[int, ...]]] = []
         self._stands_for: dict[int, list[ir.Var]] = {}
+        self._tuples: dict[int, tuple[ir.Call, int]] = {}  # calls that give several tiles, by their variable
         run(self._visit(function.body))
         for var, number, loops in self._reads:
             for source in self._sources(var):
@@ -98,10 +102,15 @@ class Lifetimes:
                 if isinstance(carry.initValue, ir.Var):
                     self._stands_for[id(carry)] = self._stands_for[id(result)] = [carry.initValue]
         if isinstance(stmt, ir.AssignStmt):
-            memref = place_of(stmt.var)
+            memref, call, made = place_of(stmt.var), None, number
+            if isinstance(stmt.value, ir.Call):
+                call = stmt.value
+                if isinstance(stmt.var.type, ir.TupleType):
+                    self._tuples[id(stmt.var)] = call, number
+            elif isinstance(stmt.value, ir.TupleGetItemExpr):
+                call, made = self._tuples.get(id(stmt.value.tuple), (None, number))
             if memref is not None:
-                call = stmt.value if isinstance(stmt.value, ir.Call) else None
-                self._found[id(stmt.var)] = Lifetime(stmt.var, memref, call, number, number)
+                self._found[id(stmt.var)] = Lifetime(stmt.var, memref, call, made, number)
                 self._around[id(stmt.var)] = around
         if not parts(stmt) and not isinstance(stmt, ir.SeqStmts):
             self.numbered.append(stmt)
