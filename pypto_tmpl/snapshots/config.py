@@ -15,10 +15,10 @@ Everything is read strictly: what is unknown is an error with file and line.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -31,6 +31,9 @@ SNAPSHOTS = "snapshots"
 FRONTEND, LAST = "frontend", "last"
 
 _UNKNOWN_KEY = re.compile(r"Object contains unknown field `(?P<name>.*)`")
+_MISSING_KEY = re.compile(r"Object missing required field `(?P<name>.*)`")
+_WRONG_TYPE = re.compile(r"Expected `(?P<wanted>.*?)(?: \| null)?`, got `(?P<given>.*)`")
+_WRONG_WORD = re.compile(r"Invalid enum value '(?P<word>.*)'")
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<index>\d+)\]")
 
 Form = Literal["script", "import"]  # where the helpers of a script are
@@ -202,7 +205,20 @@ def _converted(file: TomlFile, prefix: tuple[str, ...], table: object) -> Snapsh
             fields = (kind[str(keys[0])] if keys else SnapshotTable).__struct_fields__
             notes = [allowed_note("keys", fields, unknown["name"])]
             message, keys = f"unknown key {unknown['name']!r}", [*keys, unknown["name"]]
+        elif missing := _MISSING_KEY.fullmatch(message):
+            message = f"the key {missing['name']!r} is missing"
+        elif wrong := _WRONG_TYPE.fullmatch(message):
+            message = f"{_shown(keys)} is of type {wrong['given']}, where {wrong['wanted']} is expected"
+        elif word := _WRONG_WORD.fullmatch(message):
+            message = f"{_shown(keys)} is {word['word']!r}"
+            notes = [allowed_note("values", get_args(Form), word["word"])]
         raise ConfigError(message, where=file.place((*prefix, *keys)), notes=notes) from None
+
+
+def _shown(keys: Sequence[Key]) -> str:
+    """How a message names a value: by the last key, with the place in a list behind it."""
+    name = max((at for at, key in enumerate(keys) if isinstance(key, str)), default=0)
+    return "".join(str(key) if at == name else f"[{key}]" for at, key in enumerate(keys) if at >= name)
 
 
 def _check(config: Config) -> None:

@@ -83,6 +83,7 @@ class PyptoSnapshot:
 
         Raises TypeError for what has no program, and what specialising and emission raise.
         """
+        __tracebackhide__ = True  # pytest: what is wrong is wrong in the test
         program = _program(other)
         given: dict[str, Any] = {
             "check_shapes": self._emission.check_shapes,
@@ -134,6 +135,7 @@ class PyptoSnapshot:
 
 
 def _program(value: Any) -> ir.Program | ir.Function:
+    __tracebackhide__ = True
     if isinstance(value, ir.Program | ir.Function):
         return value
     found: Any = None
@@ -146,6 +148,7 @@ def _program(value: Any) -> ir.Program | ir.Function:
     if isinstance(found, ir.Program | ir.Function):
         return found
     raise TypeError(
-        f"pypto_snapshot is compared with a {type(value).__name__}; it takes an ir.Program or ir.Function, "
-        "an object with as_ir(), a @pl.jit kernel (kernel.specialize(...) where annotations leave shapes out)"
+        f"pypto_snapshot is compared with a value of type {type(value).__name__}; it takes an ir.Program or "
+        "ir.Function, an object with as_ir(), or a @pl.jit kernel (kernel.specialize(...) where annotations "
+        "leave shapes out)"
     )

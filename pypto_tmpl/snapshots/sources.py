@@ -76,7 +76,7 @@ class ProgramSource:
         notes = ["programs: ir.Program, ir.Function, an object with as_ir()"]
         if isinstance(found, Specializes):
             notes.append("a @pl.jit function is a case of [[...kernels]]")
-        what = f"{self.reference} is a {type(found).__name__}, not a program"
+        what = f"{self.reference} is of type {type(found).__name__}, not a program"
         raise SnapshotError(what, where=line_of_name(self.reference), notes=notes)
 
 
@@ -92,7 +92,7 @@ class KernelSource:
         """The program, specialised for the arguments; without any, for the annotations."""
         kernel = self.reference.value()
         if not isinstance(kernel, Specializes | Lowers):
-            what = f"{self.reference} is a {type(kernel).__name__}, not a @pl.jit function"
+            what = f"{self.reference} is of type {type(kernel).__name__}, not a @pl.jit function"
             notes = ["a program is a case of [[...programs]]"] if isinstance(kernel, ir.Program) else []
             raise SnapshotError(what, where=line_of_name(self.reference), notes=notes)
         given = self._given()

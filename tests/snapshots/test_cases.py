@@ -112,9 +112,9 @@ BAD_CODE = {
     ("kernels", "scaled", 'arguments = "NUMBER"'): ("kernels.py:34", "'int' object is not callable"),
     ("kernels", "wrong", ""): ("kernels.py:20:11", "unknown op 'pl.no_such_op'"),
     ("kernels", "scald", ""): ("kernels.py:1", "there is no 'scald' in it"),
-    ("kernels", "NUMBER", ""): ("kernels.py:34", "is a int, not a @pl.jit function"),
-    ("programs", "NUMBER", ""): ("kernels.py:34", "is a int, not a program"),
-    ("programs", "doubled", ""): ("kernels.py:13", "is a JITFunction, not a program"),
+    ("kernels", "NUMBER", ""): ("kernels.py:34", "is of type int, not a @pl.jit function"),
+    ("programs", "NUMBER", ""): ("kernels.py:34", "is of type int, not a program"),
+    ("programs", "doubled", ""): ("kernels.py:13", "is of type JITFunction, not a program"),
 }
 
 

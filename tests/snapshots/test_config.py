@@ -33,10 +33,19 @@ BROKEN = {
     'golden = "x"\n': ("pypto-tmpl.toml:1", "unknown table 'golden'"),
     GOOD + "[other]\n": ("pypto-tmpl.toml:6", "unknown table 'other'"),
     GOOD.replace("golden =", "goldn ="): ("pypto-tmpl.toml:2", "unknown key 'goldn'"),
-    GOOD.replace('"golden"', "3"): ("pypto-tmpl.toml:2", "Expected `str`, got `int`"),
+    GOOD.replace('"golden"', "3"): ("pypto-tmpl.toml:2", "golden is of type int, where str is expected"),
     GOOD.replace("program =", "programm ="): ("pypto-tmpl.toml:5", "unknown key 'programm'"),
-    GOOD + "check_shapes = 'no'\n": ("pypto-tmpl.toml:6", "Expected `bool | null`, got `str`"),
-    GOOD.replace('golden = "golden"', ""): ("pypto-tmpl.toml:1", "missing required field `golden`"),
+    GOOD + "check_shapes = 'no'\n": (
+        "pypto-tmpl.toml:6",
+        "check_shapes is of type str, where bool is expected",
+    ),
+    GOOD.replace('golden = "golden"', ""): ("pypto-tmpl.toml:1", "the key 'golden' is missing"),
+    GOOD + "name = 3\n": ("pypto-tmpl.toml:6", "name is of type int, where str is expected"),
+    GOOD + '[[snapshots.dumps]]\ndumps = "d"\nstages = ["last", 1]\n': (
+        "pypto-tmpl.toml:8",
+        "stages[1] is of type int, where str is expected",
+    ),
+    GOOD.replace("[[", 'preamble = "used"\n\n[['): ("pypto-tmpl.toml:4", "preamble is 'used'"),
     GOOD.replace('"golden"', '"."'): ("pypto-tmpl.toml:2", "not a folder below that of this file"),
     GOOD.replace('"golden"', '"../x"'): ("pypto-tmpl.toml:2", "leaves the folder of this file"),
     GOOD[: GOOD.index("[[")]: ("pypto-tmpl.toml:1", "there are no cases"),
@@ -51,6 +60,16 @@ def test_a_slip_is_an_error_with_file_and_line(folder, text):
         read_config(written(folder, text))
     assert caught.value.where == where
     assert what in caught.value.what
+
+
+def test_a_word_that_is_none_is_told_with_those_that_there_are(folder):
+    with pytest.raises(ConfigError) as caught:
+        read_config(written(folder, GOOD.replace("[[", 'preamble = "imports"\n\n[[')))
+    assert str(caught.value) == (
+        "error[snapshot-config]: preamble is 'imports'\n"
+        "  --> pypto-tmpl.toml:4\n"
+        "   = values: script, import; did you mean 'import'?"
+    )
 
 
 def test_an_unknown_key_is_told_with_those_that_there_are(folder):
