@@ -59,7 +59,8 @@ class _Bracket:
         binds = (_BINARY if self.has_operand else _PREFIX).get(word)
         if binds is not None:
             self.weakest = min(self.weakest, binds)
-            self.next_required = binds + self.has_operand
+            is_sign = binds == SIGN and not self.has_operand  # of two in a row, one would be overlooked
+            self.next_required = binds + (self.has_operand or is_sign)
         elif word == "." and self.has_operand:
             self.next_required = ATOM
         else:
