@@ -129,6 +129,8 @@ class Assignments:
             source = value.args[0] if isinstance(value, ir.Call) else None
             if isinstance(source, ir.Var) and text == self._variables.name_of(source):
                 self._variables.share_name(var, source)
+                if self._values.runtime_regions.holds(var):
+                    self._variables.share_companion(var, source)
                 return True
         return False
 

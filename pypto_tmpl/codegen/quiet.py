@@ -26,7 +26,10 @@ class Quiet:
 
     def _has_companions(self, var: ir.Var) -> bool:
         """Whether ``var`` has more names than its own: of its region, or of where its cells begin."""
-        return self._regions.holds(var) or (self._edges.holds_any and bool(self._edges.held(var)))
+        return self._regions.holds(var) or self._has_start(var)
+
+    def _has_start(self, var: ir.Var) -> bool:
+        return self._edges.holds_any and bool(self._edges.held(var))
 
     @lazy
     def unread(self) -> frozenset[int]:
@@ -97,14 +100,16 @@ class Quiet:
         }
 
     def may_share_name(self, var: ir.Var, value: ir.Expr) -> bool:
-        """Whether ``var`` may go by the name of what a move gives it: neither gets another value.
+        """Whether ``var`` may go by the names of what a move gives it: neither gets another value.
 
         All that names it follows in the same block, so the move has run, and the operand is what it was.
         """
-        if id(value) not in self.moves or not isinstance(value, ir.Call) or self._has_companions(var):
+        if id(value) not in self.moves or not isinstance(value, ir.Call) or self._has_start(var):
             return False
         source, values = value.args[0], self._facts.values
         if type(source) is not ir.Var or len(values.get(id(source), ())) > 1 or len(values[id(var)]) > 1:
+            return False
+        if self._regions.holds(var) and not self._regions.holds(source):
             return False
         block, start = self.moves[id(value)]
         if isinstance(self._facts.body, ir.SeqStmts) and block is self._facts.body.stmts:

@@ -126,6 +126,10 @@ class Variables:
             self._companions[id(var)] = name
         return name
 
+    def share_companion(self, var: ir.Var, source: ir.Var) -> None:
+        """Have the region of ``var`` go by the name of that of ``source``."""
+        self._companions[id(var)] = self.companion(source)
+
     def received_region(self, param: ir.Var) -> str:
         """The name of the region that came along with a parameter."""
         name = self.companion(param)

@@ -308,6 +308,16 @@ def test_elementwise_ops_carry_the_region_of_a_popped_tile_on():
     assert nines_outside(ran(POP, stored_rows(nested)), X[:15] + 1)
 
 
+def test_a_move_of_a_popped_tile_has_its_names():
+    m, other = tile("m", [8, 8], memory=ir.MemorySpace.Vec), tile("other", [8, 8])
+    moved = [POP, assign(m, op("tile.move", [POPPED], m.type, target_memory=ir.MemorySpace.Vec))]
+    text = torch_codegen(program(*odd_group(*moved, stored_rows(m))))
+    assert "_tile_store(popped, [lane * 8, 0], out, popped_valid)" in text and " = popped" not in text
+    assert nines_outside(ran(*moved, stored_rows(m)), X[:15])
+    rebound = assign(POPPED, load(x, [LANE * 8, 0], [8, 8]))  # what was moved keeps its region
+    assert nines_outside(ran(*moved, rebound, assign(other, POPPED), stored_rows(m)), X[:15])
+
+
 def test_a_rebound_name_carries_the_region_on():
     assert nines_outside(
         ran(POP, assign(POPPED, binary("tile.add", POPPED, POPPED)), stored_rows(POPPED)), 2 * X[:15]
