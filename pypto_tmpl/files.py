@@ -29,13 +29,15 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_folders: bool
     """
     target = Path(os.path.realpath(path))
     try:
-        if make_folders:
+        if make_folders and not target.parent.is_dir():
             target.parent.mkdir(parents=True, exist_ok=True)
-        _refuse_read_only(target)
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
+        if not target.exists():
+            _write_beside(target, data)
+        elif target.is_file():
+            _refuse_read_only(target)
+            _write_beside(target, data, target.stat().st_mode)
         else:
-            _replace(target, data)
+            target.write_bytes(data)
     except OSError as error:
         where = os.fspath(path)
         raise FileError(f"the file cannot be written: {error.strerror or error}", where=where) from None
@@ -68,12 +70,14 @@ def _refuse_read_only(target: Path) -> None:
         raise PermissionError(errno.EACCES, "the file is read-only")
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _write_beside(target: Path, data: bytes, mode: int | None = None) -> None:
+    """Write a file beside its place, with that mode if there is one, and move it there."""
     beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         beside.write_bytes(data)
-        if target.exists():
-            beside.chmod(target.stat().st_mode)
+        if mode is not None:
+            beside.chmod(mode)
         os.replace(beside, target)
-    finally:
+    except BaseException:
         beside.unlink(missing_ok=True)
+        raise

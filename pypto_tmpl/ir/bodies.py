@@ -11,8 +11,11 @@ from typing import TypeAlias
 from pypto_tmpl.ir.base import Stmt
 from pypto_tmpl.ir.span import Span
 from pypto_tmpl.ir.stmt import (
+    AssignStmt,
+    EvalStmt,
     ForStmt,
     IfStmt,
+    ReturnStmt,
     RuntimeScopeStmt,
     ScopeStmt,
     SeqStmts,
@@ -22,6 +25,9 @@ from pypto_tmpl.ir.stmt import (
 )
 
 Scopes: TypeAlias = tuple[type[ScopeStmt], ...]
+
+# Classes of statements without others inside, which are most; subclasses are told the long way.
+_SIMPLE = frozenset({AssignStmt, EvalStmt, ReturnStmt, YieldStmt})
 
 IN_PLACE: Scopes = (RuntimeScopeStmt, SplitAivScopeStmt)  # a yield in one is that of the body around it
 
@@ -34,7 +40,9 @@ def flat(body: Stmt | Iterable[Stmt], through: Scopes = ()) -> Iterator[Stmt]:
     todo = [body] if isinstance(body, Stmt) else list(body)[::-1]
     while todo:
         found = todo.pop()
-        if isinstance(found, SeqStmts):
+        if type(found) in _SIMPLE:
+            yield found
+        elif isinstance(found, SeqStmts):
             todo += reversed(found.stmts)
         elif isinstance(found, through):
             todo.append(found.body)
@@ -74,6 +82,8 @@ def trailing_yield(body: Stmt) -> YieldStmt | None:
 
 def parts(stmt: Stmt) -> tuple[Stmt, ...]:
     """The statements directly inside of a statement."""
+    if type(stmt) in _SIMPLE:
+        return ()
     if isinstance(stmt, SeqStmts):
         return stmt.stmts
     if isinstance(stmt, IfStmt):

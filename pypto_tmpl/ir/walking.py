@@ -40,7 +40,7 @@ def _parts(owner: object) -> list[object]:
             found += value
         elif value is not None:
             found.append(value)
-    if isinstance(owner, Program):
+    if type(owner) is Program:
         found += owner.functions.values()
     return found[::-1]
 

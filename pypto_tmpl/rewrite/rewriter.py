@@ -33,6 +33,7 @@ _PLACES: dict[type, tuple[str, ...]] = {
     ir.ScopeStmt: ("attrs", "core_num", "slots", "body"),
 }
 _DEFINED = {"var", "loop_var", "iter_args", "return_vars", "params"}
+_BUFFERS = (ir.MemRef, ir.WindowBuffer)
 _CONSTANTS = frozenset({ir.ConstInt, ir.ConstFloat, ir.ConstBool})
 _VARIABLES = frozenset({ir.Var, ir.IterArg})
 _SHAPED = frozenset({ir.TensorType, ir.TileType})
@@ -164,7 +165,7 @@ class Rewriter:
                 stack.append(asked)
             elif (found := self._at_once(asked)) is not _LATER:
                 value = found
-            elif isinstance(asked, ir.Var) and not isinstance(asked, ir.MemRef | ir.WindowBuffer):
+            elif isinstance(asked, ir.Var) and not isinstance(asked, _BUFFERS):
                 self._read.add(id(asked))
                 value = self.use(asked)
             else:
@@ -266,13 +267,13 @@ class Rewriter:
         new: dict[int, ir.Expr] = {}
         for expr in attrs.expressions():
             new[id(expr)] = yield expr
-        return attrs.map_expressions(lambda expr: new[id(expr)])
+        return attrs if not new else attrs.map_expressions(lambda expr: new[id(expr)])
 
     # Variables that are bound
 
     def _definition(self, var: ir.Var) -> Task:
         bound = self._bindings.before_definition(var)
-        if isinstance(var, ir.MemRef | ir.WindowBuffer):
+        if isinstance(var, _BUFFERS):
             typed = yield self.buffer(var)
         elif isinstance(var, ir.IterArg):
             typed = build(var, type=(yield var.type), initValue=(yield var.initValue))
@@ -378,7 +379,8 @@ class Rewriter:
         if found is None:
             return []
         if isinstance(found, ir.Stmt):
-            return list(flat(found)) if self.opens_sequences else [found]
+            is_opened = self.opens_sequences and isinstance(found, ir.SeqStmts)
+            return list(flat(found)) if is_opened else [found]
         listed = list(found) if isinstance(found, Iterable) else [found]
         for one in listed:
             if not isinstance(one, ir.Stmt):

@@ -39,6 +39,18 @@ def run(steps: Steps) -> None:
 
 def occurrences(root: Stmt) -> int:
     """How many statements there are in ``root``, a shared one counted wherever it stands."""
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        stmt = stack.pop()
+        if id(stmt) in seen:
+            return _unfolded_occurrences(root)
+        seen.add(id(stmt))
+        stack += parts(stmt)
+    return len(seen)
+
+
+def _unfolded_occurrences(root: Stmt) -> int:
     counts: dict[int, int] = {}
     stack = [root]
     while stack:
@@ -102,9 +114,11 @@ def evaluated(*roots: Expr) -> Iterator[Expr]:
         if id(node) not in seen:
             seen.add(id(node))
             yield node
-            stack += _operands(node)[::-1]
+            if type(node) not in _LEAVES:
+                stack += _operands(node)[::-1]
 
 
+_LEAVES = frozenset({Var, IterArg, ConstInt, ConstFloat, ConstBool})
 _OPERANDS = ("left", "right", "operand", "tuple")
 
 
