@@ -152,7 +152,7 @@ class BackendFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def needs_row_major(self, op: str | ir.Op) -> bool:
         """True where an op takes tiles row by row.
 
-        All backends need it of the same ops (spec: passes 3.20), so the op table has the one list.
+        All backends need it of the same ops (spec: pto 14), so the op table has the one list.
         """
         return op_facts.of(op).row_major
 

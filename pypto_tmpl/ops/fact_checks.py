@@ -182,8 +182,8 @@ def _core_problems(entry: model.OpEntry) -> Found:
         yield "`core: move` needs an operand and the keyword 'target_memory'", ("core",), ""
     if entry.core == "core_type" and "core_type" not in entry.kwarg_names:
         yield "`core: core_type` needs the keyword 'core_type'", ("core",), ""
-    if entry.row_major and not any("tile" in operand.kinds for operand in entry.operands):
-        yield "`row_major` is about tiles, and the op takes none", ("row_major",), ""
+    if entry.row_major and entry.namespace != "tile":
+        yield "`row_major` is about tiles, and the op is none of tiles", ("row_major",), ""
     if entry.pipe is not None and bool(entry.operands) != (entry.pipe.end != "pop"):
         what = "takes no operand" if entry.pipe.end == "pop" else "takes the tile"
         yield f"the {entry.pipe.end} of a pipe {what}", ("pipe",), ""

@@ -35,7 +35,7 @@ OTHERS = {"row_expand_add": {1, 2}, "sel": {0, 3}, "sels": {0}}
 ROW_MAJOR = (
     "add and or sub mul fmod maximum minimum part_add part_max part_min part_mul rem shl shr xor abs exp "
     "sqrt not relu prelu lrelu rsqrt cast adds subs muls divs fmods maximums cmps sel sels addsc subsc "
-    "gatherb sort32 mscatter"
+    "gatherb sort32 mscatter div log recip mrgsort_format1 mrgsort_format2 full tri random"
 )
 # "Result reuses argument", and views that have the MemRef of what they show.
 REUSES = {

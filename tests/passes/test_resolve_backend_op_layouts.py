@@ -51,6 +51,17 @@ def test_columns_become_rows_and_results_columns_again():
     ]
 
 
+@pytest.mark.parametrize("call", ["tile.log({})", "tile.recip({})", "tile.div({}, {})"])
+def test_columns_of_the_ops_with_a_precision_become_rows(call):
+    places = call.count("{}")
+    rows = [f"d__rm_a{place}_tmp_v{place}" for place in range(places)]
+    assert resolved(COLUMN, f"d = pl.{call.format(*'cc')}") == [
+        *(f"{row} = pl.tile.reshape(c, [1, 16])" for row in rows),
+        f"d__row_major_tmp_v{places} = pl.{call.format(*rows)}",
+        f"d = pl.tile.reshape(d__row_major_tmp_v{places}, [16, 1])",
+    ]
+
+
 def test_a_single_element_goes_along_with_columns():
     lines = (COLUMN, "s = pl.load(x, [3, 3], [1, 1])", "d = pl.tile.mul(c, s)", STORE_COLUMN)
     assert resolved(*lines)[:3] == [

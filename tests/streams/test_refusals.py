@@ -64,10 +64,11 @@ def test_an_operand_too_few() -> None:
 PLACE = " (function 'kernel', variable 'r', k.py:7:5)"
 # What both generations of hardware read and write row by row (PyPTO's table of its backends).
 ROW_BY_ROW = (
-    "abs add adds addsc and cast cmps divs exp fmod fmods gatherb lrelu maximum maximums minimum "
-    "mscatter mul muls not or part_add part_max part_min part_mul prelu relu rem rsqrt sel sels shl shr "
-    "sort32 sqrt sub subs subsc xor"
+    "abs add adds addsc and cast cmps div divs exp fmod fmods gatherb log lrelu maximum maximums minimum "
+    "mrgsort_format1 mrgsort_format2 mscatter mul muls not or part_add part_max part_min part_mul prelu "
+    "recip relu rem rsqrt sel sels shl shr sort32 sqrt sub subs subsc xor"
 )
+MADE_BY_ROWS = "full random tri"
 
 
 @pytest.mark.parametrize("name", ROW_BY_ROW.split())
@@ -82,7 +83,18 @@ def test_every_op_of_rows_refuses_columns(name: str) -> None:
 
 def test_no_other_op_has_the_requirement() -> None:
     found = {name.removeprefix("tile.") for name, entry in load_table().items() if entry.row_major}
-    assert found == set(ROW_BY_ROW.split())
+    assert found == {*ROW_BY_ROW.split(), *MADE_BY_ROWS.split()}
+
+
+@pytest.mark.parametrize("name", MADE_BY_ROWS.split())
+def test_every_op_that_makes_rows_makes_no_columns(name: str) -> None:
+    column = k.tile("column", 0, ir.TileView(blayout=TileLayout.col_major))
+    for backend in BackendType:
+        found = refused(k.program([], k.assign(column, k.call(f"tile.{name}"))), backend)
+        assert found == [
+            f"tile.{name} needs the result ('column') as row_major, it is col_major "
+            "(function 'kernel', variable 'column', k.py:7:5)"
+        ]
 
 
 def test_a_name_that_the_run_time_has() -> None:
