@@ -68,7 +68,12 @@ class Helper:
     @property
     def is_own(self) -> bool:
         """Whether it comes with the project, not from a user's folder."""
-        return template_root() in self.location.file.parents
+        return _is_own(self.location.file)
+
+
+@lru_cache(maxsize=256)
+def _is_own(file: Path) -> bool:
+    return template_root() in file.parents
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,23 +201,34 @@ def load_preamble(template_dirs: Sequence[Path] | None = None, variant: Variant 
 
 @lru_cache(maxsize=16)
 def _load_once(folders: tuple[Path, ...], state: State, variant: Variant) -> Preamble:
-    return _load(folders, variant)
-
-
-def _load(template_dirs: Sequence[Path], variant: Variant) -> Preamble:
-    problems: list[Diagnostic] = []
-    files = template_files(template_dirs, "preamble", ".py.jinja")
-    loader = _TopicLoader(files)
-    environment = create_environment(template_dirs).overlay(loader=loader)
+    topics = _topics(folders, state)
+    problems = [*topics.problems]
     context = {field.name: getattr(variant, field.name) for field in fields(variant)}
     helpers: list[Helper] = []
-    for topic in _ordered_topics(template_dirs, files, problems):
-        text = render(environment, topic, context)
-        helpers += _cut_topic(files[topic], text, loader.markers[topic], problems)
+    for topic in topics.ordered:
+        text = render(topics.environment, topic, context)
+        helpers += _cut_topic(topics.files[topic], text, topics.markers[topic], problems)
     problems += _reference_problems(helpers)
     if problems:
         raise PreambleError(problems)
     return Preamble(helpers)
+
+
+class _Topics:
+    """The topics of template folders: read once, and rendered for each variant."""
+
+    def __init__(self, template_dirs: Sequence[Path]) -> None:
+        self.problems: list[Diagnostic] = []
+        self.files = template_files(template_dirs, "preamble", ".py.jinja")
+        loader = _TopicLoader(self.files)
+        self.environment = create_environment(template_dirs).overlay(loader=loader)
+        self.markers = loader.markers
+        self.ordered = _ordered_topics(template_dirs, self.files, self.problems)
+
+
+@lru_cache(maxsize=8)
+def _topics(folders: tuple[Path, ...], state: State) -> _Topics:
+    return _Topics(folders)
 
 
 class _TopicLoader(jinja2.BaseLoader):
