@@ -244,6 +244,7 @@ def _entry_lines(table: OpTable, entry: OpEntry) -> Iterator[str]:
         "entry": f"{table.location(entry.name)}, family {table.family_of(entry.name)}",
         "refused": entry.refused,
         "emit": entry.emit,
+        "into": entry.into,
         "with": ", ".join(f"{name}: {value!r}" for name, value in entry.constants.items()),
         "uses": ", ".join(entry.uses),
         "pto": pto(entry),

@@ -93,6 +93,34 @@ class OperatorCalls:
             key += (name, kind, str(value) if kind is float else value)  # 0.0 == -0.0
         return tuple(key)
 
+    def into(self, call: ir.Call, destination: str) -> str | None:
+        """The expression that writes the result of a call into a tile, None where it has no such form.
+
+        ``emit`` has reported what obstacles the call has.
+        """
+        known = self._ops.find(call.op.name)
+        if known is None or "into" not in known.entry.macros:
+            return None
+        parts = [self._part(arg) for arg in call.args]
+        key = self._key(call, parts) if self._may_be_known else None
+        key = None if key is None else (destination, *key)
+        found = None if key is None else self._ops.texts.find(key)
+        facts = CallFacts(self, known, call)
+        text = found if isinstance(found, str) else None if found is None else found.told(facts.answer)
+        if text is None:
+            operands = [facts.operand(at, part) for at, part in enumerate(parts)]
+            attributes = bind_attributes(
+                known.entry,
+                self._keywords(call, known) if call.kwargs else {},
+                asked=facts.asked,
+                in_kernel=self._context.in_kernel,
+                destination=destination,
+            )
+            text = self._ops.macros.into(known.entry, bind_operands(known.entry, operands), attributes)
+            if key is not None:
+                self._ops.texts.keep(key, facts.answers, text)
+        return text or None
+
     def _made(self, facts: CallFacts, parts: list[str | list[str]]) -> str:
         """What the macro of an op makes of a call."""
         known, call = facts.known, facts.call
@@ -149,6 +177,8 @@ class OperatorCalls:
                 return self._values.is_plain_window(call)
             case "may_be_view":
                 return self._values.may_be_view(call)
+            case "destination":
+                return None  # it is told to the macros that write into one
         return self._context.script.options.poison
 
     def check_noop(self, call: ir.Call) -> None:

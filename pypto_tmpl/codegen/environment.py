@@ -17,7 +17,7 @@ from pypto_tmpl.codegen.filters import FILTERS
 from pypto_tmpl.codegen.operands import Attributes, Constants, Operands, UnknownNameError
 from pypto_tmpl.codegen.plain_macros import plain_functions
 from pypto_tmpl.errors import Location, PyptoTmplError, allowed_note, closest
-from pypto_tmpl.ops.model import OpEntry
+from pypto_tmpl.ops.model import MacroKey, OpEntry
 from pypto_tmpl.ops.table import OpTable
 from pypto_tmpl.overlays import all_folders
 
@@ -149,49 +149,60 @@ class OpMacros:
     def __init__(self, table: OpTable, environment: jinja2.Environment) -> None:
         self._table = table
         self._environment = environment
-        self._callables: dict[str, tuple[Any, Constants]] = {}
+        self._callables: dict[tuple[str, MacroKey], tuple[Any, Constants]] = {}
 
     def call(self, entry: OpEntry, operands: Operands, attributes: Attributes) -> str:
         """The Python expression that the op's macro makes of a call.
 
         Raises: TemplateError that names the op, the macro and the template's line.
         """
-        found = self._callables.get(entry.name)
-        if found is None and not entry.is_executable:
-            raise TemplateError(f"{entry.name} has no macro", where=self._place(entry), slug="not-executable")
+        text = self._made("emit", entry, operands, attributes)
+        if not text:
+            what = f"macro {entry.emit!r} yields no text for {entry.name}"
+            raise TemplateError(what, where=self._place("emit", entry), slug="empty-expression")
+        return text
+
+    def into(self, entry: OpEntry, operands: Operands, attributes: Attributes) -> str:
+        """The expression that writes the result of a call into a tile; empty where it has no such form.
+
+        Raises: TemplateError as ``call`` does.
+        """
+        return self._made("into", entry, operands, attributes)
+
+    def _made(self, key: MacroKey, entry: OpEntry, operands: Operands, attributes: Attributes) -> str:
+        found = self._callables.get((entry.name, key))
+        if found is None and key not in entry.macros:
+            place = self._place(key, entry)
+            raise TemplateError(f"{entry.name} has no macro", where=place, slug="not-executable")
         try:
             try:
-                macro, constants = found or self._load(entry)
+                macro, constants = found or self._load(key, entry)
                 text: str = macro(operands, attributes, constants)
             except Exception:
                 self._environment.handle_exception()  # so that the traceback ends at the template's line
         except Exception as error:
-            self._fail(error, entry)
-        text = text.strip()
-        if not text:
-            what = f"macro {entry.emit!r} yields no text for {entry.name}"
-            raise TemplateError(what, where=self._place(entry), slug="empty-expression")
-        return text
+            self._fail(error, key, entry)
+        return text.strip()
 
-    def _load(self, entry: OpEntry) -> tuple[Any, Constants]:
+    def _load(self, key: MacroKey, entry: OpEntry) -> tuple[Any, Constants]:
         template = self._environment.get_template(f"ops/{self._table.family_of(entry.name)}.py.jinja")
-        macro = getattr(template.module, str(entry.emit))
+        macro = getattr(template.module, entry.macros[key])
         takes_three = len(macro.arguments) == 3  # the load of the table says so of those that it knows
         found = _function_of(macro) if takes_three else macro, Constants(entry.name, entry.constants)
-        self._callables[entry.name] = found
+        self._callables[entry.name, key] = found
         return found
 
-    def _place(self, entry: OpEntry, template: Location | None = None) -> str:
-        macro = self._table.macro(entry.name)
+    def _place(self, key: MacroKey, entry: OpEntry, template: Location | None = None) -> str:
+        macro = self._table.macro(entry.name, key)
         template = template or (None if macro is None else macro.location)
         table_place = f"op table: {self._table.location(entry.name)}"
         return table_place if template is None else f"{template}      {table_place}"
 
-    def _fail(self, error: Exception, entry: OpEntry) -> NoReturn:
-        macro = self._table.macro(entry.name)
+    def _fail(self, error: Exception, key: MacroKey, entry: OpEntry) -> NoReturn:
+        macro = self._table.macro(entry.name, key)
         candidates = {"a", "attr", "emit"} | (macro.names if macro is not None else set())
-        subject = f"macro {entry.emit!r}"
-        place = self._place(entry, _template_location(error))
+        subject = f"macro {entry.macros.get(key)!r}"
+        place = self._place(key, entry, _template_location(error))
         _fail(error, subject, f" for {entry.name}", place, candidates)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pypto_tmpl import ir
-from pypto_tmpl.codegen.cut_tiles import CutTiles
 from pypto_tmpl.codegen.environment import OpMacros, TemplateMacros, create_environment, render
 from pypto_tmpl.codegen.functions import FunctionEmitter
 from pypto_tmpl.codegen.handovers import HandoverWarning, handover_warnings
@@ -194,8 +193,7 @@ class ScriptBuilder(ScriptContext):
 
     def _variant(self, codes: Mapping[str, Sequence[str]], used: set[str]) -> Variant:
         """What the helpers of this script need to be."""
-        table, inside = self.generator.table, self.origins.is_inside
-        has_edges = "_past_edge" in used or CutTiles(self.kernels, table, inside).any_stored()
+        has_edges = "_past_edge" in used or self.notes_edges
         is_plain = self.trace is None and not self.changed
         pipes = pipe_use(codes, used, self.kernels, self.groups) if is_plain else EVERY_USE
         return Variant(self.options, has_edges, self.has_free_extents, pipes=pipes)

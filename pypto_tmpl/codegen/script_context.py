@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.cut_tiles import CutTiles
 from pypto_tmpl.codegen.groups import is_plain_group
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.known_ops import KnownOps
@@ -79,6 +80,11 @@ class ScriptContext:
     def has_addresses(self) -> bool:
         """Whether tiles lie at addresses of their memories, or in allocations that nobody has placed."""
         return has_addresses(self.functions)
+
+    @lazy
+    def notes_edges(self) -> bool:
+        """Whether a tile that a load has cut at the edge of its tensor may be stored as it is."""
+        return CutTiles(self.kernels, self.generator.table, self.origins.is_inside).any_stored()
 
     def _group_metas(self) -> Iterator[tuple[str, GroupMeta]]:
         """Metadata of the groups, and of vector kernels that run on two lanes without a cube kernel."""

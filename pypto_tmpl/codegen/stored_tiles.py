@@ -13,7 +13,7 @@ from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.stored_values import StoredValues
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.variables import Variables
-from pypto_tmpl.storage.places import Place, pool_of
+from pypto_tmpl.storage.places import Place, pool_of, static_shape
 
 _OFFSETS = 2  # of a window, among the operands of the op
 
@@ -31,6 +31,7 @@ class StoredAssignments(Assignments):
         calls: OperatorCalls,
     ) -> None:
         super().__init__(context, variables, values, expressions, valid, calls)
+        self._values: StoredValues = values
         self._places = values.places
         self._has_addresses = context.script.has_addresses
         expressions.name_by(self._read)
@@ -61,23 +62,26 @@ class StoredAssignments(Assignments):
             return [self._left_behind(given, name), self._forms.assign(name, self._buffer(place))]
         if self._places.is_view(var, value):
             return [self._forms.assign(name, self._view(value, place, text))]
+        if place.boxes is None and self._values.changes_in_place(value, place):
+            return [self._forms.assign(name, text)]
         lines = [self._forms.assign(name, self._buffer(place))]
         if isinstance(value, ir.Call) and self._context.table.facts(value.op.name).has("allocates"):
             return lines
-        return [*lines, self._write(place, name, text)]
+        into = self._moved(name, value, place) or self._into(name, value, place)
+        return [*lines, self._write(place, name, value, text) if into is None else self._forms.evaluate(into)]
 
     def _carried(self, target: ir.Var, value: ir.Expr, text: str, before: Lines) -> Iterable[tuple[str, str]]:
         """A carry lies where its type says: a round changes it only by what it writes there."""
         place, source = self._places.of(target), self._places.of(value)
         if place is None:
             if source is not None and source.boxes is None:
-                text = str(self._macros.copied(text))
+                text = self._copied(text)
             return super()._carried(target, value, text, before)
         is_known = isinstance(target, ir.IterArg) and value is not target.initValue
         name = self._variables.bind(target)
         if source is None:
             before += [] if is_known else [self._forms.assign(name, self._buffer(place))]
-            before.append(self._write(place, name, text))
+            before.append(self._write(place, name, value, text))
             return []
         assert isinstance(value, ir.Var)
         given = self._variables.name_of(value)
@@ -105,9 +109,45 @@ class StoredAssignments(Assignments):
         is_whole = place.shape == (place.boxes.rows, place.boxes.columns)
         return str(self._macros.unpack(name, None if is_whole else self._literals(place.shape)))
 
-    def _write(self, place: Place, name: str, text: str) -> str:
-        write = self._macros.write_tile if place.boxes is None else self._macros.pack
+    def _moved(self, name: str, value: ir.Expr, place: Place) -> str | None:
+        """The text that copies a tile in boxes, or a window of one, to other boxes; None of anything else."""
+        if self._context.script.trace is not None or not self._values.moves_boxes(value, place):
+            return None
+        assert isinstance(value, ir.Call) and isinstance(value.args[0], ir.Var)
+        source = self._variables.name_of(value.args[0])
+        offsets = [self._expressions.alone(arg) for arg in value.args if isinstance(arg.type, ir.ScalarType)]
+        return str(self._macros.move_boxes(name, source, offsets))
+
+    def _into(self, name: str, value: ir.Expr, place: Place) -> str | None:
+        """The text of an op that writes its result into a tile, None where it gives a value of its own."""
+        if self._context.script.trace is not None or self._values.edges.has_any:
+            return None
+        if not self._values.may_be_written_into(value, place):
+            return None
+        assert isinstance(value, ir.Call)
+        return self._calls.into(value, name)
+
+    def _write(self, place: Place, name: str, value: ir.Expr, text: str) -> str:
+        """The text that writes a value over a tile: one that may show bytes of it is copied before."""
+        is_apart = self._values.is_apart(value, place)
+        if place.boxes is not None:
+            is_itself = self._values.changes_in_place(value, place)
+            text = text if is_apart or is_itself else self._copied(text)
+            return str(self._forms.evaluate(self._macros.pack(name, text)))
+        is_plain = is_apart and place.shape == static_shape(value.type) and not self._may_be_cut(value)
+        write = self._macros.copy_into if is_plain else self._macros.write_tile
         return str(self._forms.evaluate(write(name, text)))
+
+    def _may_be_cut(self, value: ir.Expr) -> bool:
+        """Whether a value may be one of which a load has noted that its tensor had not all of its cells."""
+        if not self._context.script.notes_edges and not self._values.edges.has_any:
+            return False
+        if not isinstance(value, ir.Call):
+            return True
+        return not self._context.table.facts(value.op.name).has("makes_value")
+
+    def _copied(self, text: str) -> str:
+        return str(self._macros.copied(text))
 
     def _left_behind(self, source: str, target: str) -> str:
         return str(self._forms.comment(self._forms.left_behind(source, target)))

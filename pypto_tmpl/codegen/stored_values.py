@@ -8,7 +8,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.values import Values
-from pypto_tmpl.storage.places import FunctionPlaces
+from pypto_tmpl.storage.places import FunctionPlaces, Place, static_shape
 
 
 class StoredValues(Values):
@@ -47,10 +47,87 @@ class StoredValues(Values):
 
     def may_share(self, left: ir.Expr, right: ir.Expr) -> bool:
         one, two = self.places.of(left), self.places.of(right)
-        if one is None or two is None:
-            return super().may_share(left, right)
+        return super().may_share(left, right) if one is None or two is None else self._may_meet(one, two)
+
+    def _may_meet(self, one: Place, two: Place) -> bool:
+        """Whether two places may have bytes in common."""
         if one.space is not two.space:
             return False
         if not self._context.script.has_addresses and one.base is not two.base:
             return False
         return one.may_overlap(two)
+
+    def is_apart(self, value: ir.Expr, place: Place) -> bool:
+        """Whether a value is surely none that shows bytes of a place: it is new, or of other bytes."""
+        other = self.places.of(value)
+        if other is not None:
+            return not self._may_meet(other, place)
+        if not isinstance(value, ir.Call) or isinstance(value.op, ir.GlobalVar):
+            return False
+        facts = self._table.facts(value.op.name)
+        if facts.has("makes_value") and facts.returned is None:
+            return True
+        sources = [self.places.of(tile) for arg in value.args for tile in _tiles_in(arg)]
+        return not any(source is not None and self._may_meet(source, place) for source in sources)
+
+    def may_be_written_into(self, value: ir.Expr, place: Place) -> bool:
+        """Whether an op may write its result over a place while it reads: what it reads is there or apart.
+
+        Extents have to be those of types, since torch would resize what it writes to.
+        """
+        if not isinstance(value, ir.Call) or place.boxes is not None or place.is_moving:
+            return False
+        if place.shape != static_shape(value.type):
+            return False
+        facts, shapes = self._table.facts(value.op.name), []
+        for arg in self._read_tiles(value):
+            source, shape = self.places.of(arg), static_shape(arg.type)
+            if shape is None or source is not None and source.shape != shape:
+                return False
+            is_there = source is not None and source.is_same(place) and not source.is_moving
+            if source is not None and self._may_meet(source, place) and not is_there:
+                return False
+            shapes.append(shape)
+        return not facts.has("cellwise") or all(_is_repeated(shape, place.shape) for shape in shapes)
+
+    def moves_boxes(self, value: ir.Expr, place: Place) -> bool:
+        """Whether a value is a tile in boxes, or a window of whole cells of one, which is copied to boxes.
+
+        Of a window the scalars among the operands say where it begins.
+        """
+        if not isinstance(value, ir.Call) or not value.args or not self.is_apart(value, place):
+            return False
+        facts, source = self._table.facts(value.op.name), self.places.of(value.args[0])
+        if source is None or source.dtype != place.dtype or not (source.is_whole and place.is_whole):
+            return False
+        if facts.has("moves"):
+            return source.shape == place.shape
+        return facts.copies_window and facts.view_of is None and self.is_plain_window(value)
+
+    def changes_in_place(self, value: ir.Expr, place: Place) -> bool:
+        """Whether an op changes the operand that lies in a place and gives it back."""
+        if not isinstance(value, ir.Call):
+            return False
+        returned = self._table.facts(value.op.name).returned
+        target = None if returned is None else self.places.of(value.args[returned])
+        return target is not None and target.is_same(place) and not place.is_moving
+
+    def _read_tiles(self, call: ir.Call) -> list[ir.Expr]:
+        """The tiles among the operands of an op, but for its workspaces."""
+        entry = self._table.get(call.op.name)
+        scratch = [] if entry is None else [operand.scratch for operand in entry.operands]
+        read = [arg for at, arg in enumerate(call.args) if at >= len(scratch) or not scratch[at]]
+        return [tile for arg in read for tile in _tiles_in(arg)]
+
+
+def _tiles_in(operand: ir.Expr) -> list[ir.Expr]:
+    """The tiles that an operand is, or that stand in it."""
+    if isinstance(operand, ir.MakeTuple):
+        return [tile for element in operand.elements for tile in _tiles_in(element)]
+    return [operand] if isinstance(operand.type, ir.TileType) else []
+
+
+def _is_repeated(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
+    """Whether cells of a shape fill another one, those along extents of 1 being repeated."""
+    pairs = zip(reversed(shape), reversed(into), strict=False)
+    return len(shape) <= len(into) and all(extent in (1, wanted) for extent, wanted in pairs)

@@ -84,7 +84,8 @@ def unused_macros(
     used = {
         key
         for declaration in declarations
-        for key in reachable_macros(macro_files, declaration.family, declaration.entry.emit or "")
+        for name in declaration.entry.macros.values()
+        for key in reachable_macros(macro_files, declaration.family, name)
     }
     for stem, file in macro_files.items():
         for macro in file.repeated:
@@ -108,15 +109,18 @@ def _emission(declaration: Declaration, around: Surroundings) -> Iterator[Diagno
         what = "has neither `emit` nor `refused`" if entry.emit is None else "has both `emit` and `refused`"
         note = "an executable op names its macro in `emit`; any other says in `refused` why it is not"
         yield _problem(declaration, "emit-or-refused", what, ("refused",), note)
-    if entry.is_executable:
-        file = around.macro_files.get(declaration.family)
-        macros = tuple(file.macros) if file is not None else ()
-        if file is not None and file.syntax is not None:
-            return  # reported once, with the line of the file
-        if entry.emit not in macros:
-            what = f"ops/{declaration.family}.py.jinja has no macro {entry.emit!r}"
-            note = allowed_note("macros", macros, str(entry.emit))
-            yield _problem(declaration, "missing-macro", what, ("emit",), note)
+    if entry.into is not None and not entry.is_executable:
+        what = "has `into`, but no macro in `emit`"
+        note = "calls whose result is written into no tile are those of `emit`"
+        yield _problem(declaration, "emit-or-refused", what, ("into",), note)
+    file = around.macro_files.get(declaration.family)
+    if file is not None and file.syntax is not None:
+        return  # reported once, with the line of the file
+    macros = tuple(file.macros) if file is not None else ()
+    for key, name in entry.macros.items():
+        if name not in macros:
+            what = f"ops/{declaration.family}.py.jinja has no macro {name!r}"
+            yield _problem(declaration, "missing-macro", what, (key,), allowed_note("macros", macros, name))
 
 
 def _helpers(declaration: Declaration, around: Surroundings) -> Iterator[Diagnostic]:
@@ -128,7 +132,9 @@ def _helpers(declaration: Declaration, around: Surroundings) -> Iterator[Diagnos
             yield _problem(declaration, "unknown-helper", what, ("uses", index), note)
     if not entry.is_executable:
         return
-    macros = reachable_macros(around.macro_files, declaration.family, str(entry.emit))
+    macros: dict[tuple[str, str], Macro] = {}
+    for name in entry.macros.values():
+        macros |= reachable_macros(around.macro_files, declaration.family, name)
     yield from _unknown_helpers(declaration, around, macros)
     for macro in macros.values():
         for helper in sorted((macro.names & around.helpers).difference(entry.uses)):

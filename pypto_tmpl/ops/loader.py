@@ -105,8 +105,8 @@ def _syntax_problems(
     """Macro files that are not Jinja. Parsing all takes long: only users' and those in doubt are parsed."""
     emitted: dict[str, set[str]] = {}
     for declaration in declarations:
-        if declaration.entry.is_executable:
-            emitted.setdefault(declaration.family, set()).add(str(declaration.entry.emit))
+        if declaration.entry.macros:
+            emitted.setdefault(declaration.family, set()).update(declaration.entry.macros.values())
     for stem, file in macro_files.items():
         is_own = file.path.parent.parent == template_root()
         if is_own and emitted.get(stem, set()) <= file.macros.keys():

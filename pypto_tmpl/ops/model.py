@@ -29,6 +29,7 @@ OperandKind = Literal["tile", "tensor", "scalar", "tuple", "ptr", "array", "hand
 ResultKind = Literal[
     "tile", "tensor", "distributed_tensor", "scalar", "tuple", "array", "ptr", "handle", "same", "none"
 ]
+MacroKey = Literal["emit", "into"]
 if TYPE_CHECKING:  # names of the IR, which type checkers take for any text
     MemorySpace: TypeAlias = str
     DTypeName: TypeAlias = str
@@ -54,6 +55,7 @@ CALL_FACTS = (
     "is_inside",
     "has_poison",
     "may_be_view",
+    "destination",
 )
 
 
@@ -217,6 +219,14 @@ class OpEntry(Model, frozen=True, rename={"constants": "with"}):
         NonEmpty | None,
         Meta(description="Macro in the sibling .py.jinja, or `noop` for ops without effect here."),
     ] = None
+    into: Annotated[
+        NonEmpty | None,
+        Meta(
+            description="Macro for a call that writes its result into a tile, `attr.destination`, as by "
+            "torch's `out=`, of operands that are this tile or have no byte in common with it. It yields "
+            "nothing where a call has no such form. None given: the result is copied there."
+        ),
+    ] = None
     constants: Annotated[
         dict[str, Any], Meta(description="Constants for the macro, which reads them as `emit.<name>`.")
     ] = field(default_factory=dict)
@@ -264,6 +274,12 @@ class OpEntry(Model, frozen=True, rename={"constants": "with"}):
     def is_executable(self) -> bool:
         """Whether a macro gives the op a meaning."""
         return self.emit is not None and self.emit != "noop"
+
+    @cached_property
+    def macros(self) -> Mapping[MacroKey, str]:
+        """The macros that give the op a meaning, by the keys that name them."""
+        named: Mapping[MacroKey, str | None] = {"emit": self.emit, "into": self.into}
+        return {key: macro for key, macro in named.items() if macro is not None} if self.is_executable else {}
 
     @cached_property
     def pto_spec(self) -> PtoSpec | None:

@@ -12,7 +12,7 @@ import yaml
 from pypto_tmpl.errors import Location, PyptoTmplError, closest
 from pypto_tmpl.ops.fact_model import Trait
 from pypto_tmpl.ops.macros import Macro, MacroFile
-from pypto_tmpl.ops.model import OpEntry
+from pypto_tmpl.ops.model import MacroKey, OpEntry
 from pypto_tmpl.ops.op_facts import NO_FACTS, OpFacts, facts_of_entry
 from pypto_tmpl.ops.positions import YamlFile
 
@@ -126,12 +126,11 @@ class OpTable(Mapping[str, OpEntry]):
         """File and line of the op's entry."""
         return self._op(name).location
 
-    def macro(self, name: str) -> Macro | None:
-        """The macro that emits the op, or none for an op without effect or not executable."""
+    def macro(self, name: str, key: MacroKey = "emit") -> Macro | None:
+        """The macro that emits the op, or that ``key`` names; none for an op without it."""
         op = self._op(name)
-        if not op.entry.is_executable:
-            return None
-        return self._macro_files[op.family].macros[str(op.entry.emit)]
+        macro = op.entry.macros.get(key)
+        return None if macro is None else self._macro_files[op.family].macros[macro]
 
     def macro_source(self, name: str) -> str | None:
         """The text of the op's macro as it stands in the template."""

@@ -61,6 +61,11 @@ class Place:
         return mine == others and self.starts_with(other)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it lies in boxes that have a cell for each of its elements, and none besides."""
+        return self.boxes is not None and self.shape == (self.boxes.rows, self.boxes.columns)
+
+    @property
     def layout(self) -> str:
         """How elements lie, in words."""
         if self.boxes is not None:
@@ -239,6 +244,13 @@ class FunctionPlaces:
             return None
         facts = self._table.facts(value.op.name)
         return None if facts.view_of is None or facts.returned is not None else value.args[facts.view_of]
+
+
+def static_shape(type_: ir.Type) -> tuple[int, ...] | None:
+    """The extents of a tile, None where one of them is no number."""
+    shape = [constant_extent(extent) for extent in type_.shape] if isinstance(type_, ir.TileType) else [None]
+    known = tuple(extent for extent in shape if extent is not None)
+    return known if len(known) == len(shape) else None
 
 
 def pool_of(place: Place, has_addresses: bool) -> ir.MemorySpace | ir.Var:

@@ -44,6 +44,40 @@ def test_an_op_reads_all_of_its_inputs_before_it_writes(address: str) -> None:
     assert torch.equal(run(program), X * 3)
 
 
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        ("0x2000", "torch.mul(a, 3.0, out=b)"),
+        ("0x1000", "torch.mul(a, 3.0, out=b)"),
+        ("0x1100", "b.copy_(a * 3.0)"),
+    ],
+    ids=["apart", "there", "in part"],
+)
+def test_a_result_is_written_where_it_lies_unless_an_operand_lies_there_in_part(
+    address: str, line: str
+) -> None:
+    program = placed(f"""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ {address} FP32[16, 64] = pl.tile.muls(a, 3.0)
+        store(b)
+    """)
+    assert f"    {line}\n" in torch_codegen(program, storage=True)
+    assert torch.equal(run(program), X * 3)
+
+
+@pytest.mark.parametrize("address", ["0x1000", "0x1004", "0x1100", "0x3000"])
+def test_what_is_repeated_is_read_before_it_is_overwritten(address: str) -> None:
+    """A column that lies in the result, of which it is one of the operands."""
+    program = placed(f"""
+        a @ 0x2000 FP32[16, 64] = load(x)
+        b @ 0x1000 FP32[16, 64] = load(y)
+        m @ {address} FP32[16, 1] = pl.tile.row_max(b, a)
+        c @ 0x1000 FP32[16, 64] = pl.tile.row_expand_sub(a, m)
+        store(c)
+    """)
+    assert torch.equal(run(program), X - Y.amax(dim=1, keepdim=True))
+
+
 def test_a_move_reads_all_before_it_writes() -> None:
     program = placed("""
         a @ 0x1000 FP32[16, 64] = load(x)
@@ -196,14 +230,14 @@ def test_the_text_says_where_tiles_lie() -> None:
     assert body.splitlines()[1:] == [
         "    vec = _pool(9216, x.device)",
         "    a = _buf(vec, 0x400, [16, 64], torch.float32)",
-        "    _write_tile(a, _tile_slice(x, [16, 64], [0, 0]))",
+        "    a.copy_(_tile_slice(x, [16, 64], [0, 0]))",
         "    w = _buf(vec, 0x440, [16, 16], torch.float32, [64, 1])",
         "    b = _buf(vec, 0x1400, [16, 64], torch.float32)",
-        "    _write_tile(b, torch.exp(a))",
+        "    torch.exp(a, out=b)",
         "    c = b",
         "    for i in range(3):",
         "        d = _buf(vec, 0x400, [16, 64], torch.float32)",
-        "        _write_tile(d, c)",
+        "        d.copy_(c)",
         "        # nothing copies d to where c lies",
         "    e = c",
         "    o_e = _tile_store(e, [0, 0], out)",

@@ -67,8 +67,8 @@ def users(stem: str) -> dict[str, list[OpEntry]]:
     table = load_table()
     found: dict[str, list[OpEntry]] = {}
     for name, entry in table.items():
-        if entry.is_executable:
-            for other, macro in reachable_macros(files, table.family_of(name), str(entry.emit)):
+        for named in entry.macros.values():
+            for other, macro in reachable_macros(files, table.family_of(name), named):
                 if other == stem:
                     found.setdefault(macro, []).append(entry)
     return found

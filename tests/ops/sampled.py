@@ -162,9 +162,13 @@ def emit(
     *,
     in_kernel: bool | None = None,
     macro_of: str | None = None,
+    is_written: bool = False,
     **facts: Any,
 ) -> str:
-    """The text that the op's macro, or that of another op with its constants, makes of a sample."""
+    """The text that the op's macro, or that of another op with its constants, makes of a sample.
+
+    Where the result ``is_written`` into a tile, that is the text of this, or nothing.
+    """
     entry = TABLE[op]
     values = {name: value for name, value in sample.items() if name in entry.operand_names}
     keywords = {name: value for name, value in sample.items() if name in entry.kwarg_names}
@@ -184,7 +188,7 @@ def emit(
     attributes = bind_attributes(entry, keywords, result=result, in_kernel=is_kernel, **facts)
     bound = bind_operands(entry, operands)
     if macro_of is None:
-        return MACROS.call(entry, bound, attributes)
+        return (MACROS.into if is_written else MACROS.call)(entry, bound, attributes)
     other = TABLE[macro_of]
     template = ENVIRONMENT.get_template(f"ops/{TABLE.family_of(macro_of)}.py.jinja")
     constants = Constants(macro_of, other.constants)

@@ -60,6 +60,27 @@ error[emit-or-refused]: tile.row_sum: has both `emit` and `refused`
    = an executable op names its macro in `emit`; any other says in `refused` why it is not""",
     ),
     case(
+        "missing macro for destinations",
+        "emit: reduce_last",
+        "emit: reduce_last\n    into: reduce_first",
+        """\
+error[missing-macro]: tile.row_sum: ops/reduce.py.jinja has no macro 'reduce_first'
+  --> T/ops/reduce.yaml:10
+   = macros: reduce_last; did you mean 'reduce_last'?""",
+    ),
+    case(
+        "destinations of an op without a macro",
+        "emit: reduce_last\n    with: {function: torch.sum}\n    uses: [_reduce_valid]",
+        "emit: noop\n    into: reduce_last",
+        """\
+error[emit-or-refused]: tile.row_sum: has `into`, but no macro in `emit`
+  --> T/ops/reduce.yaml:10
+   = calls whose result is written into no tile are those of `emit`
+error[unused-macro]: reduce: no op and no used macro names the macro 'reduce_last'
+  --> T/ops/reduce.py.jinja:2
+   = give an entry of ops/reduce.yaml `emit: reduce_last`, or delete the macro""",
+    ),
+    case(
         "neither emit nor refused",
         "    emit: reduce_last\n",
         "",

@@ -50,7 +50,7 @@ def test_elements_lie_where_the_layout_says(layout: str, fractal: int, dtype: to
         tile = HELPERS["_boxes"](pool, 64, list(shape), dtype, layout, fractal)
         HELPERS["_pack"](tile, value)
         assert torch.equal(HELPERS["_unpack"](tile), value)
-        memory = pool[64 : 64 + value.numel() * size].view(dtype)
+        memory = pool.cells[64 : 64 + value.numel() * size].view(dtype)
         for r, c in itertools.product(range(shape[0]), range(shape[1])):
             assert memory[position(layout, fractal, size, shape, r, c)] == value[r, c], (boxes, r, c)
 
@@ -82,7 +82,7 @@ def test_a_compact_tile_has_columns_of_fewer_boxes() -> None:
     pool = HELPERS["_pool"](48 * 32 * 4)
     tile = HELPERS["_boxes"](pool, 0, [48, 32], torch.float32, "NZ", 1024, rows=16)
     HELPERS["_pack"](tile, value)
-    memory = pool.view(torch.float32)
+    memory = pool.cells.view(torch.float32)
     assert memory[0] == value[0, 0]
     assert memory[16 * 16] == value[0, 16]
     assert not memory[16 * 32 :].any()
