@@ -41,7 +41,7 @@ def export_kernel_insight(
     where a run saved none.
     """
     from pypto_tmpl.errors import PyptoTmplError
-    from pypto_tmpl.runtime.insight import NAME, export_insights, kernel_sources
+    from pypto_tmpl.runtime.insight import NAME, export_insights, kernel_sources, kernel_texts
     from pypto_tmpl.runtime.manifest import read_manifest
 
     if (build is None) == (build_dir is None):
@@ -50,8 +50,10 @@ def export_kernel_insight(
     assert folder is not None
     try:
         if list_funcs:
-            for func in sorted(kernel_sources(folder, read_manifest(folder)).values()):
-                click.echo(f"{func}\t{folder / 'ptoas' / f'{func}.pto'}")
+            manifest = read_manifest(folder)
+            texts = kernel_texts(folder, manifest)
+            for func in sorted(kernel_sources(folder, manifest).values()):
+                click.echo(f"{func}\t{texts.get(func, '')}")
             return
         run = export_insights(folder, functions=functions, output_root=output_root, name=name or NAME)
     except PyptoTmplError as error:

@@ -10,7 +10,7 @@ import click
 from pypto_tmpl.cli.completion import op_names
 from pypto_tmpl.cli.group import Settings, SuggestingGroup
 from pypto_tmpl.cli.ops_evidence import find_evidence
-from pypto_tmpl.cli.ops_text import driver, orchestration, pto, region, sample_texts, signature, state
+from pypto_tmpl.cli.ops_text import driver, layout, orchestration, pto, region, sample_texts, signature, state
 from pypto_tmpl.ops import OpEntry, OpTable, load_table
 
 # Namespaces of what kernels do after all passes.
@@ -248,6 +248,7 @@ def _entry_lines(table: OpTable, entry: OpEntry) -> Iterator[str]:
         "with": ", ".join(f"{name}: {value!r}" for name, value in entry.constants.items()),
         "uses": ", ".join(entry.uses),
         "pto": pto(entry),
+        "tiles lie": layout(entry),
         "orchestration": orchestration(entry),
         "driver": driver(entry),
         "dtypes": ", ".join(entry.dtypes) if entry.is_executable else None,

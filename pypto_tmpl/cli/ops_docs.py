@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from pypto_tmpl.cli.ops_text import driver, orchestration, pto, region, sample_texts, signature, state
+from pypto_tmpl.cli.ops_text import driver, layout, orchestration, pto, region, sample_texts, signature, state
 from pypto_tmpl.ops import OpEntry, OpTable
 from pypto_tmpl.ops.signatures import call_of
 
@@ -52,6 +52,7 @@ def _section(table: OpTable, entry: OpEntry, template_dirs: Sequence[Path] | Non
         "Must hold": ", ".join(f"`{requirement}`" for requirement in call.requires),
         "Becomes": ", ".join(f"`{name}`" for name in entry.lowered_names),
         "In `.pto`": pto(entry),
+        "Tiles lie": layout(entry),
         "In orchestration": orchestration(entry),
         "In the driver": driver(entry),
         "Formerly": ", ".join(f"`{name}`" for name in entry.aliases),

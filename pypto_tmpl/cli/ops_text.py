@@ -42,6 +42,11 @@ def pto(entry: OpEntry) -> str | None:
     return ", ".join(parts)
 
 
+def layout(entry: OpEntry) -> str | None:
+    """How kernels need the tiles of the op to lie, where they need that at all."""
+    return "row by row" if entry.row_major else None
+
+
 def orchestration(entry: OpEntry) -> str | None:
     """How the op becomes C++ in orchestration code."""
     return None if entry.orchestration is None else f"macro {entry.orchestration}"

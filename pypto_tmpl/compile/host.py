@@ -51,7 +51,8 @@ def host_code(
     functions = program.functions.values()
     has_host = any(f.func_type is ir.FunctionType.Orchestration for f in functions)
     if wrappers.undefined:
-        found.odd_cpp = f"ptoas made no function of {', '.join(wrappers.undefined)}, which the entries call"
+        names = ", ".join(dict.fromkeys(wrappers.undefined))
+        found.odd_cpp = f"ptoas made no function of {names}, which the entries call"
     found.notes = {
         "kernels": "" if skip_ptoas else found.odd_cpp or _kernels_note(kernels, wrappers.errors),
         "orchestration": note_of(host.errors) or ("" if has_host else _NO_HOST),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ COLUMNS = (
     "collect_dir", "export_dir", "export_src", "artifact_count", "trace_json", "visualize_data_bin",
     "core_trace_count", "instr_csv_count", "duration_sec", "message",
 )  # fmt: skip
+_FUNCTION = re.compile(r"func\.func @([\w.$]+)\(")
 _SIMULATED = {"simulated": True, "clock": "host"}
 
 
@@ -88,6 +90,17 @@ def kernel_sources(build: Path, manifest: Manifest) -> dict[str, str]:
     return found
 
 
+def kernel_texts(build: Path, manifest: Manifest) -> dict[str, Path]:
+    """The ``.pto`` texts of kernels by their names; members of a group have one text."""
+    found: dict[str, Path] = {}
+    for name in manifest.files:
+        path = build / name
+        if path.suffix == ".pto" and path.is_file():
+            for func in _FUNCTION.findall(path.read_text(encoding="utf-8", errors="replace")):
+                found.setdefault(func, path)
+    return found
+
+
 def export_insights(
     build: Path,
     *,
@@ -101,6 +114,7 @@ def export_insights(
     Inputs are those saved in ``data/in``, zeros where there are none. Raises InsightError, ManifestError,
     ForeignFileError where another's file has the name of the pointer, and whatever the program raises.
     """
+    build = build.resolve()
     manifest = read_manifest(build)
     kernels = kernel_sources(build, manifest)
     for wanted in functions:
@@ -114,11 +128,11 @@ def export_insights(
     arguments = _arguments(build, manifest)
     with timer.watching():
         execute_build(build, manifest, arguments, options)
-    root = (output_root or build) / f"{name}_{time.strftime('%Y%m%d_%H%M%S', clock())}"
+    root = (output_root or build).resolve() / f"{name}_{time.strftime('%Y%m%d_%H%M%S', clock())}"
     chosen = list(functions) or sorted(kernels.values())
     exports = tuple(_exported(root, func, timer.calls, script, build) for func in chosen)
-    _write_summaries(root, build, exports)
-    write_generated(build / POINTER, f"{root.resolve()}\n", _is_pointer)
+    _write_summaries(root, build, kernel_texts(build, manifest), exports)
+    write_generated(build / POINTER, f"{root}\n", _is_pointer)
     return ExportRun(root, exports)
 
 
@@ -186,9 +200,8 @@ def _csv(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def _write_summaries(root: Path, build: Path, exports: Sequence[Export]) -> None:
-    paths = [build / "ptoas" / f"{export.func}.pto" for export in exports]
-    sources = [str(path) for path in paths if path.is_file()]
+def _write_summaries(root: Path, build: Path, texts: Mapping[str, Path], exports: Sequence[Export]) -> None:
+    sources = dict.fromkeys(str(texts[export.func]) for export in exports if export.func in texts)
     facts = (f"build_dir={build}", f"source_count={len(sources)}", "simulated=PyTorch, host clock")
     write_text(root / "README.txt", "\n".join([*facts, "sources:", *sources]) + "\n")
     rows = []
@@ -196,6 +209,8 @@ def _write_summaries(root: Path, build: Path, exports: Sequence[Export]) -> None
         row = dict.fromkeys(COLUMNS, "")
         row |= {"func": export.func, "status": export.status, "symbol": export.func, "build_dir": str(build)}
         row |= {"export_dir": str(export.folder), "message": export.message}
+        made = texts[export.func].with_suffix(".cpp") if export.func in texts else None
+        row["source_cpp"] = str(made) if made is not None and made.is_file() else ""
         row |= {"artifact_count": "2", "instr_csv_count": "1"} if export.trace else {"artifact_count": "0"}
         row |= {"trace_json": str(export.trace or ""), "core_trace_count": "0"}
         row["duration_sec"] = f"{export.seconds:.3f}"

@@ -187,7 +187,9 @@ def _check_window(source: ir.TileType, target: ir.TileType, span: ir.Span) -> No
     a, b = source.get_effective_tile_view(), target.get_effective_tile_view()
     facts = {
         "dtype": (source.dtype.name, target.dtype.name),
+        "blayout": (a.blayout.name, b.blayout.name),
         "slayout": (a.slayout.name, b.slayout.name),
+        "pad": (a.pad.name, b.pad.name),
         "fractal": (a.fractal, b.fractal),
     }
     for name, (one, other) in facts.items():

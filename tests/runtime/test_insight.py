@@ -12,10 +12,13 @@ import torch
 from click.testing import CliRunner
 from runtime import kernels
 
+from pypto_tmpl import ir
 from pypto_tmpl.cli import main
 from pypto_tmpl.compile import compile_options, compile_program
-from pypto_tmpl.runtime.insight import COLUMNS, POINTER, export_insights
+from pypto_tmpl.runtime.insight import COLUMNS, POINTER, export_insights, kernel_texts
+from pypto_tmpl.runtime.manifest import read_manifest
 
+MIXED = Path(__file__).parents[1] / "corpus/dumps/mixed_c2v_none/Ascend910B/00_frontend.msgpack"
 TOOL = Path(__file__).parents[2] / "tools" / "export_all_kernel_insight.py"
 NOON = time.strptime("2026-12-01 12:00:00", "%Y-%m-%d %H:%M:%S")
 
@@ -72,6 +75,23 @@ def test_the_files_of_an_export(build):
     assert (run.root / "summary.txt").read_text().splitlines()[1:] == [
         "total=1", "exported=1", "failed=0", "", "exports:", f"kernel\texported\t{run.exports[0].trace}"
     ]  # fmt: skip
+
+
+def test_kernels_of_a_group_have_one_text(tmp_path, monkeypatch):
+    (tmp_path / "build").mkdir()
+    monkeypatch.chdir(tmp_path)
+    program = ir.deserialize_from_file(str(MIXED))
+    compile_program(program, Path("build"), compile_options({}))
+    texts = kernel_texts(Path("build"), read_manifest(Path("build")))
+    assert texts == dict.fromkeys(
+        ("main_incore_0_aic", "main_incore_0_aiv"), Path("build/ptoas/main_incore_0.pto")
+    )
+    result = CliRunner().invoke(main, ["export-kernel-insight", "build", "--list-funcs"])
+    assert result.stdout == "".join(f"{func}\tbuild/ptoas/main_incore_0.pto\n" for func in texts)
+    run = export_insights(Path("build"))
+    assert run.root.is_absolute() and run.root.parent == tmp_path / "build"
+    lines = (run.root / "README.txt").read_text().splitlines()
+    assert lines[1] == "source_count=1" and lines[4:] == [str(tmp_path / "build/ptoas/main_incore_0.pto")]
 
 
 def test_the_saved_inputs_are_those_of_the_run(build, monkeypatch):
