@@ -25,12 +25,17 @@ def _may_load(entry: OpEntry) -> bool:
     return "window" in entry.traits or not _LOADS.isdisjoint(entry.uses)
 
 
+def _may_store(entry: OpEntry) -> bool:
+    """Whether an op writes the cells of some operands into another one."""
+    return bool(entry.writes or not _STORES.isdisjoint(entry.uses)) and "makes_value" not in entry.traits
+
+
 class CutTiles:
     """Follows the values that ops write into others back to the loads that they may come from."""
 
     def __init__(self, kernels: KernelMap, table: OpTable, is_inside: Callable[[str, ir.Call], bool]) -> None:
         self._kernels, self._table, self._is_inside = kernels, table, is_inside
-        self._loading = table.matching(_may_load)
+        self._loading, self._storing = table.matching(_may_load), table.matching(_may_store)
 
     def any_stored(self) -> bool:
         """Whether an op may write a tile that a load has cut into another value."""
@@ -45,7 +50,12 @@ class CutTiles:
         if not any(self._loads_cut(name, call) for name, call in loads):
             return False  # what comes out of a pipe is not cut either
         pending: list[_Place] = [
-            (name, arg) for name, body in bodies for call in body.calls for arg in self._written_sources(call)
+            (name, arg)
+            for name, body in bodies
+            if not self._storing.isdisjoint(body.op_names)
+            for call in body.calls
+            if call.op.name in self._storing
+            for arg in self._written_sources(call)
         ]
         seen: set[int] = set()
         while pending:
@@ -104,10 +114,6 @@ class CutTiles:
 
     def _written_sources(self, call: ir.Call) -> list[ir.Expr]:
         """The operands whose cells an op writes into another one."""
-        entry = self._table.get(call.op.name)
-        if entry is None or (_STORES.isdisjoint(entry.uses) and not entry.writes):
-            return []
-        if "makes_value" in entry.traits:
-            return []
+        entry = self._table[call.op.name]
         named = zip(entry.operand_names, call.args, strict=False)
         return [arg for name, arg in named if name not in entry.writes]

@@ -54,7 +54,8 @@ class Code(NamedTuple):
 
     nodes: list[ir.IRNode]
     names: list[int]
-    shares_statements: bool  # whether a statement stands in several places
+    has_repetitions: bool  # whether something, loops' carries aside, stands in several places
+    shares_statements: bool  # whether a statement does
 
 
 def code_of(root: ir.IRNode, below: dict[int, _Span] | None = None) -> Code:
@@ -129,7 +130,7 @@ def code_of(root: ir.IRNode, below: dict[int, _Span] | None = None) -> Code:
                     stack += [*value.expressions()][::-1]
             elif value is not None:
                 push(value)
-    return Code(nodes, names, shares_statements)
+    return Code(nodes, names, repetitions > 0, shares_statements)
 
 
 def _take(parts: Sequence[Any], push: Callable[[Any], None], name: Callable[[int], None]) -> None:
@@ -167,14 +168,20 @@ def launches_of(root: ir.IRNode) -> list[Launch]:
 
 
 class BlockNames:
-    """The names that the statements of one block mention."""
+    """The names that the statements of one block mention, and where those of each end."""
 
-    def __init__(self, names_by_statement: Iterable[list[int]]) -> None:
-        self._names: list[int] = []
-        self._ends: list[int] = []  # of the names of each statement
+    def __init__(self, names: list[int], ends: list[int]) -> None:
+        self._names, self._ends = names, ends
+
+    @classmethod
+    def joined(cls, names_by_statement: Iterable[list[int]]) -> BlockNames:
+        """Those of statements whose names stand apart."""
+        joined: list[int] = []
+        ends: list[int] = []
         for names in names_by_statement:
-            self._names += names
-            self._ends.append(len(self._names))
+            joined += names
+            ends.append(len(joined))
+        return cls(joined, ends)
 
     def naming(self, name: int, behind: int) -> list[int]:
         """The statements behind one of them that name a variable, each once a mention."""
@@ -218,6 +225,14 @@ class BodyFacts:
         self.takes_items = ir.TupleGetItemExpr in by_class
         self.op_names = frozenset([call.op.name for call in self.calls])
 
+    def any_below(self, stmts: Sequence[ir.Stmt], nodes: set[int]) -> bool:
+        """Whether some of these nodes, by identity, stand below statements in a row of a block."""
+        if stmts and not self.code.has_repetitions:  # then their code stands in a row, too
+            first, last = self._spans.get(id(stmts[0])), self._spans.get(id(stmts[-1]))
+            if first is not None and last is not None:
+                return not nodes.isdisjoint(map(id, self.code.nodes[first[0] : last[1]]))
+        return not all(nodes.isdisjoint(map(id, self.nodes_below(stmt))) for stmt in stmts)
+
     def nodes_below(self, stmt: ir.Stmt) -> list[ir.IRNode]:
         """The nodes below a statement of the body, as ``code_of`` has them."""
         span = self._spans.get(id(stmt))
@@ -227,8 +242,15 @@ class BodyFacts:
         """The names in a block of the body, statement by statement."""
         found = self._blocks.get(id(stmts))
         if found is None:
-            found = self._blocks[id(stmts)] = BlockNames(map(self._names_below, stmts))
+            found = self._blocks[id(stmts)] = self._block_names(stmts)
         return found
+
+    def _block_names(self, stmts: Sequence[ir.Stmt]) -> BlockNames:
+        spans = [span for stmt in stmts if (span := self._spans.get(id(stmt)))]
+        if self.code.has_repetitions or len(spans) < len(stmts):
+            return BlockNames.joined(map(self._names_below, stmts))
+        begin, end = spans[0][2], spans[-1][3]  # their names stand in a row, too
+        return BlockNames(self.code.names[begin:end], [span[3] - begin for span in spans])
 
     def _names_below(self, stmt: ir.Stmt) -> list[int]:
         span = self._spans.get(id(stmt))
@@ -261,10 +283,10 @@ class BodyFacts:
     @lazy
     def values(self) -> dict[int, list[ir.Expr]]:
         """The values that each variable may take, by its identity."""
-        found: dict[int, list[ir.Expr]] = {}
+        found: defaultdict[int, list[ir.Expr]] = defaultdict(list)
         for target, value in self.flows:
-            found.setdefault(id(target), []).append(value)
-        return found
+            found[id(target)].append(value)
+        return dict(found)
 
     @lazy
     def mentions(self) -> Counter[int]:
@@ -372,7 +394,11 @@ class Mentions:
             if id(node) in self._of_interest:
                 inner = (*path, id(node))
                 attrs = {id(part) for part in node.attrs.expressions()} if hasattr(node, "attrs") else set()
-            stack += [(part, path if id(part) in attrs else inner) for part in ir.children(node)]
+            stack += [
+                (part, path if id(part) in attrs else inner)
+                for part in ir.children(node)
+                if type(part) is not ir.ConstInt
+            ]
 
 
 def _common_start(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:

@@ -7,7 +7,6 @@ tensor has the same cells.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pypto_tmpl import ir
@@ -38,15 +37,12 @@ class Views:
             return False
         is_tile = isinstance(call.args[0].type, ir.TileType)
         last = max([at for at, _ in shown])
-        for stmt in block[start:last]:
-            if not self._is_quiet(stmt, is_tile):
-                return False
+        if not self._are_quiet(block[start:last], is_tile):
+            return False
         parts = [part for at, part in shown if at == last]
-        return self._is_quiet(block[last], is_tile) or self._reads_first(block[last], parts, is_tile)
-
-    @lazy
-    def _assigned(self) -> Counter[int]:
-        return Counter([id(stmt.var) for stmt in self._facts.assignments])
+        return self._are_quiet(block[last : last + 1], is_tile) or self._reads_first(
+            block[last], parts, is_tile
+        )
 
     @lazy
     def _blocks(self) -> dict[int, tuple[Sequence[ir.Stmt], int]]:
@@ -91,7 +87,7 @@ class Views:
         uses: list[tuple[int, ir.Expr]] = [(start, call)]
         while shown:
             begin, name = shown.pop()
-            if name in self._written or self._assigned.get(id(name)) != 1:
+            if name in self._written or len(self._facts.values[id(name)]) != 1:
                 return None
             places = self._facts.block(block).naming(id(name), begin)
             rest = self._facts.mentions[id(name)] - 1 - len(places)  # its own assignment is one
@@ -128,12 +124,12 @@ class Views:
             return bool(value.args) and self._shows(value.args[0], part)
         return any(self._shows(operand, part) for operand in shared_operands(value, self._table))
 
-    def _is_quiet(self, stmt: ir.Stmt, is_tile: bool) -> bool:
-        """Whether nothing that a statement does can change a tensor, or a tile, here or on another core."""
+    def _are_quiet(self, stmts: Sequence[ir.Stmt], is_tile: bool) -> bool:
+        """Whether nothing that statements do can change a tensor, or a tile, here or on another core."""
         loud = self._loud.get(is_tile)
         if loud is None:
             loud = self._loud[is_tile] = self._find_loud(is_tile)
-        return not loud or loud.isdisjoint(map(id, self._facts.nodes_below(stmt)))
+        return not loud or not self._facts.any_below(stmts, loud)
 
     def _find_loud(self, is_tile: bool) -> set[int]:
         """The nodes of the body, by identity, that may change a tensor, or a tile."""

@@ -1,5 +1,6 @@
 """Windows that lie inside are slices, and copies only where something may be written before they are used."""
 
+import pytest
 import torch
 from codegen.builders import (
     InCore,
@@ -8,6 +9,7 @@ from codegen.builders import (
     binary,
     body_text,
     call,
+    evaluate,
     evaluate_body,
     for_loop,
     function,
@@ -65,6 +67,39 @@ def test_a_window_that_a_user_s_line_may_write_before_it_is_used_is_a_copy():
     ]
     got = evaluate_body(*body, args=[(x, numbers(8, 8))])
     assert torch.equal(got, numbers(8, 8)[4:] * 2)
+
+
+U = ir.Span.unknown()
+X = tensor("x", [8, 8])
+WRITES = evaluate(store(load(X, [0, 0], [4, 8]), [4, 0], X))  # one statement, which may stand in two places
+
+
+@pytest.mark.parametrize(
+    ("between", "behind", "is_copy"),
+    [
+        ([ir.SeqStmts([WRITES], U)], [], True),
+        ([WRITES], [WRITES], True),
+        ([], [WRITES, WRITES], False),
+        ([], [WRITES, ir.BreakStmt(U)], False),
+        ([ir.SeqStmts([], U)], [WRITES, ir.BreakStmt(U)], False),
+        ([ir.SeqStmts([WRITES], U)], [ir.BreakStmt(U)], True),
+    ],
+)
+def test_a_window_in_a_block_of_statements_of_any_kind(between, behind, is_copy):
+    out, i, t, u = tensor("out", [4, 8]), scalar("i"), tile("t", [4, 8]), tile("u", [4, 8])
+    body = [
+        assign(t, load(X, [4, 0], [4, 8])),
+        *between,
+        assign(u, binary("tile.add", t, t)),
+        evaluate(store(u, [0, 0], out)),
+        *behind,
+    ]
+    loop = for_loop(i, 1, *body)
+    text = body_text(loop, params=[X, out])
+    assert ("t = x[4:8, 0:8].clone()\n" if is_copy else "t = x[4:8, 0:8]\n") in text
+    got, data = torch.zeros(4, 8), numbers(8, 8)
+    evaluate_body(loop, ret(out), args=[(X, data.clone()), (out, got)])
+    assert torch.equal(got, data[4:] * 2)
 
 
 def test_a_tile_that_is_written_is_a_copy():
