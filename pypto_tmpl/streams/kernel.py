@@ -52,8 +52,12 @@ class Kernel:
 
     def meaning(self, var: ir.Expr) -> Meaning:
         """What a variable stands for. Raises Obstacle where nothing binds it."""
-        name = var.name_hint if isinstance(var, ir.Var) else type(var).__name__
-        found = self.meanings.get(var) if isinstance(var, ir.Var) else None
+        if not isinstance(var, ir.Var):
+            what = (
+                f"a {type(var).__name__} stands where a variable is expected: FlattenCallExpr binds it to one"
+            )
+            raise Obstacle(what, var.span)
+        name, found = var.name_hint, self.meanings.get(var)
         if found is None and isinstance(var.type, ir.ScalarType):
             found = self._by_name.get(name)  # types may name the lane index of another kernel of the group
         if found is None:

@@ -171,6 +171,17 @@ def test_a_symbol_that_nothing_binds() -> None:
     assert found[0].endswith("(function 'kernel', variable 'm', k.py:7:5)")
 
 
+def test_a_call_that_is_no_statement_of_its_own() -> None:
+    a, b = k.tile("a"), k.tile("b", 512)
+    inner = k.call("tile.exp", a, kind=a.type)
+    shape = ir.MakeTuple([k.index(8), k.index(16)], k.SPAN)
+    created = k.assign(a, k.call("tile.create", shape))
+    assert refused(k.program([], created, k.assign(b, k.call("tile.sqrt", inner)))) == [
+        "a Call stands where a variable is expected: FlattenCallExpr binds it to one "
+        "(function 'kernel', variable 'b', k.py:7:5)"
+    ]
+
+
 def test_a_name_of_a_buffer_that_is_no_word() -> None:
     made = k.program(
         [],
