@@ -23,11 +23,14 @@ _ENTRIES = ("jit", "host")
 
 @dataclass(frozen=True, slots=True)
 class FoundKernel:
-    """A JIT function of a file; ``arguments`` are the parameters, where annotations do not say it all."""
+    """A JIT function of a file.
+
+    ``arguments`` are the parameters, where annotations do not say it all, each with whether it is a scalar.
+    """
 
     reference: str
     name: str | None
-    arguments: list[str]
+    arguments: dict[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def _rendered(prefix: str, kernels: list[FoundKernel]) -> str:
     return environment.get_template(TEMPLATE).render(prefix=prefix, kernels=kernels)
 
 
-def _named(kernels: list[tuple[Path, str, list[str]]]) -> Iterator[FoundKernel]:
+def _named(kernels: list[tuple[Path, str, dict[str, bool]]]) -> Iterator[FoundKernel]:
     """The kernels, with names of their own where several files have one of the same name."""
     counts = Counter(name for _, name, _ in kernels)
     for path, name, arguments in kernels:
@@ -82,7 +85,7 @@ def _named(kernels: list[tuple[Path, str, list[str]]]) -> Iterator[FoundKernel]:
         yield FoundKernel(f"{path.as_posix()}:{name}", own, arguments)
 
 
-def _kernels(folder: Path) -> Iterator[tuple[Path, str, list[str]]]:
+def _kernels(folder: Path) -> Iterator[tuple[Path, str, dict[str, bool]]]:
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if _is_users(Path(place, name)))
         for file in sorted(Path(place, name) for name in files if name.endswith(".py")):
@@ -107,11 +110,17 @@ def _is_entry(decorator: ast.expr) -> bool:
     return words[-1] in _ENTRIES and "jit" in words[-2:]
 
 
-def _open_parameters(node: ast.FunctionDef) -> list[str]:
+def _open_parameters(node: ast.FunctionDef) -> dict[str, bool]:
     """All parameters, if the annotation of one leaves its shape or dtype open, else none."""
     parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     is_open = any(p.annotation is None or _leaves_open(p.annotation) for p in parameters)
-    return [parameter.arg for parameter in parameters] if is_open else []
+    return {p.arg: "Scalar" in _words(p.annotation) for p in parameters} if is_open else {}
+
+
+def _words(annotation: ast.expr | None) -> set[str]:
+    """The last words of the names in an annotation: ``Scalar`` and ``FP32`` of ``pl.Scalar[pl.FP32]``."""
+    names = ast.walk(annotation) if annotation is not None else ()
+    return {ast.unparse(node).split(".")[-1] for node in names if isinstance(node, ast.Name | ast.Attribute)}
 
 
 def _leaves_open(annotation: ast.expr) -> bool:

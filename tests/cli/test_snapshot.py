@@ -26,7 +26,7 @@ def double(x: pl.Tensor[[16, 32], pl.FP32], out: pl.Out[pl.Tensor[[16, 32], pl.F
     return out
 
 @pl.jit
-def bare(x: pl.Tensor, out: pl.Out[pl.Tensor]):
+def bare(x: pl.Tensor, n: pl.Scalar[pl.INT32], out: pl.Out[pl.Tensor]):
     return out
 
 @pl.jit.inline
@@ -296,7 +296,7 @@ def test_init_finds_the_kernels_of_a_folder(tmp_path, monkeypatch):
     )
     written = (tmp_path / "pyproject.toml").read_text()
     assert written.startswith("[project]\nname = 'x'\n\n# Scripts that pypto-tmpl emits")
-    assert '# arguments = { x = "FP32[64, 128]", out = "FP32[64, 128]" }\n' in written
+    assert '# arguments = { x = "FP32[64, 128]", n = 1, out = "FP32[64, 128]" }\n' in written
     assert run("--update").exit_code == 0
     assert [path.name for path in (tmp_path / "golden_scripts").iterdir()] == ["double.py"]
     assert "init takes no options" in run("init", "--update").stderr
