@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from pypto_tmpl.cli.script_options import script_option
+from pypto_tmpl.cli.storage_option import storage_option
 
 TOLERANCE = 5e-2
 
@@ -35,6 +36,7 @@ _PARAMETERS = (
     click.option("--only", multiple=True, metavar="NAME", help="Compare only this tensor, or these."),
     click.option("--equal-nan", is_flag=True, help="Take NaN as equal to NaN."),
     click.option("--widen-dtypes", is_flag=True, help="Compare tensors of two dtypes by value."),
+    storage_option,
     script_option,
 )
 

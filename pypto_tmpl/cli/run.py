@@ -11,11 +11,13 @@ import click
 
 from pypto_tmpl.cli import colours
 from pypto_tmpl.cli.script_options import script_option, set_script_options
+from pypto_tmpl.cli.storage_option import storage_option
 from pypto_tmpl.cli.time_limit import limited
 
 if TYPE_CHECKING:
     from pypto_tmpl.golden.overrides import Overrides
     from pypto_tmpl.golden.result import RunResult
+    from pypto_tmpl.storage.choices import StorageChoice
 
 
 @click.command(
@@ -85,6 +87,7 @@ a file with nothing to run, or a file of somebody else in the way; 130 interrupt
     is_flag=True,
     help="After a good run, write how long the statements of the kernels take, into the build directory.",
 )
+@storage_option
 @script_option
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
@@ -100,6 +103,7 @@ def run(
     build_dir: Path | None,
     time_limit: float | None,
     export_kernel_insight: bool,
+    storage: StorageChoice,
     script_options: tuple[str, ...],
 ) -> None:
     """Run the kernel of FILE: compile it, compute its golden, execute it, compare."""
@@ -111,7 +115,7 @@ def run(
     if stage is not None:
         _check_stage(stage)
     set_script_options(script_options)
-    overrides = Overrides(platform, golden_data, save_data, stage, seed, report, build_dir)
+    overrides = Overrides(platform, golden_data, save_data, stage, seed, report, build_dir, storage)
     with limited(time_limit):
         status = _run(file, args, overrides)
     for result in overrides.runs:

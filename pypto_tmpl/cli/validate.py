@@ -13,6 +13,7 @@ import click
 from pypto_tmpl.cli.comparison import TOLERANCE, comparison
 from pypto_tmpl.cli.group import Settings
 from pypto_tmpl.cli.script_options import set_script_options
+from pypto_tmpl.cli.storage_option import storage_words
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
 if TYPE_CHECKING:
@@ -52,14 +53,6 @@ Exit codes: 0 every stage is as expected; 1 a stage computes something else, or 
     metavar="PATH",
     type=click.Path(path_type=Path),
     help="Expected intermediates, by the names of variables.",
-)
-@click.option(
-    "--storage",
-    type=click.Choice(["planned", "on", "off", "both"]),
-    default="both",
-    show_default=True,
-    help="Which programs run on the bytes of their tiles: those whose tiles have addresses, or places, or"
-    " none; 'both' runs by values, too.",
 )
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes (default: the cores).")
 @click.option("--keep-going", is_flag=True, help="Check all stages, not only up to the first bad one.")
@@ -164,7 +157,7 @@ def load_options(
             jobs=given["jobs"],
             time_limit=given["time_limit"],
             template_dirs=settings.user_template_dirs,
-            storage=given.get("storage", "off"),
+            storage=given["storage"],
         )
     except PyptoTmplError:
         raise
@@ -205,8 +198,7 @@ def rerun_command(settings: Settings, given: dict[str, Any], stage: Stage, tenso
         words += [f"--{name}", f"{given[name]:g}"] if given[name] != TOLERANCE else []
     for text in given["tolerances"]:
         words += ["--tolerance", text] if not tensor or text.startswith(f"{tensor}=") else []
-    if given.get("storage", "both") != "both":
-        words += ["--storage", given["storage"]]
+    words += storage_words(given["storage"])
     words += [word for text in given["script_options"] for word in ("--option", text)]
     words += [f"--{name.replace('_', '-')}" for name in ("equal_nan", "widen_dtypes") if given[name]]
     return shlex.join(words)

@@ -24,6 +24,7 @@ from pypto_tmpl.runtime.options import runtime_options
 from pypto_tmpl.runtime.platforms import PLATFORMS, check_platform, require_simulated, simulator_of
 from pypto_tmpl.runtime.refusals import refuse
 from pypto_tmpl.runtime.stages import DUMPS
+from pypto_tmpl.storage.choices import DEFAULT, StorageChoice
 
 
 class CompiledProgram:
@@ -116,17 +117,19 @@ class CompiledProgram:
         *,
         rtol: float = RTOL,
         atol: float = ATOL,
+        storage: StorageChoice = DEFAULT,
     ) -> ValidationResult:
         """Run every stage of ``passes_dump/`` and compare it with the expected tensors.
 
-        A stage is read from its ``.msgpack``. Raises ValidationError for the first bad one, FileNotFoundError
+        A stage is read from its ``.msgpack``. Where tiles have addresses it runs by values and on bytes,
+        unless ``storage`` is another choice. Raises ValidationError for the first bad one, FileNotFoundError
         where there are no dumps, and what ``validate_pass_ir_codegen_results`` raises.
         """
         folder = self.output_dir / DUMPS
         if not folder.is_dir():
             raise FileNotFoundError(f"No {DUMPS}/ under {self.output_dir}. Compile with dump_passes=True.")
         return validate_pass_ir_codegen_results(
-            folder, tensors, expected, rtol=rtol, atol=atol, companions_first=True
+            folder, tensors, expected, rtol=rtol, atol=atol, companions_first=True, storage=storage
         )
 
     @property

@@ -16,7 +16,6 @@ from pypto_tmpl.debug.report.attached import Attached
 from pypto_tmpl.debug.report.explaining import write_explained
 from pypto_tmpl.debug.report.writing import check_report, is_page, write_report
 from pypto_tmpl.debug.stages.dumps import Stage
-from pypto_tmpl.debug.stages.storage import DEFAULT, StorageChoice
 from pypto_tmpl.debug.validate.checkpoints import CheckpointError
 from pypto_tmpl.debug.validate.results import Rerun, ValidationResult, stage_lines
 from pypto_tmpl.debug.validate.schedule import StageResult
@@ -29,6 +28,7 @@ from pypto_tmpl.debug.validate.validation import (
     Validation,
     as_tolerance,
 )
+from pypto_tmpl.storage.choices import DEFAULT, StorageChoice
 
 
 def validate_pass_ir_codegen_results(

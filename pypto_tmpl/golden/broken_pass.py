@@ -21,6 +21,7 @@ from pypto_tmpl.golden.knobs import Knobs
 from pypto_tmpl.ir.stage_names import FRONTEND, pass_of
 from pypto_tmpl.runtime.manifest import file_record
 from pypto_tmpl.runtime.stages import DUMPS
+from pypto_tmpl.storage.choices import StorageChoice
 
 Tensors = Mapping[str, torch.Tensor]
 PAGE = f"{REPORT}/broken_pass.html"
@@ -53,7 +54,7 @@ class BrokenPass:
 
 
 def find_broken_pass(
-    build: Build, inputs: Tensors, golden: Tensors | None, knobs: Knobs
+    build: Build, inputs: Tensors, golden: Tensors | None, knobs: Knobs, storage: StorageChoice
 ) -> BrokenPass | None:
     """The pass that broke the program of a build; ``inputs`` are what the wrong run began with, by spec.
 
@@ -81,6 +82,7 @@ def find_broken_pass(
         equal_nan=knobs.equal_nan,
         jobs=1,
         companions_first=True,
+        storage=storage,
         keep_for_report=True,
     )
     search = find_first_bad(dumps, tensors, expected, options)

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import torch
 
+from pypto_tmpl import ir
 from pypto_tmpl.compile.build import DATA, REPORT, Build, compile_program
 from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.options import CompileOptions, compile_options, with_run_fields
 from pypto_tmpl.compile.reuse import reuse_build
+from pypto_tmpl.debug.stages.storage import wrong_places
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.entry import functions_of
 from pypto_tmpl.golden.broken_pass import BrokenPass, find_broken_pass
 from pypto_tmpl.golden.console import Console
 from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data
@@ -27,12 +30,17 @@ from pypto_tmpl.golden.result import RunResult
 from pypto_tmpl.golden.sources import ProgramSource
 from pypto_tmpl.golden.validation import check_outputs, raise_for
 from pypto_tmpl.golden.values import RunValues, from_data, generate
+from pypto_tmpl.runtime.built_script import BuiltScript
+from pypto_tmpl.runtime.dfx import DfxOptions
 from pypto_tmpl.runtime.execute import execute_build, require_backend
+from pypto_tmpl.runtime.manifest import file_record
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options
 from pypto_tmpl.runtime.platforms import require_simulated, simulator_of
 from pypto_tmpl.runtime.read_only import ChangedInput
 from pypto_tmpl.runtime.records.task_count import expected_tasks
 from pypto_tmpl.runtime.stages import at_stage
+from pypto_tmpl.storage.choices import DEFAULT, StorageChoice
+from pypto_tmpl.storage.stored import is_stored
 
 _NOT_SET = ("", "0", "false", "False")
 _SKIPPED = "validation skipped: no golden_fn or golden_data"
@@ -51,6 +59,7 @@ class Harness:
         self._program_name = ""
         self._finished = FinishedRun()
         self._changed: list[ChangedInput] = []
+        self._storage: StorageChoice = DEFAULT
 
     def execute(self) -> RunResult:
         """Go through the phases; an error of any of them becomes a failed result."""
@@ -131,8 +140,19 @@ class Harness:
         if renamed := other_names(knobs.specs, params):
             self._console.detail(f"specs go by position: {renamed}")
         values = self._finished.values = self._values()
-        self._run(build, values, options)
-        return self._validated(build, values)
+        self._storage = options.storage or DEFAULT
+        if self._storage != "both":
+            self._run(build, values, options)
+            return self._validated(build, values)
+        placed = None if values.expected is None else _placed_program(build)
+        starts = {} if placed is None else values.starts()
+        self._run(build, values, replace(options, storage="off"))
+        note = self._validated(build, values)
+        if placed is not None:
+            values.restart(starts)
+            self._run(build, values, replace(options, storage="planned", dfx=DfxOptions()), placed)
+            self._validated(build, values, placed)
+        return note
 
     # Compiling
 
@@ -230,20 +250,23 @@ class Harness:
 
     # Running and comparing
 
-    def _run(self, build: Build, values: RunValues, options: RuntimeOptions) -> None:
-        with self._console.stage("runtime"):
+    def _run(
+        self, build: Build, values: RunValues, options: RuntimeOptions, placed: ir.Program | None = None
+    ) -> None:
+        """Execute the build; what is ``placed`` runs on the bytes of its tiles, after a run by values."""
+        with self._console.stage(_phase("runtime", placed)):
             values.assert_apart()
             try:
                 written = self._executed(build, values, options)
             except TimeoutError:  # the stages before it would take as long
                 raise
             except Exception as error:
-                for line in _of_pass(self._broken_pass(build, values)):
+                for line in [*_of_pass(self._broken_pass(build, values)), *_overwrites(placed)]:
                     error.add_note(line)
                 raise
             for path in written:
                 self._console.detail(f"wrote {path.relative_to(build.directory).as_posix()}")
-        if os.environ.get("PYPTO_BENCH", "") not in _NOT_SET:
+        if placed is None and os.environ.get("PYPTO_BENCH", "") not in _NOT_SET:
             with self._console.stage("benchmark"):
                 why = "no device-domain spans (sim platform or non-profiling build)"
                 text = f"effective_us unavailable: {why}"
@@ -269,7 +292,9 @@ class Harness:
         """The pass that broke a wrong run; None where it, or what the run began with, is not known."""
         try:
             before = self._before(values)
-            return None if before is None else find_broken_pass(build, before, values.expected, self._knobs)
+            if before is None:
+                return None
+            return find_broken_pass(build, before, values.expected, self._knobs, self._storage)
         except Exception as error:  # the run has failed already, and that is what counts
             what = str(error).partition("\n")[0]
             self._console.detail(f"which pass broke it cannot be told: {type(error).__name__}: {what}")
@@ -292,7 +317,7 @@ class Harness:
         }
         return [str(found) for found in self._changed if found.name not in outputs]
 
-    def _validated(self, build: Build, values: RunValues) -> str:
+    def _validated(self, build: Build, values: RunValues, placed: ir.Program | None = None) -> str:
         changed = self._changed_inputs(build, values)
         if values.expected is None:
             if changed:
@@ -300,7 +325,7 @@ class Harness:
                 raise_for({}, changed)
             return _SKIPPED
         knobs = self._knobs
-        with self._console.stage("validate"):
+        with self._console.stage(_phase("validate", placed)):
             unused = sorted(set(knobs.compare_fn or ()) - set(values.outputs()))
             if unused:
                 self._console.detail(f"compare_fn has comparators of what is no output: {', '.join(unused)}")
@@ -313,15 +338,17 @@ class Harness:
                 knobs.compare_fn,
                 values.inputs(),
                 equal_nan=knobs.equal_nan,
+                only_wrong=placed is not None,
             )
             for text in changed:
                 self._console.detail(text)
-            broken = None
+            broken: BrokenPass | None = None
+            overwritten: tuple[str, ...] = ()
             if not all(check.passed for check in self._finished.checks.values()):
-                broken = self._broken_pass(build, values)
-            for text in [] if broken is None else broken.lines():
+                broken, overwritten = self._broken_pass(build, values), _overwrites(placed)
+            for text in [*([] if broken is None else broken.lines()), *overwritten]:
                 self._console.detail(text)
-            raise_for(self._finished.checks, [*changed, *_of_pass(broken)])
+            raise_for(self._finished.checks, [*changed, *_of_pass(broken), *overwritten])
         self._note_result("passed")
         return ""
 
@@ -333,6 +360,25 @@ class Harness:
 def _of_pass(broken: BrokenPass | None) -> list[str]:
     """What the error of a run says of the pass that broke it; nothing where no pass did."""
     return [] if broken is None or not broken.is_of_a_pass else list(broken.lines())
+
+
+def _phase(name: str, placed: ir.Program | None) -> str:
+    return name if placed is None else f"{name} on bytes"
+
+
+def _placed_program(build: Build) -> ir.Program | None:
+    """The program of a build, if it runs on the bytes of its tiles; not where the script was edited."""
+    manifest = build.manifest
+    if file_record(build.directory / manifest.script) != manifest.files.get(manifest.script):
+        return None
+    program = BuiltScript(build.directory, manifest, build.program).program
+    is_placed = program is not None and is_stored(functions_of(program), "both", manifest.stage)
+    return program if is_placed else None
+
+
+def _overwrites(placed: ir.Program | None) -> tuple[str, ...]:
+    """What a program that runs on bytes reads from those that hold something else."""
+    return () if placed is None else wrong_places(placed)
 
 
 def _expected_tasks(build: Build) -> int | None:

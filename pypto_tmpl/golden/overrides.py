@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pypto_tmpl.golden.result import RunResult
+from pypto_tmpl.storage.choices import StorageChoice
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class Overrides:
     seed: int | None = None
     report: Path | None = None
     build_dir: Path | None = None
+    storage: StorageChoice | None = None
     compile_cfg: Mapping[str, Any] = field(default_factory=dict)
     compile_only: bool = False
     kernel: str | None = None
@@ -38,7 +40,7 @@ class Overrides:
     def applied(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a run with what goes before them."""
         found = dict(given)
-        of_run = {"platform": self.platform, "stage": self.stage}
+        of_run = {"platform": self.platform, "stage": self.stage, "storage": self.storage}
         of_run = {name: value for name, value in of_run.items() if value is not None}
         if of_run:
             found["runtime_cfg"] = {**(given["runtime_cfg"] or {}), **of_run}

@@ -96,8 +96,12 @@ def check_outputs(
     inputs: Tensors | None,
     *,
     equal_nan: bool,
+    only_wrong: bool = False,
 ) -> dict[str, Check]:
-    """The verdicts of ``validate_golden``, whose lines are printed. Raises: KeyError for a missing golden."""
+    """The verdicts of ``validate_golden``, whose lines are printed: all of them, or those on what is wrong.
+
+    Raises: KeyError for a missing golden.
+    """
     missing = [name for name in outputs if name not in golden]
     if missing:
         raise KeyError(f"no golden for output(s) {missing}; goldens: {sorted(golden)}")
@@ -107,6 +111,8 @@ def check_outputs(
         comparator = (compare_fn or {}).get(name)
         check = _by_default(name, context) if comparator is None else _by(comparator, name, context)
         checks[name] = replace(check, facts=f"shape={tuple(actual.shape)} dtype={actual.dtype}")
+        if only_wrong and check.passed:
+            continue
         print(f"[RUN]   {name!r} {checks[name].verdict}  {checks[name].facts}{check.suffix}")
         for line in check.measured:
             print(f"          {line}")

@@ -32,6 +32,22 @@ class RunValues:
             return None
         return {n: torch.zeros_like(value) if n in outputs else value for n, value in self.values.items()}
 
+    def starts(self) -> dict[str, torch.Tensor]:
+        """What outputs begin with, copied, of those that begin with something else than zeros."""
+        return {
+            spec.name: self.values[spec.name].clone()
+            for spec in self.specs
+            if isinstance(spec, TensorSpec) and spec.is_output and spec.init_value is not None
+        }
+
+    def restart(self, starts: Mapping[str, torch.Tensor]) -> None:
+        """Have the outputs begin anew, in place: as they started, or as zeros."""
+        for name, value in self.outputs().items():
+            if name in starts:
+                value.copy_(starts[name])
+            else:
+                value.zero_()
+
     def arguments(self) -> list[object]:
         """The arguments of the entry: tensors, and scalars as ctypes values."""
         return [

@@ -12,6 +12,7 @@ import torch
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError, warn_caller
 from pypto_tmpl.execution.apart import CPU
+from pypto_tmpl.execution.entry import functions_of
 from pypto_tmpl.execution.extents import Value
 from pypto_tmpl.execution.frames import failing_line
 from pypto_tmpl.execution.lines import without_source
@@ -26,7 +27,9 @@ from pypto_tmpl.runtime.options import CHIP_LEVEL, RuntimeOptions, runtime_optio
 from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, Platform, require_simulated, simulator_of
 from pypto_tmpl.runtime.read_only import ChangedInput, OnChanged, ReadOnly
 from pypto_tmpl.runtime.records.recording import Counting, Recording, RecordsError
-from pypto_tmpl.runtime.stages import at_stage
+from pypto_tmpl.runtime.stages import NoStageError, at_stage, on_bytes
+from pypto_tmpl.storage.choices import StorageChoice
+from pypto_tmpl.storage.stored import is_stored
 
 _NO_RECORDS = DfxOptions()
 
@@ -52,8 +55,9 @@ def execute_compiled(
 
     ``args`` are contiguous CPU tensors and ctypes scalars in the order of the entry's parameters.
     ``runtime_cfg`` takes ``torch_device`` (where the simulated program computes, default ``cpu``), ``stage``
-    (which stage of the passes is executed, by default the one that the build was made for), the diagnostic
-    flags, of which ``dfx`` has several, and the device's own options.
+    (which stage of the passes is executed, by default the one that the build was made for), ``storage``
+    (``planned`` or ``on`` for a run on the bytes of tiles, by default ``off``), the diagnostic flags, of
+    which ``dfx`` has several, and the device's own options.
 
     Raises: TypeError for an unknown option or an argument of another kind, HardwareNeededError for a
     platform that is a device, ValueError for a directory that is no build and for arguments that do not fit;
@@ -109,6 +113,11 @@ def execute_build(
         manifest, program = chosen, None
     values = bind_positional(manifest.entry, args, must_agree=must_agree)
     script = BuiltScript(build, manifest, program)
+    if options.storage in ("planned", "on"):
+        manifest = _on_bytes(build, manifest, script.program, options.storage)
+        script = BuiltScript(build, manifest, script.program)
+    elif options.storage == "both":
+        raise ValueError("storage is 'both', and one run is by values or on bytes; choices: planned, on, off")
     recording = _recording(build, manifest, options, script, on_task)
     namespace = load_script_file(
         script.path,
@@ -134,6 +143,16 @@ def execute_build(
     for remark in () if recording is None else recording.remarks:
         warn_caller(remark, UserWarning)
     return written
+
+
+def _on_bytes(build: Path, manifest: Manifest, program: ir.Program | None, choice: StorageChoice) -> Manifest:
+    """The manifest of a run on bytes, or the one given for a program whose tiles have no places."""
+    if program is None:
+        what = f"{build} has no intact dump of the program, which a run on bytes is made from"
+        raise NoStageError(what, notes=["compile it with dump_passes=True"])
+    if not is_stored(functions_of(program), choice, manifest.stage):
+        return manifest
+    return on_bytes(build, manifest, program)
 
 
 def run_in_place(loaded: LoadedScript, values: Sequence[Value], device: torch.device = CPU) -> ReadOnly:

@@ -11,6 +11,7 @@ from pypto_tmpl.errors import PyptoTmplError, allowed_note, warn_caller
 from pypto_tmpl.runtime.config import check_ring
 from pypto_tmpl.runtime.dfx import DFX_FLAGS, OLD_DFX_FLAGS, DfxOptions, dfx_options
 from pypto_tmpl.runtime.platforms import DEFAULT_PLATFORM, Platform, find_platform
+from pypto_tmpl.storage.choices import StorageChoice, check_choice
 
 CHIP_LEVEL = 2  # the only level of execution that a single card has
 _RING_KNOBS = ("ring_task_window", "ring_heap", "ring_dep_pool")
@@ -19,6 +20,7 @@ RUNTIME_KNOBS = (
     "device_id",
     "torch_device",
     "stage",
+    "storage",
     "level",
     "log_level",
     "aicpu_thread_num",
@@ -46,7 +48,8 @@ class RuntimeOptions:
     """Checked ``runtime_cfg``.
 
     ``torch_device`` is where the simulated program computes; the arguments stay where they are. ``stage`` is
-    the stage that is executed, None for the one that the build was made for.
+    the stage that is executed, None for the one that the build was made for. ``storage`` says whether it
+    runs on the bytes of its tiles, None where that is not said.
     Threads and rings of the device's own run time are checked and have no effect here.
     """
 
@@ -55,6 +58,7 @@ class RuntimeOptions:
     torch_device: torch.device
     dfx: DfxOptions
     stage: str | None = None
+    storage: StorageChoice | None = None
 
 
 def runtime_options(cfg: Mapping[str, object] | None) -> RuntimeOptions:
@@ -77,6 +81,7 @@ def runtime_options(cfg: Mapping[str, object] | None) -> RuntimeOptions:
         torch_device=_torch_device(found.get("torch_device", "cpu")),
         dfx=dfx_options(flags),
         stage=None if "stage" not in found else stage_name(found["stage"]),
+        storage=None if "storage" not in found else check_choice(found["storage"]),
     )
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ir.stage_names import StageNameError, find_stage
 from pypto_tmpl.runtime.entry import stage_entry
 from pypto_tmpl.runtime.manifest import Manifest, read_manifest
-from pypto_tmpl.runtime.torch_script import FOLDER, torch_script
+from pypto_tmpl.runtime.torch_script import FOLDER, TorchScript, torch_script
 
 DUMPS = "passes_dump"
 BINARY = ".msgpack"
+BYTES = "bytes"  # the folder of scripts that run on the bytes of their tiles
 
 
 class NoStageError(PyptoTmplError, ValueError):
@@ -38,19 +39,28 @@ def at_stage(build: Path, manifest: Manifest, stage: str | None) -> Manifest:
     program = ir.deserialize_from_file(str(build / source))
     assert isinstance(program, ir.Program)
     script = torch_script(program, stage_entry(program, manifest.entry), f"{FOLDER}/{stem}")
+    return replace(_with_script(build, manifest, script), source=source, stage=stem)
+
+
+def on_bytes(build: Path, manifest: Manifest, program: ir.Program) -> Manifest:
+    """The manifest of a build for a run of its program on the bytes of its tiles.
+
+    The script is made in a folder beside that of the other, and is run as it stands where it is there.
+    Raises what making a script raises.
+    """
+    folder = (PurePosixPath(manifest.script).parent / BYTES).as_posix()
+    script = torch_script(program, stage_entry(program, manifest.entry), folder, storage=True)
+    return _with_script(build, manifest, script)
+
+
+def _with_script(build: Path, manifest: Manifest, script: TorchScript) -> Manifest:
+    """The manifest with another script, which is written unless it is there."""
     if not (build / script.path).is_file():
         known = read_manifest(build)
         for path in script.write(build):
             known = known.with_file(build, path)
         known.write(build)
-    return replace(
-        manifest,
-        entry=script.entry,
-        script=script.path,
-        script_large=script.large,
-        source=source,
-        stage=stem,
-    )
+    return replace(manifest, entry=script.entry, script=script.path, script_large=script.large)
 
 
 def _stem(build: Path, manifest: Manifest, stage: str) -> str:

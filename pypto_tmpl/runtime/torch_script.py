@@ -41,9 +41,14 @@ class TorchScript:
         return self.path, self.record_path
 
 
-def torch_script(program: ir.Program, entry: Entry, folder: str = FOLDER) -> TorchScript:
-    """The script of a program. Raises UnsupportedProgramError listing all that has no meaning here."""
-    made = make_script(program, takes_notes=True)
+def torch_script(
+    program: ir.Program, entry: Entry, folder: str = FOLDER, *, storage: bool = False
+) -> TorchScript:
+    """The script of a program, by values or on the bytes of its tiles.
+
+    Raises UnsupportedProgramError listing all that has no meaning here.
+    """
+    made = make_script(program, takes_notes=True, storage=storage)
     name = made.script.names[entry.name]
     script = formatted(made.script)
     record = record_text(script, functions_of(program))

@@ -15,6 +15,23 @@ from pypto_tmpl.ir.printer.names import assign_names
 from pypto_tmpl.ir.verifier.walking import all_definitions
 from pypto_tmpl.ops import OpTable
 from pypto_tmpl.storage.places import FunctionPlaces, Place, has_addresses, pool_of
+from pypto_tmpl.storage.views import is_shown
+
+
+@dataclass(frozen=True, slots=True)
+class OverwriteFacts:
+    """An overwrite as plain data; a line that is not known is 0, ``by`` empty where nobody wrote."""
+
+    function: str
+    tile: str
+    line: int
+    memory: str
+    first: int
+    last: int
+    by: str
+    by_line: int
+    is_left: bool
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +55,55 @@ class Overwrite:
     is_planned: bool = True  # offsets are addresses
     names: Mapping[int, str] = field(default_factory=dict, compare=False, repr=False)  # in the text, by id
 
+    @property
+    def memory(self) -> str:
+        """Where the bytes are: a memory, or an allocation where no addresses are planned."""
+        return _memory(self.place, self.is_planned)
+
     def text(self) -> str:
         """One line: which tile, read where, and who wrote the bytes, or what nobody copied to them."""
-        memory = _memory(self.place, self.is_planned)
-        bytes_ = f"{memory} {self.first:#x}-{self.last:#x}"
-        read = f"{self._name(self.tile)} is read{_line(self.statement)} at {bytes_}"
+        where, line = f"at {self.bytes}", _line(self.statement)
+        read = f"{self._name(self.tile)} is read{line and f' on {line}'}"
         if self.by is None:
-            return f"{self.function}: {read}, where nothing has put it"
+            return f"{self.function}: {read} {where}, where nothing has put it"
+        by, line = self._name(self.by), _line(self.written)
         if not self.is_left:
-            return f"{self.function}: {read}, which {self._name(self.by)} overwrites{_line(self.written)}"
-        lies = ""
-        if self.where is not None and self.where.address is not None:
-            memory = _memory(self.where, self.is_planned)
-            lies = f", which lies at {memory} {self.where.address:#x}"
-            if self.where.layout != self.place.layout:
-                lies += f" {self.where.layout}"
-        missing = f"to which nothing copies {self._name(self.by)}{lies}"
-        return f"{self.function}: {read}, {missing}{_line(self.written)}"
+            return f"{self.function}: written by {line}{line and ' '}{by} {where} while {read}"
+        missing = f"to which nothing copies {by}{line and f' on {line}'}"
+        return f"{self.function}: {read} {where}, {missing}{self._lies()}"
+
+    @property
+    def bytes(self) -> str:
+        """The memory, and in it the first and the last byte that do not hold the tile."""
+        return f"{self.memory} {self.first:#x}-{self.last:#x}"
+
+    def facts(self) -> OverwriteFacts:
+        """The same without the program."""
+        return OverwriteFacts(
+            self.function,
+            self._named(self.tile),
+            _number(self.statement),
+            self.memory,
+            self.first,
+            self.last,
+            "" if self.by is None else self._named(self.by),
+            _number(self.written),
+            self.is_left,
+            self.text().removeprefix(f"{self.function}: "),
+        )
+
+    def _lies(self) -> str:
+        """Where what was left elsewhere lies, as far as that is known."""
+        if self.where is None or self.where.address is None:
+            return ""
+        other = "" if self.where.layout == self.place.layout else f" {self.where.layout}"
+        return f", which lies at {_memory(self.where, self.is_planned)} {self.where.address:#x}{other}"
 
     def _name(self, var: ir.Var) -> str:
-        return f"`{self.names.get(id(var), var.name_hint)}`"
+        return f"`{self._named(var)}`"
+
+    def _named(self, var: ir.Var) -> str:
+        return self.names.get(id(var), var.name_hint)
 
 
 def _memory(place: Place, is_planned: bool) -> str:
@@ -65,7 +111,12 @@ def _memory(place: Place, is_planned: bool) -> str:
 
 
 def _line(stmt: ir.Stmt | None) -> str:
-    return "" if stmt is None or not stmt.span.is_valid() else f" (line {stmt.span.begin_line})"
+    number = _number(stmt)
+    return f"line {number}" if number else ""
+
+
+def _number(stmt: ir.Stmt | None) -> int:
+    return 0 if stmt is None or not stmt.span.is_valid() else stmt.span.begin_line
 
 
 def overwrites(program: ir.Program | ir.Function, table: OpTable) -> list[Overwrite]:
@@ -149,8 +200,7 @@ class _Walk:
             return
         if self._places.is_view(var, value):
             assert isinstance(value, ir.Call)
-            source = value.args[self._table.facts(value.op.name).view_of or 0]
-            self._roots[id(var)] = self._root(source)
+            self._view(stmt, value, place)
             return
         self._reads(value, stmt)
         if place is None:
@@ -164,6 +214,18 @@ class _Walk:
             self._put(var, stmt, keeps=True)
         else:
             self._put(var, stmt)
+
+    def _view(self, stmt: ir.AssignStmt, value: ir.Call, place: Place | None) -> None:
+        """A view stands for its tile where that lies there, or else for nothing that lies anywhere."""
+        var, source = stmt.var, value.args[self._table.facts(value.op.name).view_of or 0]
+        shown = self._places.of(source)
+        if place is None or shown is None or is_shown(value, place, shown, self._table):
+            self._roots[id(var)] = self._root(source)
+            return
+        self._forget([id(var)])
+        self._roots[id(var)] = id(var)
+        assert isinstance(source, ir.Var)
+        self._causes[id(var)] = _Cause(source, stmt, is_left=True)
 
     def _changed(self, value: ir.Expr) -> ir.Expr | None:
         """The operand that an op changes in place, of which it keeps what it does not write."""

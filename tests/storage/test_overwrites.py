@@ -40,35 +40,65 @@ OVERLAID_IN_THE_NEXT_ROUND = """
         b1 = pl.yield_(s)
     store(b1)
 """
+WINDOW = """
+    a @ 0x1000 FP32[16, 64] = load(x)
+    w @ 0x1440 FP32[8, 16] = pl.tile.slice(a, [8, 16], [4, 16])
+    b @ 0x2000 FP32[8, 16] = pl.tile.muls(w, 2.0)
+    c @ 0x1000 FP32[16, 64] = pl.tile.assemble(a, b, [0, 32])
+    store(c)
+"""
+VIEW = """
+    a @ 0x1000 FP32[16, 64] = load(x)
+    v: pl.Tile[[32, 32], pl.FP32, pl.MemRef(mem, pl.const(4096, pl.INT64), 4096), pl.Mem.Vec] = pl.tile.reshape(a, [32, 32])
+    b @ 0x2000 FP32[32, 32] = pl.tile.muls(v, 2.0)
+    c @ 0x2000 FP32[16, 64] = pl.tile.reshape(b, [16, 64])
+    store(c)
+"""  # noqa: E501  # the printer breaks no lines
 WRONG = {
     "overlaid": (
         OVERLAID,
-        ["kernel: `a` is read (line 12) at Vec 0x1800-0x1fff, which `b` overwrites (line 11)"],
+        ["kernel: written by line 11 `b` at Vec 0x1800-0x1fff while `a` is read on line 12"],
     ),
     "swapped": (
         SWAPPED,
         [
-            "kernel: `a` is read (line 13) at Vec 0x1000-0x1fff, to which nothing copies `b`, which lies at"
-            " Vec 0x2000 (line 15)",
-            "kernel: `a1` is read (line 16) at Vec 0x1000-0x1fff, to which nothing copies `b`, which lies at"
-            " Vec 0x2000 (line 15)",
+            "kernel: `a` is read on line 13 at Vec 0x1000-0x1fff, to which nothing copies `b` on line 15,"
+            " which lies at Vec 0x2000",
+            "kernel: `a1` is read on line 16 at Vec 0x1000-0x1fff, to which nothing copies `b` on line 15,"
+            " which lies at Vec 0x2000",
         ],
     ),
     "kept by one branch": (
         KEPT_BY_ONE_BRANCH,
         [
-            "kernel: `r` is read (line 16) at Vec 0x2000-0x2fff, to which nothing copies `a`, which lies at"
-            " Vec 0x1000 (line 15)"
+            "kernel: `r` is read on line 16 at Vec 0x2000-0x2fff, to which nothing copies `a` on line 15,"
+            " which lies at Vec 0x1000"
+        ],
+    ),
+    "a window that begins a row early": (
+        WINDOW.replace("0x1440", "0x1340"),
+        [
+            "kernel: `w` is read on line 12 at Vec 0x1340-0x1a7f, to which nothing copies `a` on line 11,"
+            " which lies at Vec 0x1000 row by row"
+        ],
+    ),
+    "a view by columns": (
+        VIEW.replace("pl.Mem.Vec]", "pl.Mem.Vec, pl.TileView(blayout=pl.TileLayout.col_major)]", 1),
+        [
+            "kernel: `v` is read on line 12 at Vec 0x1000-0x1fff, to which nothing copies `a` on line 11,"
+            " which lies at Vec 0x1000 row by row"
         ],
     ),
     "overlaid in the next round": (
         OVERLAID_IN_THE_NEXT_ROUND,
         [
-            "kernel: `a` is read (line 13) at Vec 0x1c00-0x1fff, which `t` overwrites (line 14)",
+            "kernel: written by line 14 `t` at Vec 0x1c00-0x1fff while `a` is read on line 13",
         ],
     ),
 }
 RIGHT = {
+    "seen through a window": WINDOW,
+    "seen in another shape": VIEW,
     "written over its input": """
         a @ 0x1000 FP32[16, 64] = load(x)
         b @ 0x1000 FP32[16, 64] = pl.tile.exp(a)

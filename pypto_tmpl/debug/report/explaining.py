@@ -49,7 +49,7 @@ def write_explained(
 def _divergence(result: ValidationResult, validation: Validation) -> Divergence | None:
     """What is wrong in the first bad stage; None for one that cannot be read, or that hangs."""
     first = result.bad[0]
-    if first.failure is not None and first.failure.kind not in ("script", "undefined"):
+    if first.failure is not None and first.failure.kind not in ("script", "undefined", "misplaced"):
         return None
     good = [stage.stage for stage in result.stages[: result.stages.index(first)] if stage.passed]
     search = StageSearch(first, good[-1] if good else None, "scan")

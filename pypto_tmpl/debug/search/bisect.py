@@ -9,12 +9,13 @@ from os import PathLike
 
 import torch
 
-from pypto_tmpl import ir
 from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.compare.tensors import TensorVerdict
 from pypto_tmpl.debug.search.blame import Blame
-from pypto_tmpl.debug.search.divergence import Divergence, Kind, ValueSummary
+from pypto_tmpl.debug.search.divergence import Divergence, Kind
+from pypto_tmpl.debug.search.on_bytes import misread_on_bytes
+from pypto_tmpl.debug.search.summaries import statement_place, value_summary
 from pypto_tmpl.debug.search.suspects import Suspect
 from pypto_tmpl.debug.search.undefined import undefined_use
 from pypto_tmpl.debug.stages.dumps import Stage
@@ -27,7 +28,7 @@ from pypto_tmpl.debug.trace.value_match import EXACT, ROUNDED, Comparable, worst
 from pypto_tmpl.debug.validate.schedule import StageResult
 from pypto_tmpl.debug.validate.validation import Number, Options, Validation
 from pypto_tmpl.execution.entry import user_name
-from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
+from pypto_tmpl.execution.statement_place import StatementPlace
 
 BINARY = "binary search"
 
@@ -104,7 +105,7 @@ def find_first_bad(
 
 def is_neither(result: StageResult) -> bool:
     """True for a stage that is neither good nor bad, since it cannot be read."""
-    return result.failure is not None and result.failure.kind not in ("script", "undefined")
+    return result.failure is not None and result.failure.kind not in ("script", "undefined", "misplaced")
 
 
 def _is_bad(result: StageResult) -> bool:
@@ -147,6 +148,17 @@ def explain(
         companions_first=options.companions_first,
         trace=TraceSelection(inputs=True),
     )
+    if search.first_bad.is_on_bytes:
+        on_bytes = replace(request, storage=options.storage)
+        found = misread_on_bytes(
+            stage,
+            search.last_good,
+            search.method,
+            (validation.inputs, validation.expected),
+            (request, on_bytes),
+        )
+        if found is not None:
+            return found
     try:
         bad = TracedStage(*trace_stage(stage, validation.inputs, validation.expected, request))
     except UnsupportedProgramError as error:
@@ -212,8 +224,8 @@ def _divergence(search: StageSearch, good: TracedStage, bad: TracedStage, suspec
         place=_place(home, suspect.place, series, record),
         place_stage=search.last_good.name if suspect.is_of_good else search.first_bad.stage.name,
         good_place=None if partner is None else _place(good, partner.place, partner, suspect.good),
-        good=None if left is None else _summary(left, suspect.good, cell),
-        bad=None if right is None else _summary(right, suspect.bad, cell),
+        good=None if left is None else value_summary(left, suspect.good, cell),
+        bad=None if right is None else value_summary(right, suspect.bad, cell),
         evidence=tuple(reasons),
         writer=None if suspect.writer is None else _place(bad, suspect.writer, None, None),
     )
@@ -234,37 +246,7 @@ def _place(
             if series is None or series.kind != "write" or record.site == series.site:
                 return found
             return replace(found, variable=stage.trace.sites[series.site].variable)  # of a nested write
-    stmt = stage.statements.get(place)
-    if stmt is None:
-        return StatementPlace(place.function, place.path)
-    failure = stage.trace.failure
-    if failure is not None and failure.place is not None and failure.place.path == place.path:
-        return failure.place
-    return StatementPlace(
-        place.function,
-        place.path,
-        statement_text(stmt),
-        stmt.var.name_hint if isinstance(stmt, ir.AssignStmt) else "",
-        f"{stmt.span.filename}:{stmt.span.begin_line}" if stmt.span.is_valid() else "",
-    )
-
-
-def _summary(value: Comparable, record: TraceRecord | None, cell: tuple[int, ...] | None) -> ValueSummary:
-    tensor = value.tensor
-    numbers = tensor.to(torch.float64)
-    finite = numbers[numbers.isfinite()]
-    has_numbers = bool(finite.numel())
-    return ValueSummary(
-        dtype=str(tensor.dtype).removeprefix("torch."),
-        shape=tuple(tensor.shape),
-        valid=None if record is None else record.valid,
-        minimum=float(finite.min()) if has_numbers else None,
-        maximum=float(finite.max()) if has_numbers else None,
-        mean=float(finite.mean()) if has_numbers else None,
-        nonfinite=int(tensor.numel() - finite.numel()),
-        index=cell,
-        at_index=float(numbers[cell]) if cell is not None else None,
-    )
+    return statement_place(stage, place)
 
 
 def _narrowest(search: StageSearch, bad: TracedStage, reasons: tuple[str, ...]) -> Divergence:

@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from pypto_tmpl.execution.statement_place import StatementPlace
+from pypto_tmpl.storage.overwrites import OverwriteFacts
 
-Kind = Literal["statement", "rejected", "kernel", "tensor"]
+Kind = Literal["statement", "bytes", "rejected", "kernel", "tensor"]
 _KINDS: Mapping[Kind, str] = {
     "statement": "the first value that differs",
+    "bytes": "the first statement that reads bytes which hold something else, though all values are right",
     "rejected": "the statement that fails",
     "kernel": "no value in it matches: the narrowest place known is this kernel",
     "tensor": "no value matches: the narrowest place known is this tensor",
@@ -56,7 +58,9 @@ class Divergence:
     ``place`` is in the stage ``place_stage``: the bad one, or the good one for a statement that got lost.
     ``good`` and ``bad`` summarise the value that the last good stage has and the one found instead;
     ``good_place`` is where the former was computed. ``writer`` is the statement that has overwritten what the
-    one at ``place`` reads, or writes it too late. ``evidence`` are the reasons, one a line.
+    one at ``place`` reads, or writes it too late. ``evidence`` are the reasons, one a line. Where a run on
+    the bytes of tiles is wrong and that by values is not, ``good`` is what is read by values, ``bad`` what is
+    read on bytes, and ``overwrite`` tells of these bytes, as far as the program says who has written them.
     """
 
     first_bad: str
@@ -72,6 +76,7 @@ class Divergence:
     cells: str = ""
     evidence: tuple[str, ...] = ()
     writer: StatementPlace | None = None
+    overwrite: OverwriteFacts | None = None
 
     def lines(self) -> Iterator[str]:
         """The report as text."""
@@ -80,6 +85,8 @@ class Divergence:
         lost = f"; it is in {self.place_stage}, but not here" if self.place_stage != self.first_bad else ""
         yield f"{_KINDS[self.kind]}: {where}{lost}"
         yield from _place_lines(self.place)
+        if self.overwrite is not None:
+            yield f"    bytes: {self.overwrite.text}"
         if self.tensor:
             yield f"    tensor: {self.tensor}{f', {self.cells}' if self.cells else ''}"
         if self.good is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,15 +16,41 @@ from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug.stages.dumps import StageContent
 from pypto_tmpl.debug.stages.fingerprint import fingerprint
-from pypto_tmpl.debug.stages.storage import StorageChoice, is_stored
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.entry import Entry, functions_of, select_entry
 from pypto_tmpl.execution.load import script_name
 from pypto_tmpl.execution.script import ProgramScript, make_script
 from pypto_tmpl.language.limits import decode
+from pypto_tmpl.ops import load_table
 from pypto_tmpl.overlays import using_templates
+from pypto_tmpl.storage.choices import StorageChoice
+from pypto_tmpl.storage.places import FunctionPlaces
+from pypto_tmpl.storage.stored import is_stored
 
 Node = ir.Program | ir.Function
+
+
+class MisplacedError(PyptoTmplError, ValueError):
+    """Tiles of a stage lie where none of their kind can: outside of their allocations, or within elements.
+
+    ``found`` are the variables with their functions, and what is wrong with the place of each.
+    """
+
+    slug = "misplaced"
+
+    def __init__(self, found: Sequence[tuple[ir.Function, ir.Var, str]]) -> None:
+        super().__init__(
+            "no run on bytes: a tile lies where it cannot", notes=[_misplaced(*one) for one in found]
+        )
+        self.found = tuple(found)
+
+    def __reduce__(self) -> tuple[type[MisplacedError], tuple[Sequence[tuple[ir.Function, ir.Var, str]]]]:
+        return type(self), (self.found,)
+
+
+def _misplaced(function: ir.Function, var: ir.Var, what: str) -> str:
+    place = var.span.to_string() if var.span.is_valid() else "no source line"
+    return f"{what} (function {function.name!r}, variable {var.name_hint!r}, {place})"
 
 
 class StageReadError(PyptoTmplError, ValueError):
@@ -91,7 +117,7 @@ class Prepared:
 def prepare(content: StageContent, request: Request) -> Prepared:
     """Read a stage, choose its entry and emit its script.
 
-    Raises StageReadError, UnsupportedProgramError and EntryError.
+    Raises StageReadError, UnsupportedProgramError, MisplacedError and EntryError.
     """
     began = time.perf_counter()
     with _no_collection():
@@ -236,9 +262,17 @@ def _printed(node: Node) -> str:
 
 def _emit(node: Node, request: Request, stage: str) -> ProgramScript:
     storage = is_stored(functions_of(node), request.storage, stage)
+    if storage and (misplaced := list(_misfits(node))):
+        raise MisplacedError(misplaced)
     return make_script(
         node, check_shapes=True, template_dirs=request.template_dirs, trace=request.trace, storage=storage
     )
+
+
+def _misfits(node: Node) -> Iterator[tuple[ir.Function, ir.Var, str]]:
+    for function in functions_of(node):
+        for var, what in FunctionPlaces(function, load_table()).misfits():
+            yield function, var, what
 
 
 def _values(emitted: ProgramScript, request: Request) -> Script | None:

@@ -27,7 +27,7 @@ class StageResult:
     ``same_as`` names the stage before when this one has its IR or its script (``same_what``) and was not run
     again; ``tensors`` are what was computed, ``ir`` the text of the program and ``record`` its script, where
     keeping them was asked for. One that is not ``is_run`` was only read. ``notes`` tell which tiles lie where
-    others have written.
+    others have written. What is told is of a run ``is_on_bytes``, or of one by values.
     """
 
     stage: Stage
@@ -43,6 +43,7 @@ class StageResult:
     record: Script | None = None
     is_run: bool = True
     notes: tuple[str, ...] = ()
+    is_on_bytes: bool = False
 
     @property
     def script(self) -> str:
@@ -61,7 +62,7 @@ class StageResult:
             return "not run"
         if self.failure is None:
             return "ok" if self.passed else "wrong"
-        known = {"script": "failed", "undefined": "failed", "time": "timed out"}
+        known = {"script": "failed", "undefined": "failed", "misplaced": "failed", "time": "timed out"}
         return known.get(self.failure.kind, "unreadable")
 
 
@@ -216,7 +217,8 @@ class Schedule:
         slot, stage = self._slots[index], self.stages[index]
         if not isinstance(slot.prepared, Prepared):
             assert isinstance(slot.prepared, Failure)
-            return StageResult(stage, failure=slot.prepared, ir=self._ir_text(slot))
+            is_on_bytes = slot.prepared.is_on_bytes
+            return StageResult(stage, failure=slot.prepared, ir=self._ir_text(slot), is_on_bytes=is_on_bytes)
         script = slot.prepared.script if self.job.keep_texts else None
         read = StageResult(stage, ir=self._ir_text(slot), record=script)
         read = replace(read, read_from=slot.prepared.read_from, note=slot.prepared.note)
@@ -224,14 +226,17 @@ class Schedule:
             assert before is not None
             read = replace(read, verdicts=before.verdicts, failure=before.failure, tensors=before.tensors)
             read = replace(read, same_as=before.stage.name, same_what=slot.same_what, notes=before.notes)
+            read = replace(read, is_on_bytes=before.is_on_bytes)
             return replace(read, seconds=slot.prepared.seconds)
         if isinstance(slot.outcome, Failure):
-            return replace(read, failure=slot.outcome, seconds=slot.prepared.seconds)
+            is_on_bytes = slot.outcome.is_on_bytes
+            return replace(read, failure=slot.outcome, seconds=slot.prepared.seconds, is_on_bytes=is_on_bytes)
         assert slot.outcome is not None
         seconds = slot.prepared.seconds + slot.outcome.seconds
         verdicts = self._verdicts(slot.outcome)
         kept = slot.outcome.tensors if self.job.keep_tensors else {}
-        return replace(read, verdicts=verdicts, tensors=kept, seconds=seconds, notes=slot.outcome.notes)
+        read = replace(read, notes=slot.outcome.notes, is_on_bytes=slot.outcome.is_on_bytes)
+        return replace(read, verdicts=verdicts, tensors=kept, seconds=seconds)
 
     def _ir_text(self, slot: _Slot) -> str:
         """The text that was read, or that a companion was printed as; of a stage without use, its file's."""

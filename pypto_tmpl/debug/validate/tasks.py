@@ -14,7 +14,7 @@ from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_tensors
 from pypto_tmpl.debug.stages.dumps import StageContent
-from pypto_tmpl.debug.stages.preparation import Prepared, Request, prepare, read_again
+from pypto_tmpl.debug.stages.preparation import MisplacedError, Prepared, Request, prepare, read_again
 from pypto_tmpl.debug.stages.storage import wrong_places
 from pypto_tmpl.debug.validate.changed_inputs import changed_inputs, verdict_on
 from pypto_tmpl.debug.validate.checkpoints import checkpoint_verdicts
@@ -33,22 +33,29 @@ from pypto_tmpl.overlays import using_templates
 class Failure:
     """Why a stage has no verdict: its files are no use, its script raised or hung, the request is wrong.
 
-    A stage that uses variables which nothing binds is "undefined": no script of it could run.
+    A stage that uses variables which nothing binds is "undefined": no script of it could run. One with tiles
+    where none can lie is "misplaced": no script of it could run on bytes. ``is_on_bytes`` tells that a run on
+    bytes raised.
     """
 
-    kind: Literal["unreadable", "undefined", "script", "time", "request"]
+    kind: Literal["unreadable", "undefined", "misplaced", "script", "time", "request"]
     text: str
     error: PyptoTmplError | None = None  # of a wrong request
+    is_on_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run gave: verdicts, the computed tensors that were asked for, and why some are wrong."""
+    """What a run gave: verdicts, the computed tensors that were asked for, and why some are wrong.
+
+    ``is_on_bytes`` tells that the run was one on the bytes of tiles.
+    """
 
     verdicts: tuple[TensorVerdict, ...]
     tensors: Tensors = field(default_factory=dict)
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    is_on_bytes: bool = False
 
 
 def prepare_task(content: StageContent, request: Request) -> Prepared | Failure:
@@ -57,6 +64,8 @@ def prepare_task(content: StageContent, request: Request) -> Prepared | Failure:
         return prepare(content, request)
     except EntryError as error:
         return Failure("request", str(error), error)
+    except MisplacedError as error:
+        return Failure("misplaced", str(error), is_on_bytes=True)
     except UnsupportedProgramError as error:
         return Failure("undefined" if error.is_undefined else "unreadable", str(error))
     except Exception as error:
@@ -119,7 +128,7 @@ def _run_task(
     except (MissingTensorError, TensorShapeError) as error:
         return Failure("request", str(error), error)
     except ScriptError as error:
-        return Failure("script", error.what)
+        return Failure("script", error.what, is_on_bytes=prepared.is_stored)
     compared = [name for name in expected if name not in request.elsewhere]
     verdicts += [compare_tensors(name, actual[name], expected[name], request.rules) for name in compared]
     if changed:
@@ -127,7 +136,8 @@ def _run_task(
         verdicts += [verdict_on(name, now, befores[name], places.get(name)) for name, now in changed.items()]
     notes = () if all(verdict.passed for verdict in verdicts) else _notes(prepared, content)
     seconds = time.perf_counter() - began
-    return Outcome(tuple(verdicts), actual if request.send_back else {}, seconds, notes)
+    sent = actual if request.send_back else {}
+    return Outcome(tuple(verdicts), sent, seconds, notes, is_on_bytes=prepared.is_stored)
 
 
 def _notes(prepared: Prepared, content: StageContent) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from pypto_tmpl.compare.tolerance import Tolerance
 from pypto_tmpl.compare.verdicts import Comparator
 from pypto_tmpl.debug.stages.dumps import find_stages
 from pypto_tmpl.debug.stages.preparation import Request
-from pypto_tmpl.debug.stages.storage import DEFAULT, STORAGE_CHOICES, StorageChoice
 from pypto_tmpl.debug.validate.checkpoints import checkpoint_selection
 from pypto_tmpl.debug.validate.schedule import Job, Schedule, StageResult
 from pypto_tmpl.debug.validate.tensor_set import TensorSet
@@ -23,6 +22,7 @@ from pypto_tmpl.debug.validate.workers import PatientPool, WorkerPool
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.execution.cores import usable_cores
 from pypto_tmpl.overlays import checked_folders
+from pypto_tmpl.storage.choices import DEFAULT, StorageChoice, check_choice
 
 RTOL = ATOL = 5e-2
 Number = bool | int | float
@@ -130,9 +130,7 @@ class Validation:
         if options.executor is not None and not callable(getattr(options.executor, "submit", None)):
             kind = type(options.executor).__name__
             raise TypeError(f"executor must be a concurrent.futures.Executor, got {kind}")
-        if options.storage not in STORAGE_CHOICES:
-            note = allowed_note("choices", STORAGE_CHOICES, options.storage)
-            raise ValueError(f"storage is {options.storage!r}; {note}")
+        check_choice(options.storage)
         if options.time_limit is not None and not options.time_limit > 0:
             raise ValueError(f"time_limit must be more than 0 s, got {options.time_limit!r}")
         self.stages = find_stages(Path(source))

@@ -9,11 +9,16 @@ from pypto_tmpl.ops import load_table
 from pypto_tmpl.passes.memory.placed_tiles import ALIGNMENT
 from pypto_tmpl.passes.memory.usage import BufferUse, KernelUse, SpaceUse
 from pypto_tmpl.storage.overwrites import overwrites
+from pypto_tmpl.storage.places import FunctionPlaces
 
 
 def plan_problems(program: ir.Program, kernels: Iterable[KernelUse]) -> list[str]:
-    """A line for each problem, those of reads first, then by kernel and memory."""
-    found = [overwrite.text() for overwrite in overwrites(program, load_table())]
+    """A line for each problem: reads, tiles beyond their allocations, and then by kernel and memory."""
+    table = load_table()
+    found = [overwrite.text() for overwrite in overwrites(program, table)]
+    for function in program.functions.values():
+        for var, what in FunctionPlaces(function, table).misfits():
+            found.append(f"{function.name}: `{var.name_hint}` is {what}")
     for kernel in kernels:
         for space in kernel.spaces:
             found += [f"{kernel.name}: {problem}" for problem in _of_space(space)]

@@ -19,7 +19,7 @@ OVERLAID = """
     store(c)
 """
 APART = OVERLAID.replace("0x1800", "0x2000")
-TOLD = "kernel: `a` is read (line 12) at Vec 0x1800-0x1fff, which `b` overwrites (line 11)"
+TOLD = "kernel: written by line 11 `b` at Vec 0x1800-0x1fff while `a` is read on line 12"
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_tiles_without_addresses_have_places_where_that_is_asked_for(
     except ValidationError as error:
         found = [stage.stage.name for stage in error.result.bad]
         assert error.result.bad[0].notes == (
-            "kernel: `a` is read (line 12) at mem 0x0-0xfff, which `b` overwrites (line 11)",
+            "kernel: written by line 11 `b` at mem 0x0-0xfff while `a` is read on line 12",
         )
     assert found == bad
 
