@@ -117,6 +117,10 @@ class Assignments:
         """What tells of a variable, if it has names for that, that no cell of it lies before its tensor."""
         return self.assign_all(self._starts(var, None)) if self._values.edges.holds_any else []
 
+    def freed(self, value: ir.Expr) -> Lines:
+        """What is done besides where a slot of a pipe is given back."""
+        return []
+
     def _needs_no_name(self, var: ir.Var, value: ir.Expr, text: str) -> bool:
         """Whether a statement can be left out: it makes what nobody reads, or a second name of a value."""
         quiet = self._values.quiet

@@ -29,7 +29,8 @@ _METHOD = re.compile(r"_cross_core_rt\.(\w+)")
 _TRANSFER = re.compile(r"_cross_core_rt\.(?:push|pop|tfree)_")
 _PLAIN_TRANSFER = re.compile(  # of a tile that is valid as a whole, without a split or by an even one
     r"_cross_core_rt\."
-    r"(?:(?:push_to_ai[cv]\(\w+, |pop_from_ai[cv]\()(?P<code>[012])|tfree_to_ai[cv]\((?:split=[012])?)"
+    r"(?:(?:push_to_ai[cv]\((?:\w+|_unpack\(\w+\)), |pop_from_ai[cv]\()(?P<code>[012])"
+    r"|tfree_to_ai[cv]\((?:split=[012])?)"
     r"(?:(?:, )?(?:id=\d+|copy=\w+))*\)"
 )
 _PARTLY_VALID = frozenset({"_region", "_pass_region", "_aiv_shard", "_aic_gather"})  # helpers

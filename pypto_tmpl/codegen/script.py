@@ -194,7 +194,7 @@ class ScriptBuilder(ScriptContext):
     def _variant(self, codes: Mapping[str, Sequence[str]], used: set[str]) -> Variant:
         """What the helpers of this script need to be."""
         has_edges = "_past_edge" in used or self.notes_edges
-        is_plain = self.trace is None and not self.changed
+        is_plain = self.trace is None and self.changed.keys() <= {"storage"}
         pipes = pipe_use(codes, used, self.kernels, self.groups) if is_plain else EVERY_USE
         return Variant(self.options, has_edges, self.has_free_extents, pipes=pipes)
 

@@ -177,7 +177,7 @@ class Statements:
             return self._evaluate_pair(value)
         if isinstance(value, ir.Submit):
             return [self._forms.evaluate(self._launches.submitted_call(value))]
-        return [self._forms.evaluate(self._expressions.alone(value))]
+        return [self._forms.evaluate(self._expressions.alone(value)), *self._assignments.freed(value)]
 
     def _evaluate_pair(self, last: ir.Expr) -> Lines:
         """Both calls of a pair whose result an earlier statement has asked for."""

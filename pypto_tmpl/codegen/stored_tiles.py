@@ -14,6 +14,7 @@ from pypto_tmpl.codegen.stored_values import StoredValues
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.variables import Variables
 from pypto_tmpl.storage.places import Place, pool_of, static_shape
+from pypto_tmpl.storage.slots import SlotRing
 
 _OFFSETS = 2  # of a window, among the operands of the op
 
@@ -37,6 +38,38 @@ class StoredAssignments(Assignments):
         expressions.name_by(self._read)
 
     @lazy
+    def _rings(self) -> dict[int, str]:
+        """The names of the slots of pipes, by their buffers."""
+        return {
+            id(ring.buffer): self._variables.header(ring.buffer.name_hint, self._ring(ring))
+            for ring in self._places.rings
+            if id(ring.buffer) in self._slot_spaces
+        }
+
+    @lazy
+    def _slot_spaces(self) -> dict[int, Place]:
+        """A place of a tile in the slots of each buffer."""
+        return {id(place.base): place for place in self._places.all() if self._places.slots_of(place)}
+
+    def _ring(self, ring: SlotRing) -> str:
+        pool = self._pools[pool_of(self._slot_spaces[id(ring.buffer)], self._has_addresses)]
+        return str(self._macros.slots(pool, self._macros.address(ring.offset.value), ring.size, ring.count))
+
+    def assign(self, var: ir.Var, value: ir.Expr) -> Lines:
+        return [*self._clobbered(value), *super().assign(var, value)]
+
+    def _clobbered(self, value: ir.Expr) -> Lines:
+        """What an op does to its workspaces, before all else: whoever has bytes of one loses them."""
+        tiles = self._places.workspaces(value)
+        return [self._forms.evaluate(self._macros.clobber(self._variables.name_of(tile))) for tile in tiles]
+
+    def freed(self, value: ir.Expr) -> Lines:
+        """What gives a slot of a pipe back."""
+        ring = self._places.rings.of(value)
+        name = None if ring is None else self._rings.get(id(ring.buffer))
+        return [] if name is None else [self._forms.evaluate(self._macros.free_slot(name))]
+
+    @lazy
     def _pools(self) -> dict[ir.MemorySpace | ir.Var, str]:
         """The names of the function's pools of bytes."""
         device, macros = self._variables.device, self._macros
@@ -53,6 +86,9 @@ class StoredAssignments(Assignments):
         if place is None:
             return super()._named(var, value, text)
         name = self._variables.bind(var)
+        ring = self._places.rings.of(value)
+        if ring is not None:
+            return [self._forms.assign(name, self._taken(self._rings[id(ring.buffer)], text, place))]
         source = self._places.of(value)
         if source is not None:
             assert isinstance(value, ir.Var)
@@ -118,6 +154,13 @@ class StoredAssignments(Assignments):
         offsets = [self._expressions.alone(arg) for arg in value.args if isinstance(arg.type, ir.ScalarType)]
         return str(self._macros.move_boxes(name, source, offsets))
 
+    def _taken(self, ring: str, text: str, place: Place) -> str:
+        """The text of a popped tile in the next slot."""
+        boxes = place.boxes
+        if boxes is None:
+            return str(self._macros.take_slot(ring, text))
+        return str(self._macros.take_boxed_slot(ring, text, boxes.name, self._macros.literal(boxes.fractal)))
+
     def _into(self, name: str, value: ir.Expr, place: Place) -> str | None:
         """The text of an op that writes its result into a tile, None where it gives a value of its own."""
         if self._context.script.trace is not None or self._values.edges.has_any:
@@ -133,7 +176,9 @@ class StoredAssignments(Assignments):
         if place.boxes is not None:
             is_itself = self._values.changes_in_place(value, place)
             text = text if is_apart or is_itself else self._copied(text)
-            return str(self._forms.evaluate(self._macros.pack(name, text)))
+            is_plain = place.is_whole and place.shape == static_shape(value.type) and not is_itself
+            pack = self._macros.pack if is_plain else self._macros.pack_part
+            return str(self._forms.evaluate(pack(name, text)))
         is_plain = is_apart and place.shape == static_shape(value.type) and not self._may_be_cut(value)
         write = self._macros.copy_into if is_plain else self._macros.write_tile
         return str(self._forms.evaluate(write(name, text)))
@@ -174,7 +219,8 @@ class StoredAssignments(Assignments):
         start = self._expressions.alone(place.offset) if address is None else macros.address(address)
         shape, dtype = self._literals(place.shape), place.dtype.name
         if boxes is not None:
-            rows = None if boxes.rows >= place.shape[0] else macros.literal(boxes.rows)
+            usual = -(-place.shape[0] // boxes.height) * boxes.height
+            rows = None if boxes.rows == usual else macros.literal(boxes.rows)
             fractal = macros.literal(boxes.fractal)
             return str(macros.boxes(pool, start, shape, dtype, boxes.name, fractal, rows))
         strides = None if place.is_dense else self._literals(place.strides)

@@ -29,7 +29,10 @@ class StoredValues(Values):
     def is_written(self, call: ir.Call) -> bool:
         if self._is_copied():
             return False
-        return any(map(self._has_place, call.args)) or super().is_written(call)
+        places = [place for arg in call.args if (place := self.places.of(arg)) is not None]
+        if places and all(place.boxes is not None and place.boxes.is_scattered for place in places):
+            return False  # by row and column, it is a copy already
+        return bool(places) or super().is_written(call)
 
     def may_be_view(self, call: ir.Call) -> bool:
         if not self._is_copied():
@@ -73,13 +76,15 @@ class StoredValues(Values):
     def may_be_written_into(self, value: ir.Expr, place: Place) -> bool:
         """Whether an op may write its result over a place while it reads: what it reads is there or apart.
 
-        Extents have to be those of types, since torch would resize what it writes to.
+        Extents have to be those of types, since torch would resize what it writes to. In boxes, it is a sum
+        that goes on.
         """
-        if not isinstance(value, ir.Call) or place.boxes is not None or place.is_moving:
-            return False
-        if place.shape != static_shape(value.type):
+        if not isinstance(value, ir.Call) or place.is_moving or place.shape != static_shape(value.type):
             return False
         facts, shapes = self._table.facts(value.op.name), []
+        if place.boxes is not None:
+            is_sum = facts.has("accumulates") and self.changes_in_place(value, place)
+            return is_sum and place.is_whole and self._others_are_apart(value, place)
         for arg in self._read_tiles(value):
             source, shape = self.places.of(arg), static_shape(arg.type)
             if shape is None or source is not None and source.shape != shape:
@@ -89,6 +94,12 @@ class StoredValues(Values):
                 return False
             shapes.append(shape)
         return not facts.has("cellwise") or all(_is_repeated(shape, place.shape) for shape in shapes)
+
+    def _others_are_apart(self, call: ir.Call, place: Place) -> bool:
+        """Whether no operand but the one that an op changes may have bytes of a place."""
+        changed = self._table.facts(call.op.name).returned
+        others = [self.places.of(arg) for at, arg in enumerate(call.args) if at != changed]
+        return not any(other is not None and self._may_meet(other, place) for other in others)
 
     def moves_boxes(self, value: ir.Expr, place: Place) -> bool:
         """Whether a value is a tile in boxes, or a window of whole cells of one, which is copied to boxes.

@@ -12,6 +12,8 @@ _ROWS = 16
 _SCALES = 2
 _WIDE, _NARROW = 1024, 32
 _COMPACT_ROWS = 16
+ACC_ROWS, WIDE_ACC_ROWS = 16, 32
+"""Rows of which an accumulator has whole numbers; of INT32, some generations of hardware have the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +39,24 @@ class Boxes:
         return letters[self.is_by_rows] + letters[self.is_row_major]
 
     @property
+    def is_scattered(self) -> bool:
+        """Whether boxes cut rows, or columns, so that no strides lead along a row and along a column."""
+        return self.columns > self.width if self.is_row_major else self.rows > self.height
+
+    @property
     def extent(self) -> int:
         """Elements from the first to the last."""
         return self.rows * self.columns
 
 
-def boxes_of(view: ir.TileView, shape: tuple[int, ...], dtype: ir.DataType) -> Boxes | None:
+def boxes_of(
+    view: ir.TileView, shape: tuple[int, ...], dtype: ir.DataType, acc_rows: int = ACC_ROWS
+) -> Boxes | None:
     """The boxes of a tile of two axes, None where it lies without any.
 
-    A compact tile has as many rows of boxes as its valid rows fill. One that does not fill its boxes, such as
-    a single row, is taken to lie by rows: allocations have no bytes for the rest of them.
+    A compact tile has as many rows of boxes as its valid rows fill. An accumulator has those that hold
+    ``acc_rows`` or a multiple of them. Another tile that does not fill its boxes, such as a single row, is
+    taken to lie by rows: allocations have no bytes for the rest of them.
     """
     if view.slayout is ir.TileLayout.none_box or len(shape) != 2:
         return None
@@ -57,9 +67,10 @@ def boxes_of(view: ir.TileView, shape: tuple[int, ...], dtype: ir.DataType) -> B
     elif view.fractal == _NARROW:
         short = _SCALES
     height, width = (long, short) if is_row_major else (short, long)
-    if shape[0] % height or shape[1] % width:
+    is_accumulator = view.fractal == _WIDE
+    if (shape[0] % height and not is_accumulator) or shape[1] % width:
         return None
-    rows = shape[0]
+    rows = _ceil(shape[0], acc_rows) if is_accumulator else shape[0]
     if view.compact is ir.CompactMode.normal and view.valid_shape:
         valid = constant_extent(view.valid_shape[0])
         rows = rows if valid is None else min(rows, _ceil(valid, _COMPACT_ROWS))

@@ -39,7 +39,8 @@ class Overwrite:
     """A tile that is read where its value is not: ``statement`` reads ``tile`` from the bytes of ``place``.
 
     By then ``by``, where ``written`` tells, has taken these bytes; or, if it ``is_left``, that is a value
-    which should be there, and lies elsewhere.
+    which should be there, and lies elsewhere. Bytes that are ``given_back`` were those of a slot of a pipe,
+    which whoever pushes may write.
     """
 
     function: str
@@ -51,6 +52,7 @@ class Overwrite:
     by: ir.Var | None = None
     written: ir.Stmt | None = None
     is_left: bool = False
+    given_back: ir.Stmt | None = None
     where: Place | None = None  # the place of what was left elsewhere
     is_planned: bool = True  # offsets are addresses
     names: Mapping[int, str] = field(default_factory=dict, compare=False, repr=False)  # in the text, by id
@@ -64,6 +66,9 @@ class Overwrite:
         """One line: which tile, read where, and who wrote the bytes, or what nobody copied to them."""
         where, line = f"at {self.bytes}", _line(self.statement)
         read = f"{self._name(self.tile)} is read{line and f' on {line}'}"
+        if self.given_back is not None:
+            given = _line(self.given_back)
+            return f"{self.function}: {read} {where}, in a slot that is given back{given and f' on {given}'}"
         if self.by is None:
             return f"{self.function}: {read} {where}, where nothing has put it"
         by, line = self._name(self.by), _line(self.written)
@@ -162,6 +167,7 @@ class _Walk:
         self._roots: dict[int, int] = {}
         self._writing: dict[int, tuple[ir.Var, ir.Stmt]] = {}
         self._causes: dict[int, _Cause] = {}
+        self._given_back: dict[int, ir.Stmt] = {}  # where the slot of a popped tile is, by tile
         self._found: dict[tuple[int, int], Overwrite] = {}
         self._reports = True
         variables = {id(var): var for var, _ in all_definitions(function)}
@@ -181,7 +187,7 @@ class _Walk:
                 case ir.AssignStmt():
                     self._assign(stmt)
                 case ir.EvalStmt():
-                    self._reads(stmt.expr, stmt)
+                    self._evaluate(stmt.expr, stmt)
                 case ir.ForStmt() | ir.WhileStmt():
                     self._loop(stmt)
                 case ir.IfStmt():
@@ -191,6 +197,18 @@ class _Walk:
                 case ir.ReturnStmt():
                     for value in stmt.value:
                         self._reads(value, stmt)
+
+    def _evaluate(self, value: ir.Expr, stmt: ir.Stmt) -> None:
+        if isinstance(value, ir.Call) and self._places.rings.of(value) is not None:
+            self._given_back |= {self._root(tile): stmt for tile in value.args}
+            return
+        self._clobber(value, stmt)
+        self._reads(value, stmt)
+
+    def _clobber(self, value: ir.Expr, stmt: ir.Stmt) -> None:
+        """An op may write its workspaces before it has read what else it reads."""
+        for tile in self._places.workspaces(value):
+            self._put(tile, stmt)
 
     def _assign(self, stmt: ir.AssignStmt) -> None:
         var, value = stmt.var, stmt.value
@@ -202,6 +220,7 @@ class _Walk:
             assert isinstance(value, ir.Call)
             self._view(stmt, value, place)
             return
+        self._clobber(value, stmt)
         self._reads(value, stmt)
         if place is None:
             return
@@ -275,6 +294,8 @@ class _Walk:
             wrong = self._wrong_cells(tile, self._places.of(tile)) if self._reports else ()
             if wrong:
                 self._note(tile, stmt, wrong)
+            elif self._reports and self._root(tile) in self._given_back:
+                self._note_given_back(tile, stmt)
 
     def _tiles_in(self, value: ir.Expr) -> Iterator[ir.Var]:
         if isinstance(value, ir.Var):
@@ -316,6 +337,23 @@ class _Walk:
             found = replace(found, by=cause.by, written=cause.statement, is_left=cause.is_left, where=where)
         self._found.setdefault((id(tile), id(stmt)), found)
 
+    def _note_given_back(self, tile: ir.Var, stmt: ir.Stmt) -> None:
+        place, given_back = self._places.of(tile), self._given_back[self._root(tile)]
+        if place is not None:
+            first, end = place.reach
+            found = Overwrite(
+                self._function.name,
+                tile,
+                stmt,
+                place,
+                first,
+                end - 1,
+                given_back=given_back,
+                is_planned=self._is_planned,
+                names=self._names,
+            )
+            self._found.setdefault((id(tile), id(stmt)), found)
+
     def _overwriting(self, tile: ir.Expr, wrong: Sequence[int]) -> _Cause | None:
         """The last that has written over bytes of a tile."""
         root = self._root(tile)
@@ -330,6 +368,7 @@ class _Walk:
         key, place = id(var), self._places.of(var)
         assert place is not None
         self._forget([key])
+        self._given_back.pop(key, None)
         self._roots[key] = key
         self._writing.pop(key, None)
         self._writing[key] = (var, stmt)

@@ -11,7 +11,8 @@ from pypto_tmpl.ir.bodies import statements, trailing_yield
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ir.verifier.walking import all_definitions
 from pypto_tmpl.ops import OpTable
-from pypto_tmpl.storage.boxes import Boxes, boxes_of
+from pypto_tmpl.storage.boxes import ACC_ROWS, WIDE_ACC_ROWS, Boxes, boxes_of
+from pypto_tmpl.storage.slots import SlotRing, SlotRings
 
 _OFFSETS = 2  # of a window, among the operands of the op
 _SIZE = 1  # of an allocation
@@ -110,8 +111,10 @@ class FunctionPlaces:
         self._table = table
         self._places: dict[int, Place] = {}
         self._sizes = dict(self._allocations(function))
+        self.rings = SlotRings(function, table)
         definitions = [(var, value_of(var, stmt)) for var, stmt in all_definitions(function)]
         self._variables = list({id(var): var for var, _ in definitions}.values())
+        self._has_wide_acc_rows = all(map(_has_wide_acc_rows, self._variables))
         while self._place(definitions):  # results of branches come before what these yield
             pass
 
@@ -150,8 +153,13 @@ class FunctionPlaces:
             starts[id(known.base)] = min(starts.get(id(known.base), start), start)
         for var in self._variables:
             place = self.of(var)
-            size = None if place is None or place.is_moving else self._sizes.get(id(place.base))
-            if place is None or size is None:
+            if place is None:
+                continue
+            slots = self.slots_of(place)
+            if slots is not None:
+                yield from ((var, what) for what in _slot_misfits(place, slots))
+            size = None if place.is_moving else self._sizes.get(id(place.base))
+            if size is None:
                 continue
             (first, end), start = place.reach, starts[id(place.base)]
             what = f"a tile of {place.size} bytes at {place.space.name} {first:#x}"
@@ -159,6 +167,20 @@ class FunctionPlaces:
                 yield var, f"{what}, in an allocation of {size} bytes from {start:#x} on"
             elif first % place.dtype.get_byte():
                 yield var, f"{what}, which is no multiple of the {place.dtype.get_byte()} bytes of an element"
+
+    def slots_of(self, place: Place) -> SlotRing | None:
+        """The slots of which a place is one, whichever it is then."""
+        return next((ring for ring in self.rings if ring.buffer is place.base), None)
+
+    def workspaces(self, value: ir.Expr | None) -> list[ir.Var]:
+        """The tiles with a place that an op may write in any way: those of its operands that are scratch."""
+        entry = self._table.get(value.op.name) if isinstance(value, ir.Call) else None
+        if entry is None or not isinstance(value, ir.Call):
+            return []
+        pairs = list(zip(value.args, entry.operands, strict=False))
+        scratch = [arg for arg, operand in pairs if operand.scratch]
+        read = {id(arg) for arg, operand in pairs if not operand.scratch}
+        return [arg for arg in scratch if isinstance(arg, ir.Var) and id(arg) not in read and self.of(arg)]
 
     def is_view(self, var: ir.Var, value: ir.Expr) -> bool:
         """Whether a variable shows the bytes of the operand of an op, which moves nothing."""
@@ -186,8 +208,30 @@ class FunctionPlaces:
             ends[pool] = max(ends.get(pool, 0), place.reach[1])
         return ends
 
+    def _in_slot(self, type_: ir.Type, ring: SlotRing) -> Place | None:
+        """The place of a tile that comes out of a pipe: one of its slots."""
+        shape = static_shape(type_)
+        if not isinstance(type_, ir.TileType) or type_.memory_space is None or shape is None:
+            return None
+        if type_.dtype.get_bit() == _PACKED_BITS:
+            return None
+        view = type_.get_effective_tile_view()
+        return Place(
+            type_.memory_space,
+            ring.buffer,
+            ring.offset,
+            type_.dtype,
+            shape,
+            _strides(shape, view),
+            ring.room,
+            is_moving=True,
+            boxes=boxes_of(view, shape, type_.dtype),
+        )
+
     def _placed(self, var: ir.Var, value: ir.Expr | None) -> Place | None:
-        type_ = var.type
+        type_, ring = var.type, self.rings.of(value)
+        if ring is not None:
+            return self._in_slot(type_, ring)
         if not isinstance(type_, ir.TileType) or type_.memref is None:
             return None
         space, shape = type_.memory_space, tuple(constant_extent(extent) for extent in type_.shape)
@@ -197,7 +241,8 @@ class FunctionPlaces:
         view = type_.get_effective_tile_view()
         if len(extents) != len(shape):
             return None
-        boxes = boxes_of(view, extents, type_.dtype)
+        is_wide = type_.dtype == ir.DataType.INT32 and self._has_wide_acc_rows
+        boxes = boxes_of(view, extents, type_.dtype, WIDE_ACC_ROWS if is_wide else ACC_ROWS)
         memref = type_.memref
         strides, is_moving = _strides(extents, view), False
         source = value if isinstance(value, ir.Var) else self._viewed(value) or self._returned(value)
@@ -244,6 +289,28 @@ class FunctionPlaces:
             return None
         facts = self._table.facts(value.op.name)
         return None if facts.view_of is None or facts.returned is not None else value.args[facts.view_of]
+
+
+def _has_wide_acc_rows(var: ir.Var) -> bool:
+    """Whether the bytes of an accumulator of INT32 are those of more rows than 16 of the machine; else true.
+
+    No type says for which generation of hardware it is.
+    """
+    type_, shape = var.type, static_shape(var.type)
+    if not isinstance(type_, ir.TileType) or type_.memref is None or shape is None:
+        return True
+    if type_.memory_space is not ir.MemorySpace.Acc or type_.dtype != ir.DataType.INT32:
+        return True
+    rows, columns = shape[-2:]
+    return type_.memref.size_ >= -(-rows // WIDE_ACC_ROWS) * WIDE_ACC_ROWS * columns * type_.dtype.get_byte()
+
+
+def _slot_misfits(place: Place, slots: SlotRing) -> Iterator[str]:
+    what = f"a tile of {place.size} bytes in slots of {slots.size} bytes"
+    if place.size > slots.size:
+        yield what
+    elif slots.room > slots.reserved:
+        yield f"{what}, of which {slots.count} are in a buffer of {slots.reserved} bytes"
 
 
 def static_shape(type_: ir.Type) -> tuple[int, ...] | None:

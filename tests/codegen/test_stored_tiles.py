@@ -71,7 +71,8 @@ def test_what_is_repeated_is_read_before_it_is_overwritten(address: str) -> None
     program = placed(f"""
         a @ 0x2000 FP32[16, 64] = load(x)
         b @ 0x1000 FP32[16, 64] = load(y)
-        m @ {address} FP32[16, 1] = pl.tile.row_max(b, a)
+        w @ 0x5000 FP32[16, 64] = pl.tile.create([16, 64], dtype=pl.FP32, target_memory=pl.Mem.Vec)
+        m @ {address} FP32[16, 1] = pl.tile.row_max(b, w)
         c @ 0x1000 FP32[16, 64] = pl.tile.row_expand_sub(a, m)
         store(c)
     """)
@@ -303,3 +304,81 @@ def test_tiles_of_the_cube_core_lie_in_boxes(at: int, left: torch.Tensor) -> Non
     text = torch_codegen(program, storage=True)
     assert f'    t = _boxes(mat, {at:#x}, [64, 16], torch.float32, "ZN")\n' in text
     assert "    _pack(c, torch.matmul(_unpack(l), _unpack(r)).float())\n" in text
+
+
+def popping(before: str = "", after: str = "", *, count: int = 2, size: int = 4096, base: int = 0) -> str:
+    """A kernel that pops two tiles and stores what it makes of them; it gives slots back as told."""
+    declared = f"dir_mask=1, slot_size={size}, slot_num={count}"
+    return f"""
+        slots: pl.Scalar[pl.INT32] = pl.system.reserve_buffer(name='slots', size=8192, base={base})
+        pl.system.aiv_initialize_pipe(slots, pl.const(0, pl.INT32), {declared})
+        s: pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec] = pl.tile.tpop_from_aic(split=0)
+        {before}
+        t: pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec] = pl.tile.tpop_from_aic(split=0)
+        a @ 0x4000 FP32[16, 64] = pl.tile.muls(s, 2.0)
+        b @ 0x5000 FP32[16, 64] = pl.tile.add(a, t)
+        {after}
+        store(b)
+    """
+
+
+FREE = "pl.system.tfree_to_aic(s, split=0)"
+
+
+def test_popped_tiles_lie_in_the_slots_of_their_pipe() -> None:
+    program = placed(popping(after=FREE))
+    assert torch.equal(run(program, pushed=[X, Y]), X * 2 + Y)
+    text = torch_codegen(program, storage=True)
+    assert "    slots = _Slots(vec, 0x0, 4096, 2)\n" in text
+    assert "    s = slots.take(_cross_core_rt.pop_from_aic(0))\n" in text
+    assert "    _cross_core_rt.tfree_to_aic(split=0)\n    slots.free()\n" in text
+
+
+def test_what_is_in_a_slot_that_has_been_given_back_is_lost() -> None:
+    program = placed(popping(before=FREE))
+    assert torch.equal(run(program, storage=False, pushed=[X, Y]), X * 2 + Y)
+    assert run(program, pushed=[X, Y]).isnan().all()
+
+
+def test_a_pipe_of_one_slot_has_one_tile_at_a_time() -> None:
+    program = placed(popping(count=1))
+    assert torch.equal(run(program, pushed=[X, Y]), Y * 2 + Y)
+
+
+def test_tiles_and_slots_share_a_memory() -> None:
+    """The result is put where the second slot lies, before that is read."""
+    program = placed(popping(base=0x3000).replace("slot_size=4096", "slot_size=0x1000"))
+    assert torch.equal(run(program, pushed=[X, Y]), X * 2 + X * 2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "told"),
+    [
+        (popping(size=2048), "a tile of 4096 bytes in slots of 2048 bytes"),
+        (
+            popping(count=3),
+            "a tile of 4096 bytes in slots of 4096 bytes, of which 3 are in a buffer of 8192 bytes",
+        ),
+    ],
+)
+def test_slots_that_do_not_fit_are_refused(kernel: str, told: str) -> None:
+    program = placed(kernel)
+    with pytest.raises(UnsupportedProgramError) as error:
+        torch_codegen(program, storage=True)
+    assert str(error.value.found[0]) == f"{told} (function 'kernel', variable 's', <string>:12:9)"
+
+
+def test_a_workspace_is_clobbered() -> None:
+    kernel = """
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ 0x4000 FP32[16, 64] = load(y)
+        w @ {at} FP32[16, 64] = pl.tile.create([16, 64], dtype=pl.FP32, target_memory=pl.Mem.Vec)
+        m @ 0x6000 FP32[16, 1] = pl.tile.row_max(b, w)
+        c @ 0x8000 FP32[16, 64] = pl.tile.row_expand_add(a, m)
+        store(c)
+    """
+    want = X + Y.amax(dim=1, keepdim=True)
+    assert torch.equal(run(placed(kernel.format(at="0x3000"))), want)
+    overlaid = run(placed(kernel.format(at="0x1800")))  # over the last eight rows of `a`, which is read later
+    assert torch.equal(overlaid[:8], want[:8])
+    assert overlaid[8:].isnan().all()

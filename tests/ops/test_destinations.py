@@ -1,9 +1,16 @@
 """Ops that write their result into a tile: as the references say, also where an operand lies there."""
 
+from typing import Any
+
 import pytest
 import torch
 from ops.sample_calls import SampleCall, disagreement
 from ops.sampled import TABLE, Typed, run
+from preamble.rendered import load, render
+
+from pypto_tmpl.codegen.options import ScriptOptions
+
+AS_BOXES = load(render("_as_boxes", options=ScriptOptions(storage=True)), "<boxes>")["_as_boxes"]
 
 
 def shape_of(call: SampleCall) -> list[int]:
@@ -25,7 +32,11 @@ SAMPLES = [
 ]
 
 
-def written(call: SampleCall, destination: torch.Tensor, **inputs: torch.Tensor) -> None:
+SUMS = [param for param in SAMPLES if "accumulates" in TABLE[param.values[0]].traits]
+VALUES = [param for param in SAMPLES if param not in SUMS]
+
+
+def written(call: SampleCall, destination: torch.Tensor, **inputs: Any) -> None:
     """Run the text that writes the call's result into a tile."""
     run(text_of(call), {**call.arguments(), **inputs, "destination": destination})
 
@@ -44,7 +55,7 @@ def test_ops_that_have_such_a_form_have_samples_of_it() -> None:
 
 
 @pytest.mark.parametrize("is_window", [False, True], ids=["dense", "window"])
-@pytest.mark.parametrize(("op", "sample"), SAMPLES)
+@pytest.mark.parametrize(("op", "sample"), VALUES)
 def test_a_result_is_written_into_a_tile(op: str, sample: dict, is_window: bool) -> None:
     call = SampleCall(op, sample)
     destination = tile_of(call, is_window=is_window)
@@ -54,7 +65,7 @@ def test_a_result_is_written_into_a_tile(op: str, sample: dict, is_window: bool)
     assert destination.data_ptr() == address  # torch gives memory to what has not the result's shape
 
 
-@pytest.mark.parametrize(("op", "sample"), SAMPLES)
+@pytest.mark.parametrize(("op", "sample"), VALUES)
 def test_a_result_is_written_over_an_operand(op: str, sample: dict) -> None:
     call = SampleCall(op, sample)
     for name, typed in call.given.items():
@@ -63,3 +74,13 @@ def test_a_result_is_written_over_an_operand(op: str, sample: dict) -> None:
         if is_tile and not next(spec for spec in call.entry.operands if spec.name == name).scratch:
             written(call, tile, **{name: tile})
             assert disagreement(call, tile, call.expected()) == "", name
+
+
+@pytest.mark.parametrize(("op", "sample"), SUMS)
+def test_a_sum_goes_on_in_boxes(op: str, sample: dict) -> None:
+    call = SampleCall(op, sample)
+    accumulator = call.arguments()[call.entry.writes[0]]
+    rows, columns = accumulator.shape
+    boxes = accumulator.view(2, rows // 2, 2, columns // 2)
+    written(call, boxes, _as_boxes=AS_BOXES)
+    assert disagreement(call, accumulator, call.expected()) == ""

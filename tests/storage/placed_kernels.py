@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from collections.abc import Sequence
 
 import torch
 
@@ -53,10 +54,14 @@ def inputs() -> tuple[torch.Tensor, torch.Tensor]:
     return x, 0.5 - x / 7
 
 
-def run(program: ir.Program, n: int = 0, *, storage: bool = True) -> torch.Tensor:
-    """What the kernel stores of ``inputs()``; 9 where it stores nothing."""
+def run(
+    program: ir.Program, n: int = 0, *, storage: bool = True, pushed: Sequence[torch.Tensor] = ()
+) -> torch.Tensor:
+    """What the kernel stores of ``inputs()`` and of what the cube core has ``pushed``; 9 where nothing."""
     names: dict = {}
     exec(torch_codegen(program, check_shapes=True, storage=storage), names)
+    for tile in pushed if "_cross_core_rt" in names else ():
+        names["_cross_core_rt"].push_to_aiv(tile, 0)
     out = torch.full((16, 64), 9.0)
     names["kernel"](*inputs(), n, out)
     return out

@@ -30,3 +30,12 @@ def test_boxes_of_whole_tiles(shape, dtype, fractal, box) -> None:
 def test_a_tile_that_does_not_fill_its_boxes_lies_by_rows(shape) -> None:
     """The allocation of a row of 64 numbers in BF16 has 128 bytes, four boxes have 2,048."""
     assert boxes_of(view(), shape, ir.DataType.BF16) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "acc_rows", "stored"), [(16, 16, 16), (8, 16, 16), (40, 16, 48), (16, 32, 32), (40, 32, 64)]
+)
+def test_accumulators_have_whole_boxes_of_rows(rows, acc_rows, stored) -> None:
+    """Of INT32, the cube core of a 910B writes 32 rows or a multiple of them."""
+    found = boxes_of(view(1024), (rows, 32), ir.DataType.INT32, acc_rows)
+    assert found is not None and (found.rows, found.columns) == (stored, 32)

@@ -7,6 +7,7 @@ from storage.placed_kernels import placed, run
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.storage.overwrites import overwrites
 
+PUSHED = [torch.full((16, 64), 5.0)]
 OVERLAID = """
     a @ 0x1000 FP32[16, 64] = load(x)
     b @ 0x1800 FP32[16, 64] = load(y)
@@ -54,7 +55,40 @@ VIEW = """
     c @ 0x2000 FP32[16, 64] = pl.tile.reshape(b, [16, 64])
     store(c)
 """  # noqa: E501  # the printer breaks no lines
+POPPED = """
+    slots: pl.Scalar[pl.INT32] = pl.system.reserve_buffer(name='slots', size=8192, base=0)
+    pl.system.aiv_initialize_pipe(slots, pl.const(0, pl.INT32), dir_mask=1, slot_size=4096, slot_num=2)
+    t: pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec] = pl.tile.tpop_from_aic(split=0)
+    {before}
+    b @ 0x4000 FP32[16, 64] = pl.tile.muls(t, 2.0)
+    {after}
+    store(b)
+"""
+FREE = "pl.system.tfree_to_aic(t, split=0)"
+WORKSPACE = """
+    a @ 0x1000 FP32[16, 64] = load(x)
+    b @ 0x4000 FP32[16, 64] = load(y)
+    w @ {at} FP32[16, 64] = pl.tile.create([16, 64], dtype=pl.FP32, target_memory=pl.Mem.Vec)
+    m @ 0x6000 FP32[16, 1] = pl.tile.row_max(b, w)
+    c @ 0x8000 FP32[16, 64] = pl.tile.row_expand_add(a, m)
+    store(c)
+"""
 WRONG = {
+    "used as a workspace": (
+        WORKSPACE.format(at="0x1800"),
+        ["kernel: written by line 13 `w` at Vec 0x1800-0x1fff while `a` is read on line 14"],
+    ),
+    "given back too early": (
+        POPPED.format(before=FREE, after="pass"),
+        ["kernel: `t` is read on line 14 at Vec 0x0-0x1fff, in a slot that is given back on line 13"],
+    ),
+    "overlaid by a slot": (
+        "    a @ 0x800 FP32[16, 64] = load(x)"
+        + POPPED.format(before="", after="c @ 0x5000 FP32[16, 64] = pl.tile.add(a, b)").replace(
+            "store(b)", "store(c)"
+        ),
+        ["kernel: written by line 13 `t` at Vec 0x800-0x17ff while `a` is read on line 16"],
+    ),
     "overlaid": (
         OVERLAID,
         ["kernel: written by line 11 `b` at Vec 0x1800-0x1fff while `a` is read on line 12"],
@@ -99,6 +133,8 @@ WRONG = {
 RIGHT = {
     "seen through a window": WINDOW,
     "seen in another shape": VIEW,
+    "a workspace of its own": WORKSPACE.format(at="0xa000"),
+    "given back behind its last read": POPPED.format(before="", after=FREE),
     "written over its input": """
         a @ 0x1000 FP32[16, 64] = load(x)
         b @ 0x1000 FP32[16, 64] = pl.tile.exp(a)
@@ -158,11 +194,12 @@ def test_what_is_read_from_bytes_of_others_is_told(name: str) -> None:
     body, want = WRONG[name]
     program = placed(body)
     assert [found.text() for found in overwrites(program, load_table())] == want
-    assert any(not torch.equal(run(program, n), run(program, n, storage=False)) for n in (0, 1))
+    ran = [[run(program, n, storage=storage, pushed=PUSHED) for storage in (True, False)] for n in (0, 1)]
+    assert any(not torch.equal(*both) for both in ran)
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_lies_where_it_is_read_is_not_told(name: str) -> None:
     program = placed(RIGHT[name])
     assert overwrites(program, load_table()) == []
-    assert torch.equal(run(program), run(program, storage=False))
+    assert torch.equal(run(program, pushed=PUSHED), run(program, storage=False, pushed=PUSHED))
