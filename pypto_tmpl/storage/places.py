@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -112,16 +112,15 @@ class FunctionPlaces:
         self._places: dict[int, Place] = {}
         self._sizes = dict(self._allocations(function))
         self.rings = SlotRings(function, table)
-        definitions = [(var, value_of(var, stmt)) for var, stmt in all_definitions(function)]
-        self._variables = list({id(var): var for var, _ in definitions}.values())
-        self._has_wide_acc_rows = all(map(_has_wide_acc_rows, self._variables))
-        while self._place(definitions):  # results of branches come before what these yield
+        self.definitions = [(var, value_of(var, stmt)) for var, stmt in all_definitions(function)]
+        self._has_wide_acc_rows = all(_has_wide_acc_rows(var) for var, _ in self.definitions)
+        while self._place():  # results of branches come before what these yield
             pass
 
-    def _place(self, definitions: Sequence[tuple[ir.Var, ir.Expr | None]]) -> bool:
+    def _place(self) -> bool:
         """Give all variables their places, by what is known of others; whether any has got another one."""
         before = dict(self._places)
-        for var, value in definitions:
+        for var, value in self.definitions:
             place = self._placed(var, value)
             if place is not None:
                 self._places[id(var)] = place
@@ -146,27 +145,71 @@ class FunctionPlaces:
         return self._places.values()
 
     def misfits(self) -> Iterator[tuple[ir.Var, str]]:
-        """The variables whose bytes are not all in their allocation, or begin within an element."""
+        """The variables that cannot lie where they are to, with the reason: bytes, memory, address.
+
+        Their bytes are not all in their allocation, in the tile that they show, or in a slot, begin within an
+        element, or are in no memory.
+        """
         starts: dict[int, int] = {}
         for known in self.all():
             start = known.reach[0]
             starts[id(known.base)] = min(starts.get(id(known.base), start), start)
-        for var in self._variables:
-            place = self.of(var)
-            if place is None:
-                continue
-            slots = self.slots_of(place)
-            if slots is not None:
-                yield from ((var, what) for what in _slot_misfits(place, slots))
-            size = None if place.is_moving else self._sizes.get(id(place.base))
-            if size is None:
-                continue
-            (first, end), start = place.reach, starts[id(place.base)]
-            what = f"a tile of {place.size} bytes at {place.space.name} {first:#x}"
-            if first < 0 or end > start + size:
-                yield var, f"{what}, in an allocation of {size} bytes from {start:#x} on"
-            elif first % place.dtype.get_byte():
-                yield var, f"{what}, which is no multiple of the {place.dtype.get_byte()} bytes of an element"
+        told: set[int] = set()
+        for var, value in self.definitions:
+            reason = None if id(var) in told else self._misfit(var, value, starts)
+            told.add(id(var))
+            if reason is not None:
+                yield var, reason
+
+    def _misfit(self, var: ir.Var, value: ir.Expr | None, starts: Mapping[int, int]) -> str | None:
+        place = self.of(var)
+        if place is None:
+            return _outside_of_memories(var.type)
+        return (
+            self._beyond_slot(place)
+            or self._beyond_source(place, var, value)
+            or self._beyond_allocation(place, starts)
+        )
+
+    def _beyond_slot(self, place: Place) -> str | None:
+        slots = self.slots_of(place)
+        if slots is None:
+            return None
+        what = f"a tile of {place.size} bytes in slots of {slots.size} bytes"
+        if place.size > slots.size:
+            return what
+        if slots.room > slots.reserved:
+            return f"{what}, of which {slots.count} are in a buffer of {slots.reserved} bytes"
+        return None
+
+    def _beyond_source(self, place: Place, var: ir.Var, value: ir.Expr | None) -> str | None:
+        """Of a window that is cut, or of a view that is made, from another tile."""
+        shown = self._viewed(value)
+        source = None if shown is None else self.of(shown)
+        if source is None or value is None or not self.is_view(var, value):
+            return None
+        at = f"of {place.size} bytes at {place.space.name} {place.reach[0]:#x}"
+        if not self._is_window(value):
+            return None if place.size <= source.size else f"a view {at}, of a tile of {source.size} bytes"
+        offsets = value.args[_OFFSETS]
+        if not isinstance(offsets, ir.MakeTuple) or len(offsets.elements) != len(source.shape):
+            return None
+        starts = [constant_extent(offset) for offset in offsets.elements]
+        extents = [1] * (len(source.shape) - len(place.shape)) + [*place.shape]
+        spans = zip(starts, extents, source.shape, strict=True)
+        if all(start is None or 0 <= start <= whole - extent for start, extent, whole in spans):
+            return None
+        begin = ", ".join(map(ir.python_print, offsets.elements))
+        return f"a window {[*place.shape]} {at}, from [{begin}] on in a tile {[*source.shape]}"
+
+    def _beyond_allocation(self, place: Place, starts: Mapping[int, int]) -> str | None:
+        size = None if place.is_moving else self._sizes.get(id(place.base))
+        (first, end), start, step = place.reach, starts[id(place.base)], place.dtype.get_byte()
+        what = f"a tile of {place.size} bytes at {place.space.name} {first:#x}"
+        if first < 0 or (size is not None and end > start + size):
+            of_size = "" if size is None else f" of {size} bytes"
+            return f"{what}, in an allocation{of_size} from {start:#x} on"
+        return f"{what}, which is no multiple of the {step} bytes of an element" if first % step else None
 
     def slots_of(self, place: Place) -> SlotRing | None:
         """The slots of which a place is one, whichever it is then."""
@@ -305,12 +348,15 @@ def _has_wide_acc_rows(var: ir.Var) -> bool:
     return type_.memref.size_ >= -(-rows // WIDE_ACC_ROWS) * WIDE_ACC_ROWS * columns * type_.dtype.get_byte()
 
 
-def _slot_misfits(place: Place, slots: SlotRing) -> Iterator[str]:
-    what = f"a tile of {place.size} bytes in slots of {slots.size} bytes"
-    if place.size > slots.size:
-        yield what
-    elif slots.room > slots.reserved:
-        yield f"{what}, of which {slots.count} are in a buffer of {slots.reserved} bytes"
+def _outside_of_memories(type_: ir.Type) -> str | None:
+    """Of a tile that has an address in global memory."""
+    if not isinstance(type_, ir.TileType) or type_.memref is None:
+        return None
+    if type_.memory_space is not ir.MemorySpace.DDR:
+        return None
+    address = constant_extent(type_.memref.byte_offset_)
+    at = "" if address is None else f" at {address:#x}"
+    return f"a tile of {type_.memref.size_} bytes{at} in DDR, which is no memory of a core"
 
 
 def static_shape(type_: ir.Type) -> tuple[int, ...] | None:

@@ -9,6 +9,7 @@ from storage.placed_kernels import inputs, placed, run
 
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug import torch_codegen
+from pypto_tmpl.language.diagnostics import ParserError
 
 X, Y = inputs()
 
@@ -270,6 +271,26 @@ def test_a_script_without_the_option_has_nothing_of_it() -> None:
             "a @ -0x20 FP32[16, 64] = load(x)",
             "a tile of 4096 bytes at Vec -0x20, in an allocation of 65536 bytes from -0x20 on",
         ),
+        (
+            "a @ 0x10e0 FP32[16, 16] = pl.tile.slice(b, [16, 16], [0, 56])",
+            "a window [16, 16] of 3904 bytes at Vec 0x10e0, from [0, 56] on in a tile [16, 64]",
+        ),
+        (
+            "a @ 0xfe0 FP32[16, 16] = pl.tile.slice(b, [16, 16], [0, -8])",
+            "a window [16, 16] of 3904 bytes at Vec 0xfe0, from [0, -8] on in a tile [16, 64]",
+        ),
+        (
+            "a @ 0x1000 FP32[8, 16] = pl.tile.slice(b, [8, 16], [n, 49])",
+            "a window [8, 16] of 1856 bytes at Vec 0x1000, from [n, 49] on in a tile [16, 64]",
+        ),
+        (
+            "a @ 0x1000 FP32[32, 64] = pl.tile.reshape(b, [32, 64])",
+            "a view of 8192 bytes at Vec 0x1000, of a tile of 4096 bytes",
+        ),
+        (
+            "a @ nowhere+-0x20 FP32[16, 64] = load(x)",
+            "a tile of 4096 bytes at Vec -0x20, in an allocation from -0x20 on",
+        ),
     ],
 )
 def test_a_tile_that_does_not_fit_into_its_memory_is_refused(line: str, told: str) -> None:
@@ -382,3 +403,29 @@ def test_a_workspace_is_clobbered() -> None:
     overlaid = run(placed(kernel.format(at="0x1800")))  # over the last eight rows of `a`, which is read later
     assert torch.equal(overlaid[:8], want[:8])
     assert overlaid[8:].isnan().all()
+
+
+ELSEWHERE = """
+    b @ 0x1000 FP32[16, 64] = load(y)
+    a: pl.Tile[[16, 64], pl.FP32, pl.MemRef(mem, pl.const(8192, pl.INT64), 4096){}] = pl.tile.muls(b, 2.0)
+    store(a)
+"""
+
+
+def test_a_tile_in_global_memory_is_refused() -> None:
+    with pytest.raises(UnsupportedProgramError) as error:
+        torch_codegen(placed(ELSEWHERE.format(", pl.Mem.DDR")), storage=True)
+    told = "a tile of 4096 bytes at 0x2000 in DDR, which is no memory of a core"
+    place = "(function 'kernel', variable 'a', <string>:11:9)"
+    assert [str(found) for found in error.value.found] == [f"{told} {place}"]
+
+
+@pytest.mark.parametrize(
+    ("space", "told"),
+    [("", "a TileType with a memref needs its memory_space as well"), (", pl.Mem.Ubuf", "Ubuf")],
+)
+def test_a_tile_in_no_memory_that_there_is_is_not_read(space: str, told: str) -> None:
+    with pytest.raises(ParserError) as error:
+        placed(ELSEWHERE.format(space))
+    assert told in str(error.value)
+    assert "--> <string>:11:" in str(error.value)
