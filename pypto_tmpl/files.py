@@ -51,6 +51,14 @@ def make_folder(folder: Path) -> None:
         raise FileError(f"the folder cannot be made: {error.strerror or error}", where=str(folder)) from None
 
 
+def remove_file(path: Path) -> None:
+    """Remove a file, if it is there. Raises FileError."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"the file cannot be removed: {error.strerror or error}", where=str(path)) from None
+
+
 def move_into_place(beside: Path, path: Path) -> None:
     """Let a file that was written elsewhere in the file system take a place; a link stays one.
 

@@ -87,6 +87,22 @@ _PARAMETERS = (
         default=None,
         help="Whether .pto texts name the lines of the source.",
     ),
+    click.option(
+        "--dump-ptoas-passes",
+        is_flag=True,
+        default=None,
+        help="Keep what the passes of the assembler make, in ptoas_passes/.",
+    ),
+    click.option(
+        "--runtime",
+        type=click.Choice(["tensormap_and_ringbuffer", "host_build_graph"], case_sensitive=False),
+        help="Which run time the host code is for.",
+    ),
+    click.option(
+        "--distributed-config",
+        metavar="CARDS",
+        help="Refused: a program of several cards cannot be compiled for the one simulated card.",
+    ),
     click.option("--profiling", is_flag=True, default=None, help="Keep and print the times of the passes."),
 )
 
@@ -102,7 +118,7 @@ def compile_cfg(given: Mapping[str, Any]) -> dict[str, Any]:
     """The ``compile_cfg`` of the options that were given. Raises UsageError for an unknown check."""
     from pypto_tmpl.passes.diagnostics import DiagnosticCheck
     from pypto_tmpl.passes.dumping import PassDumpLevel
-    from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, VerificationLevel
+    from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, RuntimeKind, VerificationLevel
     from pypto_tmpl.passes.strategies import OptimizationStrategy
 
     found = {name: value for name, value in given.items() if value not in (None, ())}
@@ -113,6 +129,7 @@ def compile_cfg(given: Mapping[str, Any]) -> dict[str, Any]:
         "dump_passes": PassDumpLevel,
         "verification_level": VerificationLevel,
         "diagnostic_phase": DiagnosticPhase,
+        "runtime": RuntimeKind,
     }
     for name, kind in members.items():
         if name in found:

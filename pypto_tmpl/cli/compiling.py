@@ -53,6 +53,9 @@ def compile_file(source: str, args: tuple[str, ...], **given: Any) -> None:
         if path.suffix != ".py" or not path.is_file():
             raise
         name, node = _of_jit(path, name, error)
+    if node is not None and args:
+        what = f"{path} is not run, so that it takes no arguments and {args[0]!r} is no option of compile"
+        raise click.UsageError(what)
     if node is None:
         builds = _built_by_running(path, name, args, cfg)
     else:
@@ -83,9 +86,10 @@ def _built(program: ir.Program, cfg: dict[str, Any], *, is_lowered: bool) -> Pat
     """Compile a program; the build directory."""
     from pypto_tmpl.backend import get_backend_type, is_backend_configured
     from pypto_tmpl.compile.api import require_backend_of_process
-    from pypto_tmpl.compile.build import compile_program
+    from pypto_tmpl.compile.build import check_program, compile_program
     from pypto_tmpl.compile.directory import make_build_directory
     from pypto_tmpl.compile.options import compile_options
+    from pypto_tmpl.compile.ownership import UNFINISHED
     from pypto_tmpl.golden.progress import live_passes
 
     if is_backend_configured():
@@ -97,12 +101,15 @@ def _built(program: ir.Program, cfg: dict[str, Any], *, is_lowered: bool) -> Pat
         raise
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    check_program(program, options)
     directory = make_build_directory(program.name, options.output_dir)
     try:
         with live_passes("compile") as progress:
             compile_program(program, directory, options, is_lowered=is_lowered, instruments=[progress])
     except PyptoTmplError as error:
-        error.notes += (*getattr(error, "__notes__", ()), f"what was written until then: {directory}")
+        error.notes += tuple(getattr(error, "__notes__", ()))
+        if (directory / UNFINISHED).is_file():
+            error.notes += (f"what was written until then: {directory}",)
         raise
     return directory
 

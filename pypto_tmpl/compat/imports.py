@@ -65,6 +65,8 @@ ANSWERED: Mapping[str, str] = MappingProxyType(
         "pypto.pypto_core.passes": "pypto_tmpl.passes",
         "pypto.runtime": "pypto_tmpl.runtime",
         "pypto.runtime.bench": "pypto_tmpl.upstream.bench",
+        "pypto.runtime.debug": "pypto_tmpl.upstream.runtime_debug",
+        "pypto.runtime.debug.replay": "pypto_tmpl.upstream.replay",
         "pypto.runtime.device_tensor": "pypto_tmpl.upstream.device_tensor",
         "pypto.runtime.distributed_runner": "pypto_tmpl.upstream.distributed_runner",
         "pypto.runtime.golden_writer": "pypto_tmpl.upstream.golden_writer",

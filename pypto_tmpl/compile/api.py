@@ -8,7 +8,7 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType, get_backend_type, is_backend_configured
 from pypto_tmpl.compile.assembler import PtoasMissingWarning
-from pypto_tmpl.compile.build import compile_program
+from pypto_tmpl.compile.build import check_program, compile_program
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.options import CompileOptions, compile_options
@@ -44,12 +44,12 @@ def compile(
 
     ``output_dir`` is that directory; None makes ``build_output/<program>_<time>``. ``platform`` goes before
     ``backend_type``. The passes run up to ``stage``, which is what calls execute: None or "last" are all,
-    "frontend" is none, a pass or a number is up to there. The knobs of device code have no effect as long as
-    there is none.
+    "frontend" is none, a pass or a number is up to there.
 
     Raises: TypeError for what is no program, ValueError for an unknown platform, or one of another backend
     than ``backend.set_backend_type`` chose, RuntimeError for a setting that the active ``PassContext`` has,
-    EntryError, UnsupportedProgramError, and what the passes raise.
+    EntryError, StageNameError, all before a directory is made; UnsupportedProgramError, and what the passes
+    raise.
     """
     if not isinstance(program, ir.Program):
         raise TypeError(f"compile takes an ir.Program, got {type(program).__name__}")
@@ -75,6 +75,7 @@ def compile(
     }
     options = compile_options({name: value for name, value in given.items() if value is not None})
     require_backend_of_process(options)
+    check_program(program, options)
     directory = make_build_directory(program.name, options.output_dir)
     build = compile_program(program, directory, options)
     if build.why_no_cpp:

@@ -6,6 +6,7 @@ ptoas/              the .pto texts of the kernels, and what the assembler makes 
 kernels/            the entries of the kernels, around what the assembler made
 orchestration/      the C++ that launches them
 kernel_config.py    which kernels there are
+debug/run.py        runs the build again, on inputs that its user writes there
 report/             performance hints, times of the stages
 data/               inputs and goldens, written by the harness
 compiled_meta.json  the parameters of the entry
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
+from pypto_tmpl.compile import debug_runner
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
 from pypto_tmpl.compile.host import HostCode, host_code
 from pypto_tmpl.compile.lower import Dumps, lowered
@@ -27,7 +29,7 @@ from pypto_tmpl.compile.meta import NAME as META
 from pypto_tmpl.compile.meta import meta_text
 from pypto_tmpl.compile.options import CompileOptions
 from pypto_tmpl.compile.ownership import note_unfinished, remove_earlier
-from pypto_tmpl.compile.profile import PassTimes, Profiler
+from pypto_tmpl.compile.profile import CompileProfiler, PassTimes
 from pypto_tmpl.compile.progress import PassProgress
 from pypto_tmpl.compile.streams import (
     ERRORS,
@@ -94,6 +96,17 @@ class _Files:
         self.paths.append(path)
 
 
+def check_program(program: ir.Program, options: CompileOptions) -> None:
+    """Refuse what cannot be compiled, before a directory is made for it.
+
+    Raises EntryError for a program that cannot be run here, StageNameError for a stage that there is not, and
+    RuntimeError for a setting that the active ``PassContext`` has.
+    """
+    options.passes.check_context()
+    options.passes.check_stage()
+    find_entry(program)
+
+
 def compile_program(
     program: ir.Program,
     directory: Path,
@@ -110,9 +123,8 @@ def compile_program(
     ``PassContext`` has, and ForeignFileError where a file of others is in the way; the dumps written by then
     stay, and there is no manifest.
     """
-    options.passes.check_context()
+    check_program(program, options)
     remove_earlier(directory)
-    find_entry(program)  # what cannot be run here is refused before anything is done with it
     for name in _REPORTS:
         check_place(directory / name, has_no_mark)
     for folder in (REPORT, DATA):
@@ -135,8 +147,8 @@ def _build(
     instruments: Sequence[Instrument],
 ) -> Build:
     """Write everything; ``files`` gets to know of it as it comes."""
-    directory, outer = files.build, Profiler.current()
-    profiler = Profiler() if outer is None else outer
+    directory, outer = files.build, CompileProfiler.current()
+    profiler = CompileProfiler() if outer is None else outer
     backend = BackendType[options.platform.backend]
     passes = replace(options.passes, stage=AS_WRITTEN) if is_lowered else options.passes
     dumps = Dumps(directory / DUMPS, options.dump_passes, files.dump)
@@ -185,7 +197,8 @@ def _build(
         is_last=passes.stage == LAST,
         made={PTOAS: kernels.note(), **host.notes, **{stream.name: "" for stream in streams}},
     )
-    files.paths += script.write(directory)
+    for path in script.write(directory):
+        files.paths.append(path)
     for path, text in texts.items():
         files.text(path, text)
     manifest = Manifest(
@@ -203,8 +216,10 @@ def _build(
         streams=missing,
     )
     files.text(META, meta_text(manifest))
+    if debug_runner.is_wanted() and not (directory / debug_runner.PATH).exists():  # an edited one stays
+        files.text(debug_runner.PATH, debug_runner.runner_text(manifest))
     if options.profiling and outer is None:
-        files.paths += [f"{REPORT}/{name}" for name in profiler.write(directory / REPORT)]
+        files.paths += [f"{REPORT}/{name}" for name in profiler.write_report(directory / REPORT)]
     manifest = replace(manifest, files=file_records(directory, files.paths))
     manifest.write(directory)
     return Build(directory, manifest, program, given, kernels.why_no_cpp or host.odd_cpp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,6 +26,8 @@ from pypto_tmpl.runtime.platforms import PLATFORMS, check_platform, require_simu
 from pypto_tmpl.runtime.refusals import refuse
 from pypto_tmpl.runtime.stages import DUMPS
 from pypto_tmpl.storage.choices import DEFAULT, StorageChoice
+
+_CONFIG = "kernel_config.py"
 
 
 class CompiledProgram:
@@ -136,6 +139,40 @@ class CompiledProgram:
     def orchestration_names(self) -> list[str]:
         """The entries of a build that has several: none, as a build has one here."""
         return []
+
+    def __getitem__(self, name: str) -> NoReturn:
+        """The entry of that name of a build that has several, of which there are none here."""
+        raise KeyError(f"{name!r}: {self.output_dir} has one entry, which calls of the program run")
+
+    @property
+    def runtime_config(self) -> dict[str, Any]:
+        """What ``kernel_config.py`` tells the run time of a device.
+
+        Raises FileNotFoundError for a build without that file: of an earlier stage, or with ``skip_ptoas``.
+        """
+        path = self.output_dir / _CONFIG
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"No {_CONFIG} under {self.output_dir}. Compile all stages, with skip_ptoas=False."
+            )
+        for stmt in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(stmt, ast.Assign) and ast.unparse(stmt.targets[0]) == "RUNTIME_CONFIG":
+                found: dict[str, Any] = ast.literal_eval(stmt.value)
+                return found
+        raise ValueError(f"{path} has no RUNTIME_CONFIG")
+
+    @property
+    def runtime_name(self) -> str:
+        """Which run time of a device the build is for. Raises as ``runtime_config``."""
+        return str(self.runtime_config["runtime"])
+
+    def load(self) -> None:
+        """Nothing: a simulated program has no binaries that would be made before the first call."""
+
+    @property
+    def chip_callable(self) -> NoReturn:
+        """Refused: there are no binaries that a device would be given."""
+        refuse("CompiledProgram.chip_callable", "holds binaries for a device", "call the program itself")
 
     def build_orch_args(self, *args: Any, worker: Any = None) -> NoReturn:
         """Refused: there is no device whose arguments these would be."""

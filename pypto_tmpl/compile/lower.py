@@ -21,7 +21,7 @@ from pypto_tmpl.passes.manager import PassManager, run_pipeline
 from pypto_tmpl.passes.pipeline import PassPipeline
 from pypto_tmpl.passes.round_trip import make_roundtrip_instrument
 from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, RuntimeKind, VerificationLevel
-from pypto_tmpl.passes.strategies import OptimizationStrategy
+from pypto_tmpl.passes.strategies import OptimizationStrategy, pass_names
 
 _OF_CONTEXTS = ("verification_level", "diagnostic_phase", "memory_planner", "runtime")
 _REMEDY = (
@@ -56,6 +56,11 @@ class PassOptions:
                 f"compile() was called with {given[0]} while a PassContext is already active. "
                 f"Set the {given[0]} on the existing PassContext instead."
             )
+
+    def check_stage(self) -> None:
+        """Raise StageNameError for a stage that these passes do not make."""
+        planner = self.resolved().memory_planner or MemoryPlanner.PYPTO
+        find_stage(stage_stems(pass_names(self.strategy, planner)), self.stage)
 
     def resolved(self) -> PassOptions:
         """The options with everything that the active context, the process or the environment decides."""

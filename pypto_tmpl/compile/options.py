@@ -48,6 +48,15 @@ COMPILE_KNOBS = (
     "block_dim",
     "stage",
 )
+_FLAGS = (
+    "skip_ptoas",
+    "enable_pypto_l0c_double_buffer",
+    "profiling",
+    "analyze_auto_scopes_for_deps",
+    "emit_source_loc",
+    "dump_ptoas_passes",
+    "codegen_only",
+)
 _MEMBERS: Mapping[str, type[Enum]] = {
     "strategy": OptimizationStrategy,
     "verification_level": VerificationLevel,
@@ -111,6 +120,9 @@ def compile_options(
         raise MultiCardError(
             "compile_cfg names a distributed_config", notes=["programs run on one simulated card"]
         )
+    for name in _FLAGS:
+        if not isinstance(found.get(name), bool | int | None):
+            raise TypeError(f"{name} must be a bool, got {found[name]!r}")
     output_dir = found.get("output_dir")
     if output_dir is not None and not isinstance(output_dir, str | Path):
         raise TypeError(f"output_dir must be a str or Path, got {type(output_dir).__name__}")

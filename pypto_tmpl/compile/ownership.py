@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pypto_tmpl.files import FileError
+from pypto_tmpl.files import FileError, remove_file
 from pypto_tmpl.generated import JSON_MARK, check_place, is_record, is_script, write_generated
 from pypto_tmpl.runtime.manifest import NAME as MANIFEST
 from pypto_tmpl.runtime.manifest import FileRecord, file_record, file_records, is_manifest
@@ -21,8 +22,9 @@ def remove_earlier(directory: Path) -> None:
 
     They are those that its manifest lists, or the list that a failed one left, as they were written; a script
     may have been edited. Files that became another's stay. Raises ForeignFileError where another file has the
-    name of the manifest.
+    name of the manifest, and FileError, before anything is removed, where one cannot be.
     """
+    found: list[Path] = []
     for name, mark in ((MANIFEST, is_manifest), (UNFINISHED, is_record)):
         place = directory / name
         check_place(place, mark)
@@ -31,8 +33,14 @@ def remove_earlier(directory: Path) -> None:
         for path, record in _records(place):
             target = (directory / path).resolve()
             if target.is_relative_to(directory.resolve()) and _is_as_written(target, record):
-                target.unlink(missing_ok=True)
-        place.unlink(missing_ok=True)
+                found.append(target)
+        found.append(place)
+    for folder in sorted({path.parent for path in found}):
+        if not os.access(folder, os.W_OK):
+            what = "the earlier build cannot be replaced: its folder is read-only"
+            raise FileError(what, where=str(folder), notes=["give another output_dir"])
+    for file in found:
+        remove_file(file)
 
 
 def note_unfinished(directory: Path, paths: Iterable[str]) -> None:

@@ -107,7 +107,7 @@ def _generate_again(
     program = ir.deserialize_from_file(str(directory / source))
     assert isinstance(program, ir.Program)
     script = torch_script(program, manifest.entry)
-    written = script.write(directory)
+    written = list(script.write(directory))
     done = f"generated again from {source}"
     if file_record(directory / script.path) != manifest.files[manifest.script]:
         done += ", with another text than the build had"

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from pypto_tmpl.compile.reuse import Finding, file_state
-from pypto_tmpl.files import make_folder, move_into_place
+from pypto_tmpl.files import make_folder, move_into_place, remove_file
 from pypto_tmpl.generated import check_place, has_no_mark, json_in, write_generated
 from pypto_tmpl.golden.errors import HarnessError
 from pypto_tmpl.golden.spec import ScalarSpec, TensorSpec
@@ -74,7 +74,7 @@ class DataWriter:
         """
         for path in _read_facts(self._folder).get("files", {}):
             if Path(path).parent.as_posix() in (INPUTS, GOLDENS):
-                (self._folder / path).unlink(missing_ok=True)
+                remove_file(self._folder / path)
         try:
             for path, spec in needed_files(self._specs):
                 if path.startswith(f"{INPUTS}/"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -34,11 +35,15 @@ class TorchScript:
         """Where the record is kept."""
         return record_path(PurePosixPath(self.path)).as_posix()
 
-    def write(self, build: Path) -> tuple[str, str]:
-        """Write script and record into a build; the paths of both. Raises ForeignFileError, FileError."""
+    def write(self, build: Path) -> Iterator[str]:
+        """Write script and record into a build, one with each path that is asked for.
+
+        Raises ForeignFileError, FileError.
+        """
         write_generated(build / self.path, self.text, is_script, make_folders=True)
+        yield self.path
         write_generated(build / self.record_path, self.record, is_record)
-        return self.path, self.record_path
+        yield self.record_path
 
 
 def torch_script(

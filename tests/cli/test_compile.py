@@ -201,3 +201,26 @@ def test_what_a_pass_refuses_is_one_message_that_says_where_the_stages_are(compi
 def test_a_file_that_is_not_there(tmp_path):
     result = run(tmp_path / "none.py:Some")
     assert result.exit_code == 2 and "there is no file" in result.output
+
+
+def test_the_knobs_of_device_code(compiled, tmp_path):
+    result = compiled(PROGRAMS, "--runtime", "host_build_graph", "--dump-ptoas-passes")
+    assert result.exit_code == 0, result.output
+    assert '"runtime": "host_build_graph"' in (tmp_path / "build/kernel_config.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "what"),
+    [
+        (("--distributed-config", "0,1"), "programs run on one simulated card"),
+        (("--nonsense",), "'--nonsense' is no option of compile"),
+        (("--", "--rows"), "is not run, so that it takes no arguments"),
+        (("--runtime", "other"), "'other' is not one of"),
+        (("--stage", "nope"), "there is no stage 'nope'"),
+    ],
+)
+def test_what_is_refused_makes_nothing(compiled, tmp_path, args, what):
+    result = compiled(PROGRAMS, *args)
+    assert result.exit_code == 2
+    assert what in result.output
+    assert not (tmp_path / "build").exists()

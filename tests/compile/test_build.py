@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import threading
 
 import pytest
 from default_stages import LAST, PASSES, dump_files
@@ -42,6 +43,7 @@ def test_the_layout(tmp_path):
     build(kernels.scale(), tmp_path)
     assert files(tmp_path) == [
         "compiled_meta.json",
+        "debug/run.py",
         "kernel_config.py",
         "kernels/aiv/kernel.cpp",
         "manifest.json",
@@ -55,8 +57,8 @@ def test_the_layout(tmp_path):
     ]
     folders = (p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_dir())
     assert sorted(folders) == [
-        "data", "kernels", "kernels/aic", "kernels/aiv", "orchestration", "passes_dump", "ptoas", "report",
-        "torch",
+        "data", "debug", "kernels", "kernels/aic", "kernels/aiv", "orchestration", "passes_dump", "ptoas",
+        "report", "torch",
     ]  # fmt: skip
 
 
@@ -195,15 +197,30 @@ def test_building_again_into_a_directory_leaves_nothing_of_the_earlier_build(tmp
     assert "report/pipeline_profile.json" in files(tmp_path)
     build(kernels.copy(), tmp_path, dump_passes=False)
     assert files(tmp_path) == [
-        "compiled_meta.json", "manifest.json", "notes.txt", "torch/main.py", "torch/main.record.json",
+        "compiled_meta.json", "debug/run.py", "manifest.json", "notes.txt", "torch/main.py",
+        "torch/main.record.json",
     ]  # fmt: skip
 
 
-def test_a_build_that_fails_does_not_leave_the_earlier_manifest(tmp_path):
+def test_a_build_that_fails_does_not_leave_the_earlier_manifest(tmp_path, monkeypatch):
+    def failing(program, entry):
+        raise ValueError("no script of this")
+
     build(kernels.scale(), tmp_path)
+    monkeypatch.setattr("pypto_tmpl.compile.build.torch_script", failing)
+    with pytest.raises(ValueError, match="no script of this"):
+        build(kernels.scale(), tmp_path)
+    assert "manifest.json" not in files(tmp_path)
+
+
+def test_what_is_refused_from_the_start_leaves_the_earlier_build_whole(tmp_path):
+    build(kernels.scale(), tmp_path)
+    before = files(tmp_path)
     with pytest.raises(ValueError, match="the program has no function to run"):
         build(ir.Program([], "Empty", ir.Span.unknown()), tmp_path)
-    assert "manifest.json" not in files(tmp_path)
+    with pytest.raises(ValueError, match="there is no stage 'nope'"):
+        build(kernels.scale(), tmp_path, stage="nope")
+    assert files(tmp_path) == before
 
 
 def test_other_streams_get_the_program_and_the_knobs(tmp_path):
@@ -254,3 +271,41 @@ def test_a_profiler_around_gets_the_stages_and_no_report_is_written(tmp_path):
     assert not list(tmp_path.glob("*/report/pipeline_profile.*"))
     ir.compile(kernels.scale(), tmp_path / "alone", profiling=True, skip_ptoas=True)
     assert len(list(tmp_path.glob("*/report/pipeline_profile.*"))) == 2
+
+
+@pytest.mark.parametrize(("value", "is_on"), [("1", True), ("true", True), ("yes", True), ("0", False)])
+def test_the_environment_has_a_whole_process_timed(tmp_path, monkeypatch, capsys, value, is_on):
+    monkeypatch.setenv("PYPTO_COMPILE_PROFILING", value)
+    monkeypatch.setattr(CompileProfiler, "_of_process", None)
+    ends = []
+    monkeypatch.setattr("atexit.register", ends.append)
+    for name in ("a", "b"):
+        ir.compile(kernels.scale(), tmp_path / name, profiling=True, skip_ptoas=True)
+    profiler = CompileProfiler.current()
+    assert (profiler is not None) == is_on
+    assert len(list(tmp_path.glob("*/report/pipeline_profile.*"))) == (0 if is_on else 4)
+    assert len(ends) == is_on
+    if profiler is not None:
+        assert [stage["name"] for stage in profiler.to_dict()["stages"]] == ["passes", "codegen"] * 2
+        with CompileProfiler() as own:
+            assert CompileProfiler.current() is own
+        ends[0]()
+        assert capsys.readouterr().err == profiler.summary()
+
+
+def test_stages_of_several_threads_stand_beside_each_other():
+    profiler, inside = CompileProfiler(), threading.Barrier(2)
+
+    def timed(name):
+        with profiler.stage(name):
+            inside.wait(10)
+            with profiler.stage(f"{name} within"):
+                inside.wait(10)
+
+    threads = [threading.Thread(target=timed, args=[name]) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    stages = {stage["name"]: [c["name"] for c in stage["children"]] for stage in profiler.to_dict()["stages"]}
+    assert stages == {"a": ["a within"], "b": ["b within"]}

@@ -7,9 +7,10 @@ import pytest
 import torch
 from runtime import kernels
 
-from pypto_tmpl import backend, ir, runtime
+from pypto_tmpl import backend, ir, rewrite, runtime
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.debug import ValidationError
+from pypto_tmpl.passes import PassContext, RuntimeKind, VerificationLevel
 from pypto_tmpl.runtime import HardwareNeededError, MultiCardError, RunConfig
 
 
@@ -147,3 +148,37 @@ def test_compile_and_run():
     assert compiled.output_dir.name == "kept"
     runtime.run(kernels.scale(), x, 5.0, y, config=RunConfig(codegen_only=True))
     torch.testing.assert_close(y, 3 * x)
+
+
+def test_what_the_run_time_of_a_device_is_told(tmp_path):
+    knobs = {"runtime": RuntimeKind.HOST_BUILD_GRAPH}
+    compiled = ir.compile(kernels.scale(), tmp_path / "all", **knobs)
+    assert compiled.runtime_name == "host_build_graph"
+    assert compiled.runtime_config == {"runtime": "host_build_graph", "aicpu_thread_num": 0}
+    assert CompiledProgram.from_dir(tmp_path / "all").runtime_config == compiled.runtime_config
+    without = ir.compile(kernels.scale(), tmp_path / "some", skip_ptoas=True)
+    with pytest.raises(FileNotFoundError, match="No kernel_config.py under .*some. Compile all stages"):
+        without.runtime_config  # noqa: B018
+    assert compiled.load() is None
+    with pytest.raises(NotImplementedError, match="holds binaries for a device"):
+        compiled.chip_callable  # noqa: B018
+    with pytest.raises(KeyError, match="'other': .* has one entry"):
+        compiled["other"]
+    with pytest.raises(AttributeError):
+        compiled.other  # noqa: B018
+
+
+def test_what_is_refused_leaves_no_folder(tmp_path):
+    """Neither an unknown stage, nor a setting of the context, nor a program without an entry."""
+    with pytest.raises(ValueError, match="there is no stage 'nope'"):
+        ir.compile(kernels.scale(), stage="nope")
+    with (
+        PassContext([]),
+        pytest.raises(RuntimeError, match="compile\\(\\) was called with verification_level"),
+    ):
+        ir.compile(kernels.scale(), verification_level=VerificationLevel.NONE)
+    kernel = kernels.scale().get_function("kernel")
+    two = ir.Program([kernel, rewrite.build(kernel, name="second")], "Two", kernel.span)
+    with pytest.raises(ValueError, match="entry"):
+        ir.compile(two, tmp_path / "two")
+    assert list(tmp_path.iterdir()) == []

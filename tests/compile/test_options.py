@@ -111,3 +111,10 @@ def test_a_distributed_config_of_none_is_none():
 def test_checks_that_are_none_are_refused(given):
     with pytest.raises(TypeError, match=r"^disabled_diagnostics must be a set of DiagnosticCheck.UnusedVar"):
         compile_options({"disabled_diagnostics": given})
+
+
+@pytest.mark.parametrize("name", ["skip_ptoas", "profiling", "dump_ptoas_passes", "emit_source_loc"])
+def test_a_flag_is_no_text(name):
+    with pytest.raises(TypeError, match=f"{name} must be a bool, got 'no'"):
+        compile_options({name: "no"})
+    assert compile_options({name: False}).knobs == {name: False}

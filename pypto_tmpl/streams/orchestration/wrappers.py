@@ -116,7 +116,7 @@ def _wrapper(
     values: list[_Tensor | _Scalar | _Symbol] = [*unpacked, *scalars, *symbols]
     names = [value.name for value in values]
     names += [templates.wrapper.hidden(name) for name in hidden]
-    body = None if assembled is None else _own(assembled)
+    body = None if assembled is None else own_part(assembled)
     return _Wrapper(kernel.name, body, bridges, hidden, unpacked, scalars, symbols, names)
 
 
@@ -164,7 +164,7 @@ def _undone(
     return _Symbol(name, tensor, axis, packs, undo, number.value) if isinstance(number, ir.ConstInt) else None
 
 
-def _own(assembled: str) -> str:
+def own_part(assembled: str) -> str:
     """What the assembler made without what the wrapper has itself, and its functions as the wrapper's own."""
     text = _DROPPED.sub("", assembled)
     text = _ENTRY.sub("static __aicore__ void", text)
