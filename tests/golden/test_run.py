@@ -45,8 +45,8 @@ def test_the_lines_of_a_run(run_scale, console, tmp_path):
 def test_the_build_directory(run_scale):
     work_dir = run_scale().work_dir
     assert sorted(path.name for path in work_dir.iterdir()) == [
-        "compiled_meta.json", "data", "kernel_config.py", "kernels", "manifest.json", "orchestration",
-        "passes_dump", "ptoas", "report", "torch",
+        "compiled_meta.json", "data", "debug", "kernel_config.py", "kernels", "manifest.json",
+        "orchestration", "passes_dump", "ptoas", "report", "torch",
     ]  # fmt: skip
     assert files(work_dir) == ["data/in/n.pt", "data/in/x.pt", "data/out/y.pt"]
     script = (work_dir / "torch/main.py").read_text()
@@ -97,7 +97,7 @@ def test_runtime_dir(run_scale, console, given):
     result = run_scale(runtime_dir=given)
     assert console() == [
         "[RUN] runtime_only: skipping compile, using text",
-        "[RUN]   nothing is missing or was edited: 108 files",
+        "[RUN]   nothing is missing or was edited: 109 files",
         *lines_of(*STAGES[1:], within={"validate": Y_PASS}),
     ]
     assert result.passed
@@ -148,7 +148,7 @@ def test_runtime_dir_and_golden_data_combine(run_scale, console):
     assert result.passed, result.error
     assert console()[:2] == [
         f"[RUN] runtime_only: skipping compile, using {work_dir}",
-        "[RUN]   nothing is missing or was edited: 108 files",
+        "[RUN]   nothing is missing or was edited: 109 files",
     ]
 
 
