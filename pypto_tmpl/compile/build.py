@@ -15,7 +15,7 @@ manifest.json       what the build was made from, and the state of its files
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -48,7 +48,7 @@ from pypto_tmpl.ir.stage_names import AS_WRITTEN, LAST
 from pypto_tmpl.passes.context import Instrument
 from pypto_tmpl.passes.instruments import HINTS, MEMORY, ReportInstrument
 from pypto_tmpl.runtime.entry import find_entry, result_count, stage_entry
-from pypto_tmpl.runtime.manifest import Manifest, file_records
+from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_record, record_of
 from pypto_tmpl.runtime.stages import BINARY, DUMPS
 from pypto_tmpl.runtime.torch_script import torch_script
 
@@ -72,28 +72,33 @@ class Build:
 
 
 class _Files:
-    """Writes the files of a build, and knows which; ``dumped`` is the newest binary dump."""
+    """Writes the files of a build, and knows their states; ``dumped`` is the newest binary dump."""
 
     def __init__(self, build: Path) -> None:
         self.build = build
-        self.paths: list[str] = []
+        self.records: dict[str, FileRecord] = {}
         self.dumped: str | None = None
+        self._last: dict[str, tuple[bytes, FileRecord]] = {}  # by suffix: most stages are as the one before
 
     def dump(self, path: Path, data: bytes) -> None:
         """Write the file of a stage."""
         write_generated(path, data, has_no_mark, make_folders=True)
-        self.paths.append(path.relative_to(self.build).as_posix())
+        last = self._last.get(path.suffix)
+        record = last[1] if last is not None and last[0] is data else record_of(data)
+        self._last[path.suffix] = data, record
+        name = path.relative_to(self.build).as_posix()
+        self.records[name] = record
         if path.suffix == BINARY:
-            self.dumped = self.paths[-1]
+            self.dumped = name
 
-    def made(self, paths: Iterable[Path]) -> None:
-        """Take note of files that another program wrote."""
-        self.paths += [path.relative_to(self.build).as_posix() for path in paths]
+    def made(self, *paths: Path) -> None:
+        """Take note of files that were written elsewhere."""
+        self.records |= {path.relative_to(self.build).as_posix(): file_record(path) for path in paths}
 
     def text(self, path: str, text: str) -> None:
         """Write a file without a mark of this project."""
         write_generated(self.build / path, text, has_no_mark, make_folders=True)
-        self.paths.append(path)
+        self.records[path] = record_of(text.encode())
 
 
 def check_program(program: ir.Program, options: CompileOptions) -> None:
@@ -134,7 +139,7 @@ def compile_program(
         with collector_paused():
             return _build(program, files, options, streams, is_lowered, instruments)
     except BaseException:
-        note_unfinished(directory, files.paths)
+        note_unfinished(directory, files.records)
         raise
 
 
@@ -155,7 +160,7 @@ def _build(
     watching = [PassTimes(profiler), ReportInstrument(directory / REPORT), *instruments]
     with profiler.stage("passes"):
         made = lowered(given, passes, dumps, watching)
-    files.paths += [name for name in _REPORTS if (directory / name).is_file()]
+    files.made(*(directory / name for name in _REPORTS if (directory / name).is_file()))
     as_given = find_entry(given)
     program, entry = made.program, stage_entry(made.program, as_given)
     with profiler.stage("codegen"):
@@ -177,8 +182,7 @@ def _build(
                     dump_passes=bool(options.knobs.get("dump_ptoas_passes")),
                     counted=PassProgress.counter_in(instruments),
                 )  # fmt: skip
-            files.made(kernels.assembled.values())
-            files.made(kernels.dumped)
+            files.made(*kernels.assembled.values(), *kernels.dumped)
         host = HostCode()
         if passes.stage == LAST:
             with profiler.stage("orchestration"):
@@ -198,7 +202,7 @@ def _build(
         made={PTOAS: kernels.note(), **host.notes, **{stream.name: "" for stream in streams}},
     )
     for path in script.write(directory):
-        files.paths.append(path)
+        files.made(directory / path)
     for path, text in texts.items():
         files.text(path, text)
     manifest = Manifest(
@@ -219,7 +223,7 @@ def _build(
     if debug_runner.is_wanted() and not (directory / debug_runner.PATH).exists():  # an edited one stays
         files.text(debug_runner.PATH, debug_runner.runner_text(manifest))
     if options.profiling and outer is None:
-        files.paths += [f"{REPORT}/{name}" for name in profiler.write_report(directory / REPORT)]
-    manifest = replace(manifest, files=file_records(directory, files.paths))
+        files.made(*(directory / REPORT / name for name in profiler.write_report(directory / REPORT)))
+    manifest = replace(manifest, files=files.records)
     manifest.write(directory)
     return Build(directory, manifest, program, given, kernels.why_no_cpp or host.odd_cpp)

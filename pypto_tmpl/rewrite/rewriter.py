@@ -64,6 +64,11 @@ class Rewriter:
         self._looks_in = (  # at each part of a constant, or of a type
             cls.part is not Rewriter.part or cls.type is not Rewriter.type or cls._step is not Rewriter._step
         )
+        self._is_usual = (  # that statements have no way of their own
+            cls.before is Rewriter.before
+            and cls.rewriting is Rewriter.rewriting
+            and cls._statement is Rewriter._statement
+        )
 
     # What subclasses override
 
@@ -305,7 +310,7 @@ class Rewriter:
         old = list(flat(body) if self.opens_sequences else direct(body))
         new: list[ir.Stmt] = []
         for stmt in old:
-            new += yield self._statement(stmt)
+            new += yield (self.usual(stmt) if self._is_usual else self._statement(stmt))
         if len(old) == len(new) and all(map(operator.is_, old, new)):
             return body
         if not self.opens_sequences:

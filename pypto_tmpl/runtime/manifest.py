@@ -146,6 +146,11 @@ def _parameter(data: dict[str, Any]) -> Parameter:
     )
 
 
+def record_of(data: bytes) -> FileRecord:
+    """The state of a file that has been written with this content."""
+    return FileRecord(len(data), hashlib.sha256(data).hexdigest())
+
+
 def file_record(path: Path) -> FileRecord:
     """The state of a file now."""
     with path.open("rb") as file:
