@@ -218,6 +218,14 @@ class Assignments:
                 after.append(self._forms.assign(self._variables.companion(target), self._macros.region(name)))
         return before + self.assign_all(pairs) + after
 
+    def results(self, loop: ir.ForStmt | ir.WhileStmt) -> Lines:
+        """Bind what a loop leaves behind, but for what nothing reads."""
+        targets, values, quiet = loop.return_vars, loop.iter_args, self._values.quiet
+        if quiet is not None and any(map(quiet.is_unread_result, targets)):
+            read = [at for at, var in enumerate(targets) if not quiet.is_unread_result(var)]
+            targets, values = tuple(targets[at] for at in read), tuple(values[at] for at in read)
+        return self.carry(targets, values)
+
     def _carried(self, target: ir.Var, value: ir.Expr, text: str, before: Lines) -> Iterable[tuple[str, str]]:
         """Names with what they are assigned, so that a variable has its value; ``before`` runs first."""
         return [(self._variables.bind(target), text)]

@@ -86,7 +86,7 @@ class ControlFlow:
             first = self._tracing.loop_variable(stmt)
             body = [*first, *self._loop_body(stmt.body, stmt.iter_args)]
         loop = self._forms.for_range(variable, start, stop, step, body)
-        return [*before, loop, *self._assignments.carry(stmt.return_vars, stmt.iter_args)]
+        return [*before, loop, *self._assignments.results(stmt)]
 
     def _while(self, stmt: ir.WhileStmt) -> Lines:
         if not self._carries_match(stmt, stmt.iter_args, stmt.return_vars):
@@ -95,7 +95,7 @@ class ControlFlow:
         condition = self._tracing.condition(stmt.condition, self._expressions.alone(stmt.condition))
         body = self._loop_body(stmt.body, stmt.iter_args)
         loop = self._forms.while_loop(condition, body)
-        return [*before, loop, *self._assignments.carry(stmt.return_vars, stmt.iter_args)]
+        return [*before, loop, *self._assignments.results(stmt)]
 
     def _carries_match(
         self, stmt: ir.Stmt, iter_args: Sequence[ir.IterArg], return_vars: Sequence[ir.Var]

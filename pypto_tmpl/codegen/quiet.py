@@ -1,4 +1,4 @@
-"""What of one function needs no statement: buffers that nothing reads, second names, names of tuples."""
+"""What of one function needs no statement: what nothing reads, second names, names of tuples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.edges import Edges
-from pypto_tmpl.codegen.facts import BodyFacts, Launch
+from pypto_tmpl.codegen.facts import BOXES, BodyFacts, Launch
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.regions import RuntimeRegions
 from pypto_tmpl.ops import OpEntry, OpTable
@@ -54,6 +54,12 @@ class Quiet:
                 for operand, arg in zip(self._table[call.op.name].operands, call.args, strict=False):
                     if operand.scratch:
                         yield arg
+
+    def is_unread_result(self, result: ir.Var) -> bool:
+        """Whether nothing names a tile or tensor that a loop leaves behind."""
+        facts = self._facts
+        is_named = facts.mentions[id(result)] > 1 or facts.has_inline or facts.code.has_repetitions
+        return isinstance(result.type, BOXES) and not is_named
 
     @lazy
     def parts(self) -> Mapping[int, Mapping[int, ir.Var]]:

@@ -158,6 +158,57 @@ def test_a_move_of_a_carry_gives_a_name():
     assert torch.equal(got, numbers(4, 8) * 8)
 
 
+# Results of loops
+
+
+def stored_by_rounds(*behind):
+    """A loop that stores in each round, and carries what it stores into."""
+    i, t, c, after = scalar("i"), tile("t", [1, 8]), carry("c", out), tensor("after", [4, 8])
+    stored = tensor("stored", [4, 8])
+    return [
+        for_loop(
+            i, 4, assign(t, load(x, [i, 0], [1, 8])), assign(stored, store(t, [i, 0], c)), yields(stored),
+            carries=[c], results=[after],
+        ),
+        *(part for stmt in behind for part in stmt(after)),
+    ]  # fmt: skip
+
+
+def test_a_result_that_nothing_reads_has_no_name():
+    body = stored_by_rounds(lambda after: [ret(out)])
+    assert "after" not in body_text(*body, params=[x, out])
+    got = evaluate_body(*body, args=[(x, numbers(4, 8)), (out, torch.zeros(4, 8))])
+    assert torch.equal(got, numbers(4, 8))
+    assert "after = c" in torch_codegen(program_of(function("f", [x, out], *body)), trace=True)
+
+
+def test_a_result_that_is_read_has_a_name():
+    body = stored_by_rounds(lambda after: [ret(after)])
+    assert body_text(*body, params=[x, out]).endswith("after = c\nreturn after")
+    line = ir.InlineStmt("after[0, 0] = 5", ir.InlineLanguage.Python, ir.Span.unknown())
+    body = stored_by_rounds(lambda after: [line, ret(out)])
+    got = evaluate_body(*body, args=[(x, numbers(4, 8)), (out, torch.zeros(4, 8))])
+    assert got[0, 0] == 5
+
+
+def test_of_several_results_those_that_are_read_have_names():
+    i, t, u = scalar("i"), tile("t", [4, 8]), tile("u", [4, 8])
+    a, b, s = carry("a", t), carry("b", t), tile("s", [4, 8])
+    first, second = tile("first", [4, 8]), tile("second", [4, 8])
+    body = [
+        assign(t, load(x, [0, 0], [4, 8])),
+        for_loop(
+            i, 3, assign(s, binary("tile.add", a, b)), assign(u, binary("tile.add", s, t)), yields(b, u),
+            carries=[a, b], results=[first, second],
+        ),
+        ret(second),
+    ]  # fmt: skip
+    assert body_text(*body, params=[x]).endswith("second = b\nreturn second")
+    assert torch.equal(
+        evaluate_body(*body, args=[(x, numbers(4, 8))]), numbers(4, 8) * 9
+    )  # 1 1, 1 3, 3 5, 5 9
+
+
 # Tuples
 
 PAIR = ir.TupleType([tensor_type([4, 8]), tensor_type([4, 8])])
