@@ -216,7 +216,11 @@ class Assignments:
             elif is_held:
                 name = self._variables.bind(target)
                 after.append(self._forms.assign(self._variables.companion(target), self._macros.region(name)))
-        return before + self.assign_all(pairs) + after
+        return before + self._carried_together() + self.assign_all(pairs) + after
+
+    def _carried_together(self) -> Lines:
+        """What moves values to where those lie that have just been carried, behind what makes these."""
+        return []
 
     def results(self, loop: ir.ForStmt | ir.WhileStmt) -> Lines:
         """Bind what a loop leaves behind, but for what nothing reads."""

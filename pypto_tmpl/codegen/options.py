@@ -42,6 +42,7 @@ class ScriptOptions:
     packed_scales: bool = False
     source_map_file: bool = False
     storage: bool = False
+    copy_yields: bool = False
 
     def __post_init__(self) -> None:
         for name, default in DEFAULTS.items():
@@ -82,9 +83,10 @@ def read_options(given: GivenOptions) -> ScriptOptions:
     return ScriptOptions(**given)  # type: ignore[arg-type]  # its checks see to the kinds
 
 
-def stored(given: GivenOptions) -> ScriptOptions:
+def stored(given: GivenOptions, *, copy_yields: bool = False) -> ScriptOptions:
     """Options as a caller gives them, of a script whose tiles are views of bytes.   Raises: OptionError."""
-    return replace(read_options(given), storage=True)
+    options = read_options(given)
+    return replace(options, storage=True, copy_yields=copy_yields or options.copy_yields)
 
 
 def environment_options() -> ScriptOptions:

@@ -35,6 +35,7 @@ class StoredAssignments(Assignments):
         self._values: StoredValues = values
         self._places = values.places
         self._has_addresses = context.script.has_addresses
+        self._yielded: list[tuple[str, str]] = []  # tiles with the texts of what is to lie there
         expressions.name_by(self._read)
 
     @lazy
@@ -123,8 +124,16 @@ class StoredAssignments(Assignments):
         given = self._variables.name_of(value)
         if _is_there(source, place):
             return [] if is_known else [(name, given)]
+        if self._context.script.options.copy_yields:
+            before += [] if is_known else [self._forms.assign(name, self._buffer(place))]
+            self._yielded.append((name, text))
+            return []
         before.append(self._left_behind(given, name))
         return [] if is_known else [(name, self._buffer(place))]
+
+    def _carried_together(self) -> Lines:
+        pairs, self._yielded = self._yielded, []
+        return [self._forms.evaluate(self._macros.carried(*zip(*pairs, strict=True)))] if pairs else []
 
     def check_of(self, var: ir.Var, may_be_clipped: bool) -> Lines:
         """What is checked of other tiles holds of one in boxes as it is made."""

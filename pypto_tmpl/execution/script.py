@@ -40,13 +40,15 @@ def make_script(
     trace: TraceSelection | None = None,
     takes_notes: bool = False,
     storage: bool = False,
+    copy_yields: bool = False,
 ) -> ProgramScript:
     """The script of a program, with the options of the environment; with ``storage`` its tiles have places.
 
+    Where nobody has planned the copies of what it yields, these are to ``copy_yields``.
     Raises UnsupportedProgramError listing all that has no meaning here.
     """
     maker = generator(template_dirs)
-    options = stored(None) if storage else None
+    options = stored(None, copy_yields=copy_yields) if storage else None
     script = maker.script(
         node, check_shapes=check_shapes, trace=trace, takes_notes=takes_notes, options=options
     )

@@ -11,6 +11,7 @@ from pypto_tmpl.ir.stage_names import StageNameError, find_stage
 from pypto_tmpl.runtime.entry import stage_entry
 from pypto_tmpl.runtime.manifest import Manifest, read_manifest
 from pypto_tmpl.runtime.torch_script import FOLDER, TorchScript, torch_script
+from pypto_tmpl.storage.stored import copies_yields
 
 DUMPS = "passes_dump"
 BINARY = ".msgpack"
@@ -49,7 +50,13 @@ def on_bytes(build: Path, manifest: Manifest, program: ir.Program) -> Manifest:
     Raises what making a script raises.
     """
     folder = (PurePosixPath(manifest.script).parent / BYTES).as_posix()
-    script = torch_script(program, stage_entry(program, manifest.entry), folder, storage=True)
+    script = torch_script(
+        program,
+        stage_entry(program, manifest.entry),
+        folder,
+        storage=True,
+        copy_yields=copies_yields(manifest.stage),
+    )
     return _with_script(build, manifest, script)
 
 

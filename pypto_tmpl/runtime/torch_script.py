@@ -47,13 +47,18 @@ class TorchScript:
 
 
 def torch_script(
-    program: ir.Program, entry: Entry, folder: str = FOLDER, *, storage: bool = False
+    program: ir.Program,
+    entry: Entry,
+    folder: str = FOLDER,
+    *,
+    storage: bool = False,
+    copy_yields: bool = False,
 ) -> TorchScript:
-    """The script of a program, by values or on the bytes of its tiles.
+    """The script of a program, by values or on the bytes of its tiles (``make_script`` has the choices).
 
     Raises UnsupportedProgramError listing all that has no meaning here.
     """
-    made = make_script(program, takes_notes=True, storage=storage)
+    made = make_script(program, takes_notes=True, storage=storage, copy_yields=copy_yields)
     name = made.script.names[entry.name]
     script = formatted(made.script)
     record = record_text(script, functions_of(program))

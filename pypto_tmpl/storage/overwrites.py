@@ -124,11 +124,17 @@ def _number(stmt: ir.Stmt | None) -> int:
     return 0 if stmt is None or not stmt.span.is_valid() else stmt.span.begin_line
 
 
-def overwrites(program: ir.Program | ir.Function, table: OpTable) -> list[Overwrite]:
-    """What the functions of a program read from bytes that hold something else, in the order of the text."""
+def overwrites(
+    program: ir.Program | ir.Function, table: OpTable, *, copies_yields: bool = False
+) -> list[Overwrite]:
+    """What the functions of a program read from bytes that hold something else, in the order of the text.
+
+    In one that ``copies_yields``, loops and branches copy what they yield to where it is to lie.
+    """
     functions = list(program.functions.values()) if isinstance(program, ir.Program) else [program]
     is_planned = has_addresses(functions)
-    return [found for function in functions for found in _Walk(function, table, is_planned).found()]
+    walks = (_Walk(function, table, is_planned, copies_yields) for function in functions)
+    return [found for walk in walks for found in walk.found()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +164,10 @@ class _Cause:
 class _Walk:
     """Follows one function; the bytes of its places are cut into cells at the ends of all of them."""
 
-    def __init__(self, function: ir.Function, table: OpTable, is_planned: bool) -> None:
+    def __init__(self, function: ir.Function, table: OpTable, is_planned: bool, copies_yields: bool) -> None:
         self._function, self._table = function, table
         self._places = FunctionPlaces(function, table)
-        self._is_planned = is_planned
+        self._is_planned, self._copies_yields = is_planned, copies_yields
         self._cells = _Cells(self._places, is_planned)
         self._state: _State = (_Cell(),) * self._cells.count
         self._roots: dict[int, int] = {}
@@ -391,7 +397,8 @@ class _Walk:
             place, source = self._places.of(target), self._places.of(value)
             if place is None:
                 self._reads(value, stmt)
-            elif source is None:
+            elif source is None or self._copies_yields and not place.is_same(source):
+                self._reads(value, stmt)
                 made.append(target)
             elif place.address is None and source.address is None:
                 self._roots[id(target)] = self._root(value)

@@ -12,12 +12,14 @@ from pypto_tmpl.storage.places import has_addresses, has_places
 _UNPLANNED = ("InitMemRef", "MaterializeSemanticAliases")
 
 
-def is_stored(functions: Iterable[ir.Function], choice: StorageChoice, stage: str) -> bool:
+def is_stored(functions: Iterable[ir.Function], choice: StorageChoice) -> bool:
     """Whether the program of a stage runs on the bytes of its tiles.
 
-    Those have to have addresses, or, if "on", places in allocations; copies of what loops and branches
-    yield are planned after MemoryReuse only.
+    Those have to have addresses, or, if "on", places in allocations.
     """
-    if choice == "on" and pass_of(stage) not in _UNPLANNED:
-        return has_places(functions)
-    return choice != "off" and has_addresses(functions)
+    return has_places(functions) if choice == "on" else choice != "off" and has_addresses(functions)
+
+
+def copies_yields(stage: str) -> bool:
+    """Whether loops and branches copy what they yield to where it is to lie: MemoryReuse plans that."""
+    return pass_of(stage) in _UNPLANNED

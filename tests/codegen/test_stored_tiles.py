@@ -429,3 +429,25 @@ def test_a_tile_in_no_memory_that_there_is_is_not_read(space: str, told: str) ->
         placed(ELSEWHERE.format(space))
     assert told in str(error.value)
     assert "--> <string>:11:" in str(error.value)
+
+
+SWAP = """
+    p @ 0 FP32[16, 64] = load(x)
+    q @ other+0 FP32[16, 64] = load(y)
+    for i, (a, b) in pl.range(3, init_values=(p, q)):
+        c, d = pl.yield_(b, a)
+    e @ third+0 FP32[16, 64] = pl.tile.sub(c, d)
+    store(e)
+"""
+
+
+def test_what_is_yielded_is_copied_all_at_once_where_nobody_has_planned_that() -> None:
+    program = placed(SWAP)
+    names: dict = {}
+    text = torch_codegen(program, options={"storage": True, "copy_yields": True})
+    exec(text, names)
+    out = torch.zeros(16, 64)
+    names["kernel"](X, Y, 0, out)
+    assert torch.equal(out, Y - X)
+    assert "        _carry([a, b], [b, a])\n" in text
+    assert torch.equal(run(program), X - Y)

@@ -15,6 +15,7 @@ WORDS = {
     "packed_scales": ("_PACKED_SCALES",),
     "source_map_file": ("_SOURCE_MAP_FILE", "json", ".map.json"),
     "storage": ("_STORAGE", "_pool(", "_buf(", "_write_tile"),
+    "copy_yields": ("_COPY_YIELDS",),
 }
 
 

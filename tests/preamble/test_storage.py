@@ -12,7 +12,7 @@ from pypto_tmpl.codegen.options import ScriptOptions
 
 NAMES = (
     "_pool", "_buf", "_boxes", "_unpack", "_pack", "_pack_part", "_box_window", "_window", "_write_tile",
-    "_move_boxes", "_Slots", "_clobber", "_as_boxes",
+    "_move_boxes", "_Slots", "_clobber", "_as_boxes", "_carry",
 )  # fmt: skip
 HELPERS = load(render(*NAMES, options=ScriptOptions(storage=True)), "<storage helpers>")
 DTYPES = (
@@ -254,3 +254,16 @@ def test_nothing_is_left_in_a_workspace(dtype: torch.dtype) -> None:
     HELPERS["_clobber"](tile[:, :4])
     assert bool((tile[:, :4].double() != 0).all())
     assert bool((tile[:, 4:].view(torch.uint8) == 0).all())
+
+
+def test_tiles_are_carried_all_at_once() -> None:
+    pool = HELPERS["_pool"](0x1000)
+    one, two = (HELPERS["_buf"](pool, at, [16, 16], torch.float32) for at in (0, 0x400))
+    boxes = HELPERS["_boxes"](pool, 0x800, [16, 16], torch.float32, "NZ")
+    one.fill_(1)
+    two.fill_(2)
+    HELPERS["_pack"](boxes, torch.arange(256.0).view(16, 16))
+    HELPERS["_carry"]([one, two, boxes], [two, HELPERS["_unpack"](boxes), one])
+    assert bool((one == 2).all())
+    assert same(two, torch.arange(256.0).view(16, 16))
+    assert bool((boxes == 1).all())

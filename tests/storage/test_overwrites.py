@@ -203,3 +203,16 @@ def test_what_lies_where_it_is_read_is_not_told(name: str) -> None:
     program = placed(RIGHT[name])
     assert overwrites(program, load_table()) == []
     assert torch.equal(run(program, pushed=PUSHED), run(program, storage=False, pushed=PUSHED))
+
+
+def test_what_is_yielded_is_there_where_loops_copy_it() -> None:
+    program = placed("""
+        p @ 0x1000 FP32[16, 64] = load(x)
+        q @ 0x2000 FP32[16, 64] = load(y)
+        for i, (a, b) in pl.range(3, init_values=(p, q)):
+            c, d = pl.yield_(b, a)
+        e @ 0x4000 FP32[16, 64] = pl.tile.sub(c, d)
+        store(e)
+    """)
+    assert overwrites(program, load_table()) != []
+    assert overwrites(program, load_table(), copies_yields=True) == []

@@ -27,6 +27,7 @@ from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.storage.overwrites import Overwrite, overwrites
 from pypto_tmpl.storage.places import FunctionPlaces
+from pypto_tmpl.storage.stored import copies_yields
 
 Tensors = Mapping[str, torch.Tensor]
 _COMPARED = ("inputs", "value", "operand", "condition", "argument", "push", "write")
@@ -60,7 +61,7 @@ def misread_on_bytes(
     except MisplacedError as error:
         return _misplaced(told, error)
     values = TracedStage(*trace_stage(stage, *tensors, requests[0]))
-    found = overwrites(stored.node, load_table())
+    found = overwrites(stored.node, load_table(), copies_yields=copies_yields(stage.name))
     misread = next(_misreads(values, stored), None)
     if misread is None:
         return _failing(told, stored, found)

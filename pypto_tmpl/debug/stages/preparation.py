@@ -25,7 +25,7 @@ from pypto_tmpl.ops import load_table
 from pypto_tmpl.overlays import using_templates
 from pypto_tmpl.storage.choices import StorageChoice
 from pypto_tmpl.storage.places import FunctionPlaces
-from pypto_tmpl.storage.stored import is_stored
+from pypto_tmpl.storage.stored import copies_yields, is_stored
 
 Node = ir.Program | ir.Function
 
@@ -261,11 +261,16 @@ def _printed(node: Node) -> str:
 
 
 def _emit(node: Node, request: Request, stage: str) -> ProgramScript:
-    storage = is_stored(functions_of(node), request.storage, stage)
+    storage = is_stored(functions_of(node), request.storage)
     if storage and (misplaced := list(_misfits(node))):
         raise MisplacedError(misplaced)
     return make_script(
-        node, check_shapes=True, template_dirs=request.template_dirs, trace=request.trace, storage=storage
+        node,
+        check_shapes=True,
+        template_dirs=request.template_dirs,
+        trace=request.trace,
+        storage=storage,
+        copy_yields=storage and copies_yields(stage),
     )
 
 

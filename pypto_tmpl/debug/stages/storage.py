@@ -9,8 +9,11 @@ from pypto_tmpl.storage.overwrites import overwrites
 _SHOWN = 5
 
 
-def wrong_places(node: ir.Program | ir.Function) -> tuple[str, ...]:
-    """What a program reads from bytes that hold something else, a line each; the first few."""
-    found = [overwrite.text() for overwrite in overwrites(node, load_table())]
+def wrong_places(node: ir.Program | ir.Function, *, copies_yields: bool = False) -> tuple[str, ...]:
+    """What a program reads from bytes that hold something else, a line each; the first few.
+
+    One that ``copies_yields`` is of a stage before MemoryReuse.
+    """
+    found = [overwrite.text() for overwrite in overwrites(node, load_table(), copies_yields=copies_yields)]
     more = len(found) - _SHOWN
     return (*found[:_SHOWN], *([f"and {more} more"] if more > 0 else []))

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import torch
 
+from pypto_tmpl.codegen.options import options_in
 from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.compare.tensors import Rules, TensorVerdict, compare_tensors
@@ -142,7 +143,10 @@ def _run_task(
 
 def _notes(prepared: Prepared, content: StageContent) -> tuple[str, ...]:
     """Which tiles lie where others have written, of a program that runs on their bytes."""
-    return wrong_places(read_again(prepared, content)) if prepared.is_stored else ()
+    if not prepared.is_stored:
+        return ()
+    copies_yields = options_in(prepared.script.text).copy_yields
+    return wrong_places(read_again(prepared, content), copies_yields=copies_yields)
 
 
 def _places(

@@ -57,7 +57,7 @@ def test_both_readings_are_run(dumps: Path) -> None:
     assert error.value.result.bad[0].notes == (TOLD,)
 
 
-@pytest.mark.parametrize(("storage", "bad"), [("planned", []), ("on", ["34_after_MemoryReuse"])])
+@pytest.mark.parametrize(("storage", "bad"), [("planned", []), ("on", ["32_after_InitMemRef"])])
 def test_tiles_without_addresses_have_places_where_that_is_asked_for(
     tmp_path: Path, storage: str, bad: list[str]
 ) -> None:
@@ -79,6 +79,28 @@ def test_tiles_without_addresses_have_places_where_that_is_asked_for(
             "kernel: written by line 11 `b` at mem 0x0-0xfff while `a` is read on line 12",
         )
     assert found == bad
+
+
+def test_before_memory_reuse_loops_copy_what_they_yield(tmp_path: Path) -> None:
+    """The sum has an allocation of its own, from which MemoryReuse plans a copy."""
+    body = """
+        third: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 4096)
+        a @ 0 FP32[16, 64] = load(x)
+        b @ other+0 FP32[16, 64] = load(y)
+        for i, (c,) in pl.range(3, init_values=(a,)):
+            s @ third+0 FP32[16, 64] = pl.tile.add(b, c)
+            d = pl.yield_(s)
+        store(d)
+    """
+    for name in ("32_after_InitMemRef", "33_after_MaterializeSemanticAliases", "34_after_MemoryReuse"):
+        (tmp_path / f"{name}.py").write_text(ir.python_print(placed(body), format=False))
+    x, y = inputs()
+    tensors = {"x": x, "y": y, "n": torch.tensor(0), "out": torch.zeros(16, 64)}
+    with pytest.raises(ValidationError) as error:
+        validate_pass_ir_codegen_results(
+            tmp_path, tensors, {"out": x + 3 * y}, entry="kernel", jobs=1, storage="on"
+        )
+    assert [stage.stage.name for stage in error.value.result.bad] == ["34_after_MemoryReuse"]
 
 
 def test_a_choice_that_there_is_not_is_refused(dumps: Path) -> None:
