@@ -1,14 +1,18 @@
 """MemoryReuse: which tiles share an allocation, and copies of what would be lost."""
 
+import re
+
 import pytest
 from passes.kernels import program
 from passes.recorded_pairs import recorded_pairs
 from passes.stored import addresses, places, stored
 
 from pypto_tmpl import backend, ir, passes
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.pass_manager import OptimizationStrategy, PassManager
 from pypto_tmpl.passes.memory import keeping
 from pypto_tmpl.passes.memory.overwriting import misplaced, overwritten
+from pypto_tmpl.passes.memory.placing import with_storage
 from pypto_tmpl.rewrite import Rewriter
 
 LOADED = (
@@ -73,6 +77,31 @@ def test_both_results_of_an_op_are_made_where_it_reads_its_operands():
     found = places(made)
     tiles = {name: found[f"{name}__ssa_v0"] for name in ("t", "work", "found", "count")}
     assert len(set(tiles.values())) == 4, tiles
+
+
+def test_whether_tiles_have_one_object_for_their_place_does_not_count():
+    """A file does not tell: what is computed here and what is read from one become the same."""
+    small = "pl.Tile[[4, 64], pl.FP32, pl.MemRef(B, pl.const(0, pl.INT64), 1024), pl.Mem.Vec]"
+    lines = (
+        "B: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 1024)",
+        LOADED[0],
+        STORED.format("a"),
+        f"b: {small} = pl.tile.load(x, [0, 0], [4, 64], [4, 64], target_memory=pl.Mem.Vec)",
+        f"c: {small} = pl.tile.fillpad_inplace(b)",
+        "out2: O = pl.tile.store(c, [0, 0], out1)",
+    )
+    node = stored(*lines)
+    (function,) = node.functions.values()
+    tiles = {stmt.var.name_hint: stmt.var for stmt in statements(function.body) if hasattr(stmt, "var")}
+    one = tiles["b"].type.memref
+    shared = with_storage(function, {id(tiles[name]): one for name in "bc"})
+    made = [
+        ir.python_print(passes.make_pass("MemoryReuse")(ir.Program([each], node.name, node.span)))
+        for each in (function, shared)
+    ]
+    assert made[0] == made[1]
+    sizes = {name: re.search(rf" {name}: .*MemRef\(A, .*?, (\d+)\)", made[0]) for name in "bc"}
+    assert {name: found and found[1] for name, found in sizes.items()} == {"b": "4096", "c": "1024"}
 
 
 def test_a_loop_that_exchanges_its_carries_copies_both():

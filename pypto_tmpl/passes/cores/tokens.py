@@ -71,7 +71,10 @@ def placed(kernel: Kernel, tokens: Iterable[Token], transfers: Iterable[Transfer
     for token, place in found.places:
         var = _landed(kernel, token)
         found.slot_bytes[token.consumer].append(tile_bytes(var, token.behind, kernel.function))
-        pops = [_popped(kernel, token, var), free(var, token.consumer, token.behind.span)]
+        span = token.behind.span if place is None else place.span
+        pops: list[ir.Stmt] = [
+            pop(var, token.consumer, _mode(kernel, token), span), free(var, token.consumer, span)
+        ]  # fmt: skip
         if place is None or isinstance(place, ir.YieldStmt):
             found.behind[token.consumer][id(last_of(kernel.parent[id(token.behind)]))] += pops
         else:
@@ -104,10 +107,6 @@ def _mode(kernel: Kernel, token: Token) -> int:
 
 def _pushed(kernel: Kernel, token: Token) -> ir.Stmt:
     return push(token.tile, token.consumer, _mode(kernel, token), token.behind.span)
-
-
-def _popped(kernel: Kernel, token: Token, var: ir.Var) -> ir.Stmt:
-    return pop(var, token.consumer, _mode(kernel, token), token.behind.span)
 
 
 def _landed(kernel: Kernel, token: Token) -> ir.Var:

@@ -179,7 +179,7 @@ def _tile_types(values: list[ir.Expr]) -> list[ir.TileType]:
 
 def _guarded(stmt: ir.AssignStmt | ir.EvalStmt, call: ir.Call, cells: ir.Expr) -> ir.Stmt:
     """A store that runs where the lane has cells: a store of nothing is none of the hardware's."""
-    span = stmt.span
+    span = call.span
     is_some = ir.Gt(cells, ir.ConstInt(0, DataType.INDEX, span), DataType.BOOL, span)
     if isinstance(stmt, ir.EvalStmt):
         return ir.IfStmt(is_some, ir.EvalStmt(call, span), None, [], span)

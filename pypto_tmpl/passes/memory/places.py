@@ -29,13 +29,17 @@ class Places:
         self.plan[id(var)] = memref
 
     def join(self, group: Group, first: Group) -> None:
-        """Move the tiles of an allocation into that of another one, at the distances that they have."""
+        """Move the tiles of an allocation into that of another one, at the distances that they have.
+
+        The first one takes the other's place; which objects the places are does not count, since files do not
+        tell.
+        """
         goal, origin = first.members[0].memref, group.members[0].memref
         for member in group.members:
             old = member.memref
             start, begin, to = old.byte_offset_, origin.byte_offset_, goal.byte_offset_
             is_known = all(isinstance(offset, ir.ConstInt) for offset in (start, begin, to))
-            if old is origin or not is_known:
+            if member is group.members[0] or not is_known:
                 self.put(member.var, goal)
                 continue
             assert (

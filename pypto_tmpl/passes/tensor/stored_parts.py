@@ -125,7 +125,7 @@ class _StoringParts(Rewriter):
         assert isinstance(part.value, ir.Call)
         _, source, offsets = part.value.args
         carry = self.use(self._found.loop.iter_args[0])
-        store = ops.call("tile.store", source, offsets, carry, span=part.span)
+        store = ops.call("tile.store", source, offsets, carry, span=part.value.span)
         var = build(part.var, type=store.type)
         self.bind(part.var, var)
         return ir.AssignStmt(var, store, part.span)

@@ -81,14 +81,15 @@ class _Tiles(Rewriter):
         assert plan is not None and isinstance(before, ir.Call)
         var = stmt.var if isinstance(stmt, ir.AssignStmt) else None
         into_mat = var is not None and self._demand.feeds_products(var)
-        lowering = Lowering(self._owner, before, call, self._loaded, into_mat, self._flat_gather)
+        name = "" if var is None else f"{base_name(var.name_hint)}__tile"
+        lowering = Lowering(self._owner, before, call, self._loaded, into_mat, self._flat_gather, name)
         if plan.spec.rule is None:
             value: ir.Expr = lowering.one_op(plan)
         else:
             value = RULES[plan.spec.rule](lowering)
         if var is None:
             return [*lowering.made, build(stmt, expr=value)]
-        tile = ir.Var(f"{base_name(var.name_hint)}__tile", value.type, var.span)
+        tile = ir.Var(name, value.type, var.span)
         self.bind(var, tile)
         self.sharing.note(before, tile, value)
         return [*lowering.made, ir.AssignStmt(tile, value, stmt.span)]

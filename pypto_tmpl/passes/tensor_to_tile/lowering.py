@@ -43,6 +43,7 @@ class Lowering:
     loaded: Mapping[int, ir.Var]
     into_mat: bool  # whether the result is only multiplied with
     flat_gather: bool  # whether tile.gather takes positions in all of a tile
+    result: str  # the name of what it becomes, "" where nothing takes it
     made: list[ir.Stmt] = field(default_factory=list)
 
     def let(self, name: str, value: ir.Expr) -> ir.Var:

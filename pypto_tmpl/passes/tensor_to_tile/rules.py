@@ -40,7 +40,7 @@ def window(lowering: Lowering) -> ir.Expr:
     if not lowering.has("drop_dims"):
         return load
     assert isinstance(lowering.before.type, ir.TensorType)
-    full = lowering.let("slice_load", load)
+    full = lowering.let(f"{lowering.result}_full_rank" if lowering.into_mat else "slice_load", load)
     return lowering.emit("tile.reshape", full, ir.MakeTuple(lowering.before.type.shape, call.span))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import IRProperty, MemorySpace
+from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
@@ -62,6 +63,8 @@ class _Canonicalize(CarriedTypes):
         self._owner = function
         self._slices = slices
         self._storage = Storage(function, ir.TileType)
+        loops = (stmt for stmt in statements(function.body) if isinstance(stmt, ir.ForStmt | ir.WhileStmt))
+        self._loop_spans = {id(arg): loop.span for loop in loops for arg in loop.iter_args}
 
     def rewriting(self, stmt: ir.Stmt) -> Task | None:
         if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Var):
@@ -85,21 +88,22 @@ class _Canonicalize(CarriedTypes):
             case ir.EvalStmt(expr=ir.Call() as call):
                 return build(stmt, expr=self._call(call, stmt))
             case ir.YieldStmt():
-                return build(stmt, value=[self._carried(value, stmt) for value in stmt.value])
+                return build(stmt, value=[self._carried(value, stmt, stmt.span) for value in stmt.value])
         return stmt
 
     def definition(self, old: ir.Var, typed: ir.Var) -> ir.Var:
         if isinstance(typed, ir.IterArg):
-            typed = build(typed, initValue=self._carried(typed.initValue, typed))
+            span = self._loop_spans.get(id(old), typed.span)
+            typed = build(typed, initValue=self._carried(typed.initValue, typed, span))
         return super().definition(old, typed)
 
-    def _carried(self, value: ir.Expr, where: ir.IRNode) -> ir.Expr:
-        """A window that becomes the value of a variable."""
+    def _carried(self, value: ir.Expr, where: ir.IRNode, span: ir.Span) -> ir.Expr:
+        """A window that becomes the value of a variable; its copy stands at ``span``."""
         window = self._unaligned(value)
         if window is None:
             return value
         self._refuse_shared(value, where)
-        return self._let(value, window, window.space or MemorySpace.Vec, where.span)
+        return self._let(value, window, window.space or MemorySpace.Vec, span)
 
     def _call(self, call: ir.Call, stmt: ir.Stmt) -> ir.Call:
         name = call.op.name

@@ -48,7 +48,8 @@ class _Legalize(Rewriter):
         source, target = value.type.dtype, call.kwargs["target_type"]
         if self._backend.is_native_cast(source, target):
             return stmt
-        recipe = Recipe(self._owner, stmt, call, stmt.var.name_hint, self._numbers)
+        placed = build(call, span=stmt.span)  # all casts stand where the statement does
+        recipe = Recipe(self._owner, stmt, placed, stmt.var.name_hint, self._numbers)
         route = cast_route(self._backend, source, target)
         if route is None:
             what = f"no instructions of {self._backend.name} convert {source} to {target}"
