@@ -1,34 +1,62 @@
-"""Device code (``pypto.pypto_core.codegen``): facts of functions, C++ of the host, generators that refuse."""
+"""Device code (``pypto.pypto_core.codegen``): texts of kernels, orchestrations and drivers, and facts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import get_backend_type
 from pypto_tmpl.ir.verifier import Diagnostic, VerificationError
 from pypto_tmpl.ir.walking import walk
-from pypto_tmpl.runtime.refusals import Refused, with_members
+from pypto_tmpl.runtime.refusals import Refused, refuse, with_members
+from pypto_tmpl.streams.driver import driver_of
+from pypto_tmpl.streams.module import pto_text
 from pypto_tmpl.streams.orchestration.functions import orchestration_of
 from pypto_tmpl.streams.templates import cpp_templates
+from pypto_tmpl.streams.units import KERNELS, Unit, drivers_of
 
 NEEDS = "makes code for a device, of which there is none here"
 INSTEAD = "ir.compile writes the program as a PyTorch script, debug.torch_codegen gives its text"
 _CORES = {ir.FunctionType.AIC: ir.CoreType.CUBE, ir.FunctionType.AIV: ir.CoreType.VECTOR}
 
 
-@with_members("generate")
-class PTOCodegen(Refused):
+class PTOCodegen:
     """Kernels as MLIR."""
 
-    needs, instead = NEEDS, INSTEAD
+    def generate(self, program: ir.Program, emit_tile_addr: bool = True, emit_source_loc: bool = True) -> str:
+        """The one ``.pto`` module of all kernels of a program after the last pass, for the chosen backend.
+
+        Raises ValueError without a backend, PtoError for what has no text, InternalError for a function that
+        is no kernel, RefusedError where addresses are left to the assembler.
+        """
+        backend = get_backend_type()
+        if not emit_tile_addr:
+            refuse("PTOCodegen.generate", "has every tile at its address", "emit_tile_addr=True")
+        functions = tuple(program.functions.values())
+        for function in functions:
+            if function.func_type not in KERNELS:
+                kind = function.func_type.name
+                raise ir.InternalError(f"{function.name!r} is a function of type {kind}, and no kernel")
+        return pto_text(Unit(program.name, functions), backend, with_places=emit_source_loc)
 
 
-@with_members("generate get_builtin_next_level_specs")
-class DistributedCodegen(Refused):
+class DistributedCodegen:
     """Drivers of several cards."""
 
-    needs, instead = NEEDS, INSTEAD
+    def generate(self, program: ir.Program) -> str:
+        """The driver that the host function of a program after the last pass is: ``host_orch.py``.
+
+        Raises ValueError for a program that has no such function, DriverError for one that has no text.
+        """
+        drivers = drivers_of(program)
+        if not drivers:
+            raise ValueError(f"the program {program.name!r} has no function of the host that drives chips")
+        return driver_of(program, drivers[0], cpp_templates()).code
+
+    def get_builtin_next_level_specs(self) -> NoReturn:
+        """Refused: nothing makes the builds of collectives."""
+        refuse("DistributedCodegen.get_builtin_next_level_specs", NEEDS, INSTEAD)
 
 
 @with_members("op_name variant entry_symbol template_dir template_vars")

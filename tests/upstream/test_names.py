@@ -295,8 +295,11 @@ def test_dumps_are_found_by_their_pass(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (codegen.PTOCodegen, "PTOCodegen makes code for a device"),
-        (codegen.PTOCodegen.generate, "PTOCodegen.generate makes code for a device"),
+        (
+            codegen.DistributedCodegen().get_builtin_next_level_specs,
+            "DistributedCodegen.get_builtin_next_level_specs makes code for a device",
+        ),
+        (codegen.BuiltinNextLevelSpec, "BuiltinNextLevelSpec makes code for a device"),
         (lambda: bench.benchmark(None, []), "benchmark measures a device"),
         (lambda: golden_writer.write_golden([], print, "x"), "write_golden writes golden.py for"),
         (lambda: ir.register_op_conversion("a", "b"), "register_op_conversion registers what"),
