@@ -13,6 +13,7 @@ from pypto_tmpl.snapshots.sources import DumpSource, SnapshotError
 from pypto_tmpl.snapshots.toml_file import shown_from_here
 from pypto_tmpl.streams import pto_texts
 from pypto_tmpl.streams.orchestration import host_texts
+from pypto_tmpl.streams.problems import DriverError, OrchestrationError, StreamError
 
 Texts = Callable[[ir.Program, BackendType], Mapping[str, str]]
 
@@ -34,13 +35,14 @@ class StreamForm:
         return f'"""{SCRIPT_MARK}"""' if self.comment == "#" else f"{self.comment} {SCRIPT_MARK}"
 
 
-def _host_texts(ending: str) -> Texts:
-    """The texts of the host whose paths end so."""
+def _host_texts(ending: str, stops: type[StreamError] = OrchestrationError) -> Texts:
+    """The texts of the host whose paths end so; errors of one kind stand in their way."""
 
     def texts(program: ir.Program, backend: BackendType) -> Mapping[str, str]:
         found = host_texts(program, backend)
         for error in found.errors.values():
-            raise error
+            if isinstance(error, stops):
+                raise error
         return {path: text for path, text in found.texts.items() if path.endswith(ending)}
 
     return texts
@@ -50,6 +52,7 @@ STREAMS: Mapping[str, StreamForm] = {
     "pto": StreamForm("kernels.pto", "//", pto_texts),
     "orchestration": StreamForm("orchestration.cpp", "//", _host_texts(".cpp")),
     "config": StreamForm("kernel_config.py", "#", _host_texts("kernel_config.py")),
+    "driver": StreamForm("host_orch.py", "#", _host_texts("host_orch.py", DriverError)),
 }
 
 

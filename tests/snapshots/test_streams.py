@@ -101,3 +101,18 @@ def test_the_texts_of_the_host_are_streams_too(repository):
     assert (mark[:11], path) == ("// Emitted ", "// orchestration/main.cpp")
     assert '"name": "main_incore_0"' in listed.script.read_text()
     assert stale_scripts(config, [code]) == [listed.script]
+
+
+def test_the_driver_of_several_chips_is_a_stream(tmp_path):
+    recorded = Path(__file__).parents[1] / "streams"
+    folder = tmp_path / "dumps/ring_shift_put/Ascend910B"
+    folder.mkdir(parents=True)
+    shutil.copy(
+        recorded / "recorded/ring_shift_put/Ascend910B/last.msgpack", folder / "49_after_Last.msgpack"
+    )
+    (case,) = find_cases(configured(tmp_path, 'streams = ["driver"]\ndumps = "dumps/{program}/{backend}"'))
+    assert case.name == "ring_shift_put/Ascend910B/host_orch.py"
+    text = compare(case).text
+    mark = '"""Emitted by pypto_tmpl: change the IR or a template, not this text."""\n\n'
+    driver = (recorded / "drivers/ring_shift_put.py.txt").read_text()
+    assert text == f"{mark}# orchestration/host_orch.py\n{driver}"
