@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pypto_tmpl.errors import PyptoTmplError
@@ -44,12 +44,12 @@ class PtoasMissingWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class Assembler:
-    """``ptoas`` with the flags of a backend."""
+    """``ptoas`` with the flags of a backend; ``running`` are the processes that have not ended."""
 
     executable: Path
     flags: Sequence[str] = ()
-
     dumps_passes: bool = False
+    running: set[subprocess.Popen[str]] = field(default_factory=set, compare=False)
 
     def run(self, text: Path) -> Path:
         """Make the C++ beside a text. Raises PtoasError."""
@@ -57,7 +57,7 @@ class Assembler:
         dump = [*_DUMP_FLAGS, f"--mlir-print-ir-tree-dir={passes_folder(text)}"] if self.dumps_passes else []
         command: list[str | Path] = [self.executable, text, "-o", made, *_FLAGS, *dump, *self.flags]
         try:
-            code, said = _run(command)
+            code, said = _run(command, self.running)
         except subprocess.TimeoutExpired:
             raise PtoasError(f"ptoas compilation timed out after {_SECONDS}s", where=str(text)) from None
         except OSError as error:
@@ -70,7 +70,7 @@ class Assembler:
         return made
 
 
-def _run(command: Sequence[str | Path]) -> tuple[int, str]:
+def _run(command: Sequence[str | Path], running: set[subprocess.Popen[str]]) -> tuple[int, str]:
     """The exit code of a command and its error output. One that takes too long ends with all it started."""
     process = subprocess.Popen(
         command,
@@ -81,14 +81,22 @@ def _run(command: Sequence[str | Path]) -> tuple[int, str]:
         errors="replace",
         start_new_session=True,
     )
+    running.add(process)
     try:
         _, said = process.communicate(timeout=_SECONDS)
     except BaseException:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _end(process)
         process.communicate()
         raise
+    finally:
+        running.discard(process)
     return process.returncode, said
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process with all it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _shown(said: str) -> str:
@@ -138,7 +146,10 @@ def passes_folder(text: Path) -> Path:
 def assemble(
     texts: Sequence[Path], assembler: Assembler, counted: Counted = lambda done, total: None
 ) -> list[Path | PtoasError]:
-    """The C++ of each text, or why there is none; ``counted`` is told how many are done, of how many."""
+    """The C++ of each text, or why there is none; ``counted`` is told how many are done, of how many.
+
+    An interrupt ends all that run.
+    """
 
     def one(text: Path) -> Path | PtoasError:
         try:
@@ -148,9 +159,15 @@ def assemble(
 
     found: list[Path | PtoasError] = []
     with ThreadPoolExecutor(max_workers=_worker_count(len(texts))) as pool:
-        for made in pool.map(one, texts):
-            found.append(made)
-            counted(len(found), len(texts))
+        try:
+            for made in pool.map(one, texts):
+                found.append(made)
+                counted(len(found), len(texts))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in tuple(assembler.running):
+                _end(process)
+            raise
     return found
 
 

@@ -159,6 +159,21 @@ def test_one_that_does_not_end_takes_what_it_started_with_it(root, tmp_path, mon
         pytest.fail(f"process {child} runs on")
 
 
+def test_an_interrupt_ends_those_that_run(tmp_path):
+    executable = script(
+        tmp_path, '#!/bin/sh\ncase "$1" in *slow*) sleep 60;; esac\necho "void f() {}" > "$3"\n'
+    )
+    texts = [tmp_path / f"{name}.pto" for name in ("quick", "slow")]
+    started = time.monotonic()
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        assembler.assemble(texts, assembler.Assembler(executable), interrupt)
+    assert time.monotonic() - started < 30
+
+
 def test_what_is_no_code_of_the_kernels_is_told_of(root, tmp_path):
     script(root, '#!/bin/sh\necho 42 > "$3"\n')
     with pytest.warns(PtoasMissingWarning, match="ptoas made no function of kernel, which the entries call"):
