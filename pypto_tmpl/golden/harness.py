@@ -372,7 +372,7 @@ def _placed_program(build: Build) -> ir.Program | None:
     if file_record(build.directory / manifest.script) != manifest.files.get(manifest.script):
         return None
     program = BuiltScript(build.directory, manifest, build.program).program
-    is_placed = program is not None and is_stored(functions_of(program), "both")
+    is_placed = program is not None and is_stored(functions_of(program), "both", manifest.stage)
     return program if is_placed else None
 
 

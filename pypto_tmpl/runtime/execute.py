@@ -150,7 +150,7 @@ def _on_bytes(build: Path, manifest: Manifest, program: ir.Program | None, choic
     if program is None:
         what = f"{build} has no intact dump of the program, which a run on bytes is made from"
         raise NoStageError(what, notes=["compile it with dump_passes=True"])
-    if not is_stored(functions_of(program), choice):
+    if not is_stored(functions_of(program), choice, manifest.stage):
         return manifest
     return on_bytes(build, manifest, program)
 

@@ -15,7 +15,7 @@ from pypto_tmpl.ir.printer.names import assign_names
 from pypto_tmpl.ir.verifier.walking import all_definitions
 from pypto_tmpl.ops import OpTable
 from pypto_tmpl.storage.places import FunctionPlaces, Place, has_addresses, pool_of
-from pypto_tmpl.storage.views import is_shown
+from pypto_tmpl.storage.views import is_alike, shown_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +173,7 @@ class _Walk:
         self._roots: dict[int, int] = {}
         self._writing: dict[int, tuple[ir.Var, ir.Stmt]] = {}
         self._causes: dict[int, _Cause] = {}
+        self._seen: dict[int, tuple[Place | None, int]] = {}  # by view: where its elements lie, and of what
         self._given_back: dict[int, ir.Stmt] = {}  # where the slot of a popped tile is, by tile
         self._found: dict[tuple[int, int], Overwrite] = {}
         self._reports = True
@@ -243,9 +244,11 @@ class _Walk:
     def _view(self, stmt: ir.AssignStmt, value: ir.Call, place: Place | None) -> None:
         """A view stands for its tile where that lies there, or else for nothing that lies anywhere."""
         var, source = stmt.var, value.args[self._table.facts(value.op.name).view_of or 0]
-        shown = self._places.of(source)
-        if place is None or shown is None or is_shown(value, place, shown, self._table):
-            self._roots[id(var)] = self._root(source)
+        seen, root = self._seen.get(id(source), (self._places.of(source), self._root(source)))
+        shown = None if place is None or seen is None else shown_place(value, place, seen, self._table)
+        self._seen[id(var)] = (shown, root)
+        if place is None or seen is None or shown is not None and is_alike(shown, place):
+            self._roots[id(var)] = root
             return
         self._forget([id(var)])
         self._roots[id(var)] = id(var)

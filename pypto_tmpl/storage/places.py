@@ -227,9 +227,8 @@ class FunctionPlaces:
 
     def is_view(self, var: ir.Var, value: ir.Expr) -> bool:
         """Whether a variable shows the bytes of the operand of an op, which moves nothing."""
-        place, source = self.of(var), self._viewed(value)
-        other = None if source is None else self.of(source)
-        return place is not None and other is not None and place.base is other.base
+        source = self._viewed(value)
+        return self.of(var) is not None and source is not None and self.of(source) is not None
 
     def window_source(self, value: ir.Expr) -> ir.Expr | None:
         """The tile of which a value is a window."""

@@ -123,6 +123,13 @@ WRONG = {
             " which lies at Vec 0x1000 row by row"
         ],
     ),
+    "a view in an allocation of its own": (
+        VIEW.replace("MemRef(mem, pl.const(4096", "MemRef(other, pl.const(65536"),
+        [
+            "kernel: `v` is read on line 12 at Vec 0x10000-0x10fff, to which nothing copies `a` on line 11,"
+            " which lies at Vec 0x1000"
+        ],
+    ),
     "overlaid in the next round": (
         OVERLAID_IN_THE_NEXT_ROUND,
         [
@@ -133,6 +140,14 @@ WRONG = {
 RIGHT = {
     "seen through a window": WINDOW,
     "seen in another shape": VIEW,
+    "a window of a window, whose own place does not count": """
+        a @ 0x1000 FP32[16, 64] = load(x)
+        w @ 0x8000 FP32[8, 64] = pl.tile.slice(a, [8, 64], [8, 0])
+        v @ 0x1c00 FP32[4, 64] = pl.tile.slice(w, [4, 64], [4, 0])
+        b @ 0x2000 FP32[4, 64] = pl.tile.muls(v, 2.0)
+        c @ 0x1000 FP32[16, 64] = pl.tile.assemble(a, b, [0, 0])
+        store(c)
+    """,
     "a workspace of its own": WORKSPACE.format(at="0xa000"),
     "given back behind its last read": POPPED.format(before="", after=FREE),
     "written over its input": """

@@ -56,16 +56,15 @@ def misread_on_bytes(
     ``tensors`` are inputs and expected ones, ``requests`` those for a run by values and for one on bytes.
     """
     told = (stage.name, "" if last_good is None else last_good.name, method)
+    values = TracedStage(*trace_stage(stage, *tensors, requests[0]))
     try:
         stored = TracedStage(*trace_stage(stage, *tensors, requests[1]))
     except MisplacedError as error:
-        return _misplaced(told, error)
-    values = TracedStage(*trace_stage(stage, *tensors, requests[0]))
+        return _misplaced(told, error, values)
     found = overwrites(stored.node, load_table(), copies_yields=copies_yields(stage.name))
-    misread = next(_misreads(values, stored), None)
+    misread, chosen = _first(found, stored, list(_misreads(values, stored)))
     if misread is None:
         return _failing(told, stored, found)
-    chosen = _chosen(found, stored, misread)
     left, right = values.value(misread.values), stored.value(misread.stored)
     cell = worst_cell(right, left) if left is not None and right is not None else None
     return Divergence(
@@ -79,6 +78,20 @@ def misread_on_bytes(
         writer=None if chosen is None else _writer(stored, chosen),
         overwrite=None if chosen is None else chosen.facts(),
     )
+
+
+def _first(
+    found: list[Overwrite], stage: TracedStage, misreads: list[_Misread]
+) -> tuple[_Misread | None, Overwrite | None]:
+    """The first misread that an overwrite is behind; else the first at all, with none.
+
+    What is read of tiles that nobody has written, or out of pipes, differs as well, and may come before.
+    """
+    for misread in misreads:
+        chosen = _chosen(found, stage, misread)
+        if chosen is not None:
+            return misread, chosen
+    return next(iter(misreads), None), None
 
 
 def _misreads(values: TracedStage, stored: TracedStage) -> Iterator[_Misread]:
@@ -132,11 +145,13 @@ def _leaf(stage: TracedStage, place: Place, kind: str, record: TraceRecord) -> i
 def _chosen(found: list[Overwrite], stage: TracedStage, misread: _Misread) -> Overwrite | None:
     """The overwrite behind a misread: of the statement and its operand, or of either."""
     stmt = stage.statements.get(misread.place)
+    name = stage.trace.sites[misread.stored.site].variable
     of_statement = [one for one in found if one.statement is stmt]
     of_operand = [one for one in of_statement if one.tile is misread.leaf]
     tiles = {id(misread.leaf), *map(id, _bound(stmt))}
     of_tiles = [one for one in found if id(one.tile) in tiles]
-    return next(iter([*of_operand, *of_statement, *of_tiles]), None)
+    of_name = [one for one in of_tiles if one.tile.name_hint == name]
+    return next(iter([*of_operand, *of_statement, *of_name, *of_tiles]), None)
 
 
 def _bound(stmt: ir.Stmt | None) -> Iterator[ir.Var]:
@@ -180,16 +195,32 @@ def _failing(told: tuple[str, str, str], stored: TracedStage, found: list[Overwr
     return _rejected(told, failure.place, tuple(lines))
 
 
-def _misplaced(told: tuple[str, str, str], error: MisplacedError) -> Divergence:
-    """The statement that binds the first tile that lies where none can."""
+def _misplaced(told: tuple[str, str, str], error: MisplacedError, values: TracedStage) -> Divergence:
+    """The first overwrite of a stage that cannot run on bytes; else the first tile that lies where none can.
+
+    Which tiles are beyond an allocation depends on where that begins, and what is overwritten does not.
+    """
+    for overwrite in overwrites(values.node, load_table()):
+        for place, stmt in values.statements.items():
+            if stmt is overwrite.statement:
+                found = statement_place(values, place)
+                return Divergence(
+                    *told,
+                    kind="bytes",
+                    place=replace(found, variable=overwrite.tile.name_hint),
+                    place_stage=told[0],
+                    evidence=tuple(error.notes[:_MORE]),
+                    writer=_writer(values, overwrite),
+                    overwrite=overwrite.facts(),
+                )
     function, var, what = error.found[0]
-    place = StatementPlace(function.name, variable=var.name_hint)
+    where = StatementPlace(function.name, variable=var.name_hint)
     for path, stmt in located_statements(function.body):
         if isinstance(stmt, ir.AssignStmt) and stmt.var is var:
             source = f"{stmt.span.filename}:{stmt.span.begin_line}" if stmt.span.is_valid() else ""
-            place = StatementPlace(function.name, path, statement_text(stmt), var.name_hint, source)
+            where = StatementPlace(function.name, path, statement_text(stmt), var.name_hint, source)
     others = (f"also {other.name_hint}: {wrong}" for _, other, wrong in error.found[1 : _MORE + 1])
-    return _rejected(told, place, (what, *others))
+    return _rejected(told, where, (what, *others))
 
 
 def _rejected(told: tuple[str, str, str], place: StatementPlace, evidence: tuple[str, ...]) -> Divergence:

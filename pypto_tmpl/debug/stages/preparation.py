@@ -261,7 +261,7 @@ def _printed(node: Node) -> str:
 
 
 def _emit(node: Node, request: Request, stage: str) -> ProgramScript:
-    storage = is_stored(functions_of(node), request.storage)
+    storage = is_stored(functions_of(node), request.storage, stage)
     if storage and (misplaced := list(_misfits(node))):
         raise MisplacedError(misplaced)
     return make_script(

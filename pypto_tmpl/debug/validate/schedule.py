@@ -18,6 +18,7 @@ from pypto_tmpl.debug.validate.tasks import Failure, Outcome, RunRequest, prepar
 from pypto_tmpl.debug.validate.tensor_set import TensorSet
 from pypto_tmpl.debug.validate.time_limits import TimeLimits
 from pypto_tmpl.execution.load import script_name
+from pypto_tmpl.storage.stored import planned_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,8 +154,10 @@ class Schedule:
                 continue
             before = self._slots.get(index - 1, _Slot()).content
             is_same = before is not None and before.text == slot.content.text is not None
-            # with "on" the name of a stage tells, too, whether it runs on bytes
-            slot.has_text_of_previous = is_same and self.job.request.storage != "on"
+            # the name of a stage tells, too, whether it runs on bytes
+            names = [stage.name for stage in self.stages[index - 1 : index + 1]] if index else []
+            is_planned_alike = self.job.request.storage == "off" or len(set(map(planned_by, names))) == 1
+            slot.has_text_of_previous = is_same and is_planned_alike
             if not slot.has_text_of_previous:
                 self._prepare(index)
 
