@@ -5,6 +5,12 @@
 Each case runs in a process of its own, with inputs that are made while it runs; the golden function
 allocates nothing. What is told is the growth of the peak resident size over that of the process with
 everything imported and a small run done. The limit is 2.2 times the bytes of the specs.
+
+    python benchmarks/memory.py --storage [--corpus DIR] [--only SUBSTRING]
+
+tells of each dump whose tiles have addresses what a run on their bytes needs at most, against a run by values:
+bytes of Python objects (tracemalloc) and of tensors that are alive. The limit is that of the run by values, and
+the pools.
 """
 
 from __future__ import annotations
@@ -12,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -128,6 +135,60 @@ def measure(name: str, mib: int) -> dict[str, float | str]:
     return found
 
 
+def run_peaks(corpus: Path, label: str, script: str) -> tuple[int, int, int]:
+    """The peaks of a run of a script in bytes: of Python objects, of tensors, and of pools of tiles."""
+    import gc
+    import tracemalloc
+
+    from alive import Alive, counting
+    from storage import load, runs
+
+    job = runs(corpus, label, script)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        job()
+        objects = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    alive = Alive()
+    names = load(script)
+    if "_pool" in names:
+        names["_pool"] = alive.making_pools(names["_pool"])
+    job = runs(corpus, label, script, names)
+    alive.peak = alive.pools = 0
+    with counting(alive):
+        job()
+    return objects, alive.peak, alive.pools
+
+
+def compare_storage(corpus: Path, only: str) -> int:
+    """Print the peaks of both kinds of runs; the exit status tells whether all are within the limit."""
+    from storage import stored_dumps
+
+    from pypto_tmpl.debug import torch_codegen
+
+    totals = [0] * 5
+    over = []
+    dumps = 0
+    for label, node in stored_dumps(corpus, only):
+        scripts = [torch_codegen(node, check_shapes=True, storage=storage) for storage in (False, True)]
+        values, on_bytes = (run_peaks(corpus, label, script) for script in scripts)
+        row = (values[0], on_bytes[0], values[1], on_bytes[1], on_bytes[2])
+        totals = [total + one for total, one in zip(totals, row, strict=True)]
+        dumps += 1
+        if on_bytes[0] + on_bytes[1] > values[0] + values[1] + on_bytes[2]:
+            over.append((label, row))
+    print(f"{dumps} dumps; KiB in all: Python objects by values {totals[0] / 1024:.0f}, on bytes", end=" ")
+    print(f"{totals[1] / 1024:.0f}; tensors by values {totals[2] / 1024:.0f}, on bytes", end=" ")
+    print(f"{totals[3] / 1024:.0f}, of which pools {totals[4] / 1024:.0f}")
+    for label, row in over:
+        told = ", ".join(str(one) for one in row)
+        print(f"more than by values and the pools: {label} ({told})")
+    print(f"{len(over)} of {dumps} over the limit")
+    return 1 if over or not dumps else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -135,7 +196,13 @@ def main() -> int:
     parser.add_argument("--mib", type=int, default=1024, help="bytes of all specs (default %(default)s MiB)")
     parser.add_argument("--case", choices=list(CASES), action="append")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--storage", action="store_true", help="runs on the bytes of tiles instead")
+    default = Path(__file__).resolve().parent.parent / "tests/corpus"
+    parser.add_argument("--corpus", type=Path, default=os.environ.get("PYPTO_TMPL_CORPUS", default))
+    parser.add_argument("--only", default="", help="part of <program>/<backend>/<stage>")
     options = parser.parse_args()
+    if options.storage:
+        return compare_storage(Path(options.corpus), options.only)
     worst = 0.0
     for name in options.case or CASES:
         found = measure(name, options.mib)
