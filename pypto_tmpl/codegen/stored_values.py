@@ -121,7 +121,7 @@ class StoredValues(Values):
             return False
         returned = self._table.facts(value.op.name).returned
         target = None if returned is None else self.places.of(value.args[returned])
-        return target is not None and target.is_same(place) and not place.is_moving
+        return target is not None and target.is_there(place)
 
     def _read_tiles(self, call: ir.Call) -> list[ir.Expr]:
         """The tiles among the operands of an op, but for its workspaces."""

@@ -66,6 +66,15 @@ class Place:
         """Whether it lies in boxes that have a cell for each of its elements, and none besides."""
         return self.boxes is not None and self.shape == (self.boxes.rows, self.boxes.columns)
 
+    def is_there(self, other: Place) -> bool:
+        """Whether what lies here is in the other place already, which may be known at run time only."""
+        return self.is_same(other) or self.is_moving and other.is_moving and self.base is other.base
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it lies in boxes that have a cell for each of its elements, and none besides."""
+        return self.boxes is not None and self.shape == (self.boxes.rows, self.boxes.columns)
+
     @property
     def layout(self) -> str:
         """How elements lie, in words."""

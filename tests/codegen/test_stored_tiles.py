@@ -116,6 +116,21 @@ def test_a_window_that_begins_where_a_scalar_says_shows_the_bytes_there(row: int
     assert torch.equal(run(program, row)[:4], 2 * Y[row : row + 4])
 
 
+@pytest.mark.parametrize("column", [0, 16, 48])
+def test_an_op_changes_a_window_where_a_scalar_says_that_it_begins(column: int) -> None:
+    program = placed("""
+        a @ 0x400 FP32[16, 64] = load(x)
+        b @ 0x1400 FP32[16, 64] = load(y)
+        w @ 0x400 FP32[16, 16] = pl.tile.slice(a, [16, 16], [0, n])
+        v @ 0x1400 FP32[16, 16] = pl.tile.slice(b, [16, 16], [0, 0])
+        u @ 0x400 FP32[16, 16] = pl.tile.assemble(w, v, [0, 0])
+        store(a)
+    """)
+    expected = X.clone()
+    expected[:, column : column + 16] = Y[:, :16]
+    assert torch.equal(run(program, n=column), expected)
+
+
 def test_a_window_beyond_its_tile_is_refused() -> None:
     program = placed("""
         a @ 0x1000 FP32[16, 64] = load(x)
