@@ -119,7 +119,7 @@ FACES: dict[str, dict[str, str]] = {
     # A kernel is an object of the language, and calling it runs it.
     "pypto_tmpl.language.jit": {
         "compile_kernel": "pypto_tmpl.compile.kernels",
-        "lower": "pypto_tmpl.compile.lower",
+        "lower_kernel": "pypto_tmpl.compile.kernels",
         "run_kernel": "pypto_tmpl.compile.kernels",
     },
 }

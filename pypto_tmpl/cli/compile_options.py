@@ -74,6 +74,7 @@ _PARAMETERS = (
         default=None,
         help="Keep two accumulators of a pipelined loop.",
     ),
+    click.option("--buffers", is_flag=True, default=None, help="End in LowerToBuffers."),
     click.option(
         "--auto-scope-deps",
         "analyze_auto_scopes_for_deps",

@@ -29,17 +29,20 @@ PLANNER = click.option(
     show_default=True,
     help="Who plans memory: passes that another planner makes needless do not run.",
 )
+BUFFERS = click.option(
+    "--buffers", is_flag=True, help="End in LowerToBuffers: tiles are buffers, and writes name them."
+)
 BACKEND = click.option(
     "--backend", type=click.Choice([*BackendType.__members__]), help="What it is compiled for."
 )
 
 
-def strategy_passes(strategy: str, planner: str) -> list[str]:
+def strategy_passes(strategy: str, planner: str, *, buffers: bool = False) -> list[str]:
     """The passes of a strategy in order."""
     from pypto_tmpl.passes import MemoryPlanner
     from pypto_tmpl.passes.strategies import OptimizationStrategy, pass_names
 
-    return pass_names(OptimizationStrategy(strategy), MemoryPlanner[planner])
+    return pass_names(OptimizationStrategy(strategy), MemoryPlanner[planner], buffers=buffers)
 
 
 def pass_context(planner: str, verify: str | None = None) -> PassContext:

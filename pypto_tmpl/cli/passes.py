@@ -10,21 +10,30 @@ import click
 from pypto_tmpl import ir
 from pypto_tmpl.cli.completion import pass_names as complete_pass_names
 from pypto_tmpl.cli.dumps import DumpError, read_dump
-from pypto_tmpl.cli.pass_options import BACKEND, PLANNER, STRATEGY, lowering, pass_context, strategy_passes
+from pypto_tmpl.cli.pass_options import (
+    BACKEND,
+    BUFFERS,
+    PLANNER,
+    STRATEGY,
+    lowering,
+    pass_context,
+    strategy_passes,
+)
 from pypto_tmpl.errors import allowed_note
 
 
 @click.command()
 @STRATEGY
 @PLANNER
-def passes(strategy: str, planner: str) -> None:
+@BUFFERS
+def passes(strategy: str, planner: str, buffers: bool) -> None:
     """List the passes in the order in which they run, with the properties that they require and produce.
 
     A number is that of the dump which is written after the pass.
     """
     from pypto_tmpl.passes import PASSES
 
-    for position, name in enumerate(strategy_passes(strategy, planner), 1):
+    for position, name in enumerate(strategy_passes(strategy, planner, buffers=buffers), 1):
         click.echo(f"{position:2}  {name}")
         for what in ("requires", "produces", "invalidates"):
             members: frozenset[ir.IRProperty] = getattr(PASSES[name], what)
@@ -65,6 +74,7 @@ Exit codes: 0 fine; 2 wrong usage, a program that cannot be read, or one that a 
 @BACKEND
 @STRATEGY
 @PLANNER
+@BUFFERS
 @click.option(
     "--verify",
     type=click.Choice(["none", "basic", "roundtrip"]),
@@ -81,7 +91,8 @@ def lower(file: Path, **given: Any) -> None:
     from pypto_tmpl.passes.dumping import PassDumpLevel
     from pypto_tmpl.passes.manager import run_pipeline
 
-    names = _chosen(strategy_passes(given["strategy"], given["planner"]), given["until"])
+    names = strategy_passes(given["strategy"], given["planner"], buffers=given["buffers"])
+    names = _chosen(names, given["until"])
     level, folder = PassDumpLevel[given["level"].upper()], given["dump"]
     node = read_dump(file, given["program"])
     if not isinstance(node, ir.Program):

@@ -19,6 +19,7 @@ from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.ir.carriers import TORCH_NAMES
 from pypto_tmpl.ops import OpTable
+from pypto_tmpl.storage.destinations import as_assignments
 from pypto_tmpl.storage.places import has_addresses
 
 
@@ -46,6 +47,7 @@ class ScriptContext:
         comments: CommentChoice = NO_COMMENTS,
     ) -> None:
         self.generator = generator
+        node = as_assignments(node, generator.table)
         self.options, self.changed = options, options.changed()
         self.check_shapes = check_shapes
         self.comments = comments.types and not check_shapes  # checks say the types as well

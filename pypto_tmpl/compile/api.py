@@ -39,12 +39,13 @@ def compile(
     runtime: Any = None,
     *,
     stage: str | int | None = None,
+    buffers: bool | None = None,
 ) -> CompiledProgram:
     """Compile a program into a build directory: pass dumps, PyTorch script, manifest.
 
     ``output_dir`` is that directory; None makes ``build_output/<program>_<time>``. ``platform`` goes before
     ``backend_type``. The passes run up to ``stage``, which is what calls execute: None or "last" are all,
-    "frontend" is none, a pass or a number is up to there.
+    "frontend" is none, a pass or a number is up to there; with ``buffers`` the last one is LowerToBuffers.
 
     Raises: TypeError for what is no program, ValueError for an unknown platform, or one of another backend
     than ``backend.set_backend_type`` chose, RuntimeError for a setting that the active ``PassContext`` has,
@@ -72,6 +73,7 @@ def compile(
         "dump_ptoas_passes": dump_ptoas_passes,
         "runtime": runtime,
         "stage": stage,
+        "buffers": buffers,
     }
     options = compile_options({name: value for name, value in given.items() if value is not None})
     require_backend_of_process(options)

@@ -171,7 +171,7 @@ def _build(
             with profiler.stage("pto"):
                 planner = passes.resolved().memory_planner
                 kernels = kernel_texts(
-                    program, backend, planner, options.knobs, skip_ptoas=options.skip_ptoas
+                    made.values, backend, planner, options.knobs, skip_ptoas=options.skip_ptoas
                 )
         for path, text in kernels.texts.items():
             files.text(path, text)
@@ -187,7 +187,7 @@ def _build(
         if passes.stage == LAST:
             with profiler.stage("orchestration"):
                 run_time = passes.resolved().runtime
-                host = host_code(program, backend, kernels, run_time, skip_ptoas=options.skip_ptoas)
+                host = host_code(made.values, backend, kernels, run_time, skip_ptoas=options.skip_ptoas)
         texts = dict(host.texts)
         for stream in streams:
             with profiler.stage(stream.name):

@@ -74,6 +74,11 @@ def _runnable(function: JITFunction, specialisation: Specialisation, passes: Pas
     return found
 
 
+def lower_kernel(program: ir.Program, buffers: bool | None = None) -> ir.Program:
+    """A program after the passes; ``buffers`` says whether the last is LowerToBuffers, if not the context."""
+    return lower(program, PassOptions(buffers=buffers))
+
+
 def compile_kernel(program: ir.Program, config: Any) -> CompiledProgram:
     """Compile a program as a ``RunConfig`` says."""
     return compile_as(program, _checked(config))

@@ -14,14 +14,16 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType, compiling_for, get_backend_type, is_backend_configured
 from pypto_tmpl.files import write_bytes
 from pypto_tmpl.ir.stage_names import AS_WRITTEN, FRONTEND, LAST, find_stage, stage_stems
+from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.context import Instrument, PassContext
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck
 from pypto_tmpl.passes.dumping import PassDumpLevel, StageDumps, Write
+from pypto_tmpl.passes.instruments import CallbackInstrument
 from pypto_tmpl.passes.manager import PassManager, run_pipeline
 from pypto_tmpl.passes.pipeline import PassPipeline
 from pypto_tmpl.passes.round_trip import make_roundtrip_instrument
 from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, RuntimeKind, VerificationLevel
-from pypto_tmpl.passes.strategies import OptimizationStrategy, pass_names
+from pypto_tmpl.passes.strategies import BUFFERS, OptimizationStrategy, pass_names
 
 _OF_CONTEXTS = ("verification_level", "diagnostic_phase", "memory_planner", "runtime")
 _REMEDY = (
@@ -47,6 +49,7 @@ class PassOptions:
     enable_pypto_l0c_double_buffer: bool | None = None
     analyze_auto_scopes_for_deps: bool = False
     runtime: RuntimeKind | None = None
+    buffers: bool | None = None
 
     def check_context(self) -> None:
         """Raise RuntimeError for a setting that an active ``PassContext`` has already."""
@@ -78,6 +81,7 @@ class PassOptions:
             memory_planner=self.memory_planner or base.get_memory_planner(),
             enable_pypto_l0c_double_buffer=double,
             runtime=self.runtime or base.get_runtime(),
+            buffers=base.get_buffers() if self.buffers is None else self.buffers,
         )
 
 
@@ -92,10 +96,11 @@ class Dumps:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A program at a stage, and the name of that."""
+    """A program at a stage, and the name of that; ``values`` is the same before its tiles became buffers."""
 
     program: ir.Program
     stage: str
+    values: ir.Program
 
 
 def lower(program: ir.Program, options: PassOptions | None = None) -> ir.Program:
@@ -117,17 +122,25 @@ def lowered(
     options = (options or PassOptions()).resolved()
     dumps = dumps or Dumps(Path(), PassDumpLevel.NONE)
     assert options.backend is not None
-    with compiling_for(options.backend), _context(options, instruments):
+    kept: dict[str, ir.Program] = {}
+
+    def keep(pass_: Pass, before: ir.Program) -> None:
+        if pass_.get_name() in BUFFERS:
+            kept["program"] = before
+
+    watching = [*instruments, CallbackInstrument(before_pass=keep, name="KeepValues")]
+    with compiling_for(options.backend), _context(options, watching if options.buffers else instruments):
         pipeline = pipeline_for(options)
         if not pipeline.get_passes():
-            return Lowered(_as_written(program, dumps), FRONTEND)
+            as_written = _as_written(program, dumps)
+            return Lowered(as_written, FRONTEND, as_written)
         try:
             result = run_pipeline(pipeline, program, dumps.level, dumps.folder, write=dumps.write)
         except Exception as error:
             if not isinstance(error, OSError):
                 error.add_note(_REMEDY)
             raise
-    return Lowered(result, stage_stems(pipeline.get_pass_names())[-1])
+    return Lowered(result, stage_stems(pipeline.get_pass_names())[-1], kept.get("program", result))
 
 
 def pipeline_for(options: PassOptions) -> PassPipeline:
@@ -160,4 +173,5 @@ def _context(options: PassOptions, instruments: Sequence[Instrument]) -> PassCon
         options.memory_planner or MemoryPlanner.PYPTO,
         bool(options.enable_pypto_l0c_double_buffer),
         options.runtime or RuntimeKind.TENSORMAP_AND_RINGBUFFER,
+        buffers=bool(options.buffers),
     )

@@ -38,6 +38,7 @@ COMPILE_KNOBS = (
     "disabled_diagnostics",
     "memory_planner",
     "enable_pypto_l0c_double_buffer",
+    "buffers",
     "profiling",
     "platform",
     "distributed_config",
@@ -147,6 +148,7 @@ def _pass_options(cfg: Mapping[str, Any], backend: BackendType, run_stage: str |
     stage = cfg.get("stage") if run_stage is None else run_stage
     _check_diagnostics(cfg.get("disabled_diagnostics"))
     disabled, double = cfg.get("disabled_diagnostics"), cfg.get("enable_pypto_l0c_double_buffer")
+    buffers = cfg.get("buffers")
     return PassOptions(
         backend=backend,
         stage=LAST if stage is None else stage_name(stage),
@@ -158,6 +160,7 @@ def _pass_options(cfg: Mapping[str, Any], backend: BackendType, run_stage: str |
         enable_pypto_l0c_double_buffer=None if double is None else bool(double),
         analyze_auto_scopes_for_deps=bool(cfg.get("analyze_auto_scopes_for_deps", False)),
         runtime=cfg.get("runtime"),
+        buffers=None if buffers is None else bool(buffers),
     )
 
 

@@ -118,6 +118,10 @@ class UnsupportedFeatureError(ParserError):
     slug = "E301"
 
 
+class BufferTextError(UnsupportedFeatureError):
+    """Text of a program whose tiles are buffers, which is for people: its program is in the companion."""
+
+
 class ScopeIsolationError(ParserError):
     """Kept for programs that name it; never raised."""
 

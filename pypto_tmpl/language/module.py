@@ -9,10 +9,12 @@ from pathlib import Path
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.collector import collector_paused
+from pypto_tmpl.ir.printer.destinations import BUFFER
 from pypto_tmpl.ir.wire.unpack import is_binary_dump
 from pypto_tmpl.language.annotations import DynVar, MemRef, TensorView, TileView
 from pypto_tmpl.language.constants import member, shown
 from pypto_tmpl.language.diagnostics import (
+    BufferTextError,
     ParserError,
     ParserTypeError,
     ProgramCountError,
@@ -99,10 +101,28 @@ def _read(
         return _definition(parse_source(text, filename, source_map), dict(closure or {}), unreached)
 
 
+def _refuse_buffers(source: Source) -> None:
+    """Raise BufferTextError for text that declares buffers."""
+    if f".{BUFFER}[" not in source.text:
+        return
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.AnnAssign(value=None, annotation=ast.Subscript(value=ast.Attribute(attr=name))):
+                if name == BUFFER:
+                    what = "this is Buffer text, which is no source that can be read"
+                    companion = Path(source.filename).with_suffix(".msgpack").name
+                    hint = f"read {companion}, which holds the same program"
+                    if not source.filename.endswith(".py"):
+                        hint = "read the .msgpack that was written beside it"
+                    span = source.span(node)
+                    raise BufferTextError(what, span, hint=hint, source_lines=source.lines_of(span))
+
+
 def _definition(
     source: Source, closure: dict[str, object], unreached: frozenset[str]
 ) -> ir.Program | ir.Function:
     filename, printed = source.filename, source.text.startswith(_HEADER)
+    _refuse_buffers(source)
     module = Module(source, printed, closure=closure, unreached=unreached)
     reader = Reader(module, Variables(printed=False), Comments(source))
     found: list[Callable[[], ir.Program | ir.Function]] = []

@@ -51,6 +51,9 @@ from pypto_tmpl.passes.instruments import (
 from pypto_tmpl.passes.memory.allocate_memory_addr import AllocateMemoryAddr as allocate_memory_addr
 from pypto_tmpl.passes.memory.fold_no_op_reshape import FoldNoOpReshape as fold_no_op_reshape
 from pypto_tmpl.passes.memory.init_mem_ref import InitMemRef as init_mem_ref
+from pypto_tmpl.passes.memory.lower_to_buffers import (
+    LowerToBuffers as lower_to_buffers,
+)
 from pypto_tmpl.passes.memory.materialize_semantic_aliases import (
     MaterializeSemanticAliases as materialize_semantic_aliases,
 )
@@ -210,6 +213,7 @@ __all__ = [
     "lower_host_tensor_collectives",
     "lower_pipeline_loops",
     "lower_pipeline_to_slots",
+    "lower_to_buffers",
     "make_pass",
     "make_roundtrip_instrument",
     "materialize_comm_domain_scopes",

@@ -20,6 +20,7 @@ from pypto_tmpl.passes.distribution.synthesize_all_reduce_signals import Synthes
 from pypto_tmpl.passes.memory.allocate_memory_addr import AllocateMemoryAddr
 from pypto_tmpl.passes.memory.fold_no_op_reshape import FoldNoOpReshape
 from pypto_tmpl.passes.memory.init_mem_ref import InitMemRef
+from pypto_tmpl.passes.memory.lower_to_buffers import LowerToBuffers
 from pypto_tmpl.passes.memory.materialize_semantic_aliases import MaterializeSemanticAliases
 from pypto_tmpl.passes.memory.materialize_tensor_strides import MaterializeTensorStrides
 from pypto_tmpl.passes.memory.memory_reuse import MemoryReuse
@@ -106,6 +107,7 @@ PASSES: dict[str, type[Pass]] = {
         ClassifyIterArgCarry,
         InsertCommFence,
         MaterializeValidShapeSymbols,
+        LowerToBuffers,
     )
 }
 

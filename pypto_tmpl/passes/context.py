@@ -41,7 +41,7 @@ class Instrument(Protocol):
 class PassContext:
     """Settings of a pipeline and its instruments; ``with`` makes them the current ones of the thread.
 
-    A level or phase of None is that of the environment.
+    A level or phase of None is that of the environment. With ``buffers``, strategies end in LowerToBuffers.
     """
 
     _stacks = threading.local()
@@ -55,6 +55,8 @@ class PassContext:
         memory_planner: MemoryPlanner = MemoryPlanner.PYPTO,
         enable_pypto_l0c_double_buffer: bool = False,
         runtime: RuntimeKind = RuntimeKind.TENSORMAP_AND_RINGBUFFER,
+        *,
+        buffers: bool = False,
     ) -> None:
         self._instruments = list(instruments)
         self._verification_level = verification_level or get_default_verification_level()
@@ -63,6 +65,7 @@ class PassContext:
         self._memory_planner = memory_planner
         self._enable_pypto_l0c_double_buffer = enable_pypto_l0c_double_buffer
         self._runtime = runtime
+        self._buffers = bool(buffers)
 
     @classmethod
     def current(cls) -> PassContext | None:
@@ -118,3 +121,7 @@ class PassContext:
     def get_runtime(self) -> RuntimeKind:
         """What runs the orchestration."""
         return self._runtime
+
+    def get_buffers(self) -> bool:
+        """Whether strategies end in LowerToBuffers."""
+        return self._buffers

@@ -35,7 +35,8 @@ class PassManager:
         self.strategy = strategy
         self.analyze_auto_scopes_for_deps = analyze_auto_scopes_for_deps
         self._planner = _planner()
-        names = pass_names(strategy, self._planner)
+        self._buffers = _has_buffers()
+        names = pass_names(strategy, self._planner, buffers=self._buffers)
         options = {_WITH_SCOPES: {"analyze_auto_scopes": analyze_auto_scopes_for_deps}}
         self.passes = tuple(make_pass(name, **options.get(name, {})) for name in names)
 
@@ -67,9 +68,12 @@ class PassManager:
     ) -> ir.Program:
         """The program after the last pass; ``dump_ir`` writes every stage into ``output_dir``.
 
-        Raises RuntimeError under another planner of memory than the manager was made under, and ValueError
-        where there is nowhere to dump or nothing that can be dumped.
+        Raises RuntimeError under another planner of memory, or setting of buffers, than the manager was made
+        under, and ValueError where there is nowhere to dump or nothing that can be dumped.
         """
+        if _has_buffers() is not self._buffers:
+            with_, without = ("with", "without") if self._buffers else ("without", "with")
+            raise RuntimeError(f"the manager was made {with_} buffers, and the context is {without}")
         if _planner() is not self._planner:
             raise RuntimeError(
                 f"the manager was made for the memory planner {self._planner.name}, and the context has "
@@ -127,9 +131,15 @@ def _dumping_context(outer: PassContext, dumps: StageDumps) -> PassContext:
         outer.get_disabled_diagnostics(),
         outer.get_memory_planner(),
         outer.get_enable_pypto_l0c_double_buffer(),
+        buffers=outer.get_buffers(),
     )
 
 
 def _planner() -> MemoryPlanner:
     context = PassContext.current()
     return context.get_memory_planner() if context is not None else MemoryPlanner.PYPTO
+
+
+def _has_buffers() -> bool:
+    context = PassContext.current()
+    return context is not None and context.get_buffers()

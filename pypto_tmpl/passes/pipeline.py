@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.passes.base import Pass
+from pypto_tmpl.ir import IRProperty
+from pypto_tmpl.ir.destinations import has_destinations
+from pypto_tmpl.passes.base import Pass, PassError
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck, log_warnings
 from pypto_tmpl.passes.error_places import place_in_program
@@ -54,6 +56,7 @@ class PassPipeline:
         """
         if not isinstance(program, ir.Program):
             raise TypeError(f"a PassPipeline runs on an ir.Program, got {type(program).__name__}")
+        _refuse_buffers(program, self._passes)
         context = PassContext.current() or PassContext()
         if context.get_verification_level() is not VerificationLevel.NONE:
             known = get_structural_properties().intersection(get_verified_properties())
@@ -68,6 +71,17 @@ class PassPipeline:
         for instrument in context.get_instruments():
             instrument.after_pipeline(program)
         return program
+
+
+def _refuse_buffers(program: ir.Program, passes: Iterable[Pass]) -> None:
+    """Raise PassError for a program whose tiles are buffers already: passes look for values."""
+    first = next((one for one in passes if IRProperty.DestinationPassing not in one.produces), None)
+    if first is None:
+        return
+    for function in program.functions.values():
+        if has_destinations(function):
+            what = f"{first.get_name()} takes no program whose tiles are buffers: begin with an earlier stage"
+            raise PassError(what, function)
 
 
 def _run_pass(

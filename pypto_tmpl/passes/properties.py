@@ -31,6 +31,7 @@ VERIFIED_PROPERTIES: tuple[IRProperty, ...] = (
     IRProperty.DistTensorCtxMaterialized,
     IRProperty.AccToGmStoreValid,
     IRProperty.AtomicAddDtypeValid,
+    IRProperty.DestinationPassing,
 )
 """Properties that a pipeline checks by itself."""
 

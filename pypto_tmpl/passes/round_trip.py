@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ir.bodies import flat
+from pypto_tmpl.ir.destinations import has_destinations
 from pypto_tmpl.language import parse
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.diagnostics import LOGGER
@@ -27,14 +28,16 @@ class RoundTripError(PyptoTmplError, RuntimeError):
 def make_roundtrip_instrument() -> CallbackInstrument:
     """An instrument that raises RoundTripError, naming the pass, where text reads back as another program.
 
-    What text has no form for is no error. It warns of communication domains, which are comments, and of what
-    loops carry where that has other types than the initial values; how sequences nest means nothing.
+    What text has no form for is no error, and text of buffers is not read. It warns of communication domains,
+    which are comments, and of what loops carry where that has other types than the initial values; how
+    sequences nest means nothing.
     """
     checked: ir.Program | None = None
 
     def check(pass_: Pass, program: ir.Program) -> None:
         nonlocal checked
-        if program is not checked:  # what a pass has left alone was read already
+        # what a pass has left alone was read already
+        if program is not checked and not has_destinations(program):
             _read_again(pass_, program)
             checked = program
 

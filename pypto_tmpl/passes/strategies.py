@@ -61,6 +61,8 @@ TILE = (
     "InsertCommFence",
     "MaterializeValidShapeSymbols",
 )
+BUFFERS = ("LowerToBuffers",)
+"""What comes last where a context asks for it: all others see tiles as values."""
 
 _LEFT_OUT = {
     MemoryPlanner.PYPTO: frozenset[str](),
@@ -77,7 +79,8 @@ class OptimizationStrategy(Enum):
     DebugTileOptimization = "DebugTileOptimization"
 
 
-def pass_names(strategy: OptimizationStrategy, planner: MemoryPlanner) -> list[str]:
-    """The passes of a strategy, in order, with which a planner of memory goes."""
+def pass_names(strategy: OptimizationStrategy, planner: MemoryPlanner, *, buffers: bool = False) -> list[str]:
+    """The passes of a strategy, in order, with which a planner of memory goes; ``buffers`` come last."""
     tensor_only = () if strategy is OptimizationStrategy.DebugTileOptimization else TENSOR_ONLY
-    return [name for name in (*PREFIX, *tensor_only, *TILE) if name not in _LEFT_OUT[planner]]
+    last = BUFFERS if buffers else ()
+    return [name for name in (*PREFIX, *tensor_only, *TILE, *last) if name not in _LEFT_OUT[planner]]

@@ -14,6 +14,7 @@ from pypto_tmpl.ir.bodies import flat, trailing_yield
 from pypto_tmpl.ir.printer.names import assign_names
 from pypto_tmpl.ir.verifier.walking import all_definitions
 from pypto_tmpl.ops import OpTable
+from pypto_tmpl.storage.destinations import as_assignments
 from pypto_tmpl.storage.places import FunctionPlaces, Place, has_addresses, pool_of
 from pypto_tmpl.storage.views import is_alike, shown_place
 
@@ -131,6 +132,7 @@ def overwrites(
 
     In one that ``copies_yields``, loops and branches copy what they yield to where it is to lie.
     """
+    program = as_assignments(program, table)
     functions = list(program.functions.values()) if isinstance(program, ir.Program) else [program]
     is_planned = has_addresses(functions)
     walks = (_Walk(function, table, is_planned, copies_yields) for function in functions)

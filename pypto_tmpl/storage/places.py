@@ -61,11 +61,6 @@ class Place:
         )  # fmt: skip
         return mine == others and self.starts_with(other)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it lies in boxes that have a cell for each of its elements, and none besides."""
-        return self.boxes is not None and self.shape == (self.boxes.rows, self.boxes.columns)
-
     def is_there(self, other: Place) -> bool:
         """Whether what lies here is in the other place already, which may be known at run time only."""
         return self.is_same(other) or self.is_moving and other.is_moving and self.base is other.base
@@ -121,7 +116,10 @@ class FunctionPlaces:
         self._places: dict[int, Place] = {}
         self._sizes = dict(self._allocations(function))
         self.rings = SlotRings(function, table)
-        self.definitions = [(var, value_of(var, stmt)) for var, stmt in all_definitions(function)]
+        first: dict[int, tuple[ir.Var, ir.Stmt]] = {}
+        for var, stmt in all_definitions(function):
+            first.setdefault(id(var), (var, stmt))  # what is assigned again stays where it is
+        self.definitions = [(var, value_of(var, stmt)) for var, stmt in first.values()]
         self._has_wide_acc_rows = all(_has_wide_acc_rows(var) for var, _ in self.definitions)
         while self._place():  # results of branches come before what these yield
             pass

@@ -87,6 +87,22 @@ def test_planners_leave_passes_out(planner, left_out):
     assert names == [name for name in PASSES if name not in left_out]
 
 
+def test_buffers_come_last():
+    with passes.PassContext(buffers=True):
+        made = PassManager.get_strategy()
+        debug = PassManager(OptimizationStrategy.DebugTileOptimization)
+    assert made.pass_names == [*PASSES, "LowerToBuffers"]
+    assert debug.pass_names == [*PASSES[:7], *PASSES[12:], "LowerToBuffers"]
+    with pytest.raises(RuntimeError, match="^the manager was made with buffers, and the context is without$"):
+        made.run_passes(pl.parse(NESTED))
+    without = PassManager.get_strategy()
+    with (
+        passes.PassContext(buffers=True),
+        pytest.raises(RuntimeError, match="made without buffers, and the context is with$"),
+    ):
+        without.run_passes(pl.parse(NESTED))
+
+
 def test_a_manager_goes_with_its_planner():
     made = PassManager.get_strategy()
     program = pl.parse(NESTED)
@@ -105,7 +121,7 @@ def test_the_option_of_task_dependencies():
 
 
 def test_a_pass_by_its_name():
-    assert set(passes.PASSES) == set(PASSES)
+    assert set(passes.PASSES) == {*PASSES, "LowerToBuffers"}
     assert [passes.make_pass(name).get_name() for name in PASSES] == PASSES
     with pytest.raises(ValueError, match="'ConvertToSSa' is no pass; .*did you mean 'ConvertToSSA'"):
         passes.make_pass("ConvertToSSa")

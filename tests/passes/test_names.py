@@ -69,6 +69,7 @@ ENUMS = {
     "VerificationLevel": "NONE BASIC ROUNDTRIP",
     "VerificationMode": "NONE BEFORE AFTER BEFORE_AND_AFTER",
 }
+OURS = {"DestinationPassing"}
 
 
 @pytest.mark.parametrize("module", ["pypto.passes", "pypto.pypto_core.passes"])
@@ -81,7 +82,7 @@ def test_every_name_is_there(module):
     for name, members in CLASSES.items():
         assert {*members.split()} - {*dir(getattr(found, name))} == set(), name
     for name, members in ENUMS.items():
-        assert {*getattr(found, name).__members__} == {*members.split()}, name
+        assert {*getattr(found, name).__members__} - OURS == {*members.split()}, name
 
 
 def test_numbers_of_violations():

@@ -20,10 +20,12 @@ from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.entry import Entry, functions_of, select_entry
 from pypto_tmpl.execution.load import script_name
 from pypto_tmpl.execution.script import ProgramScript, make_script
+from pypto_tmpl.language.diagnostics import BufferTextError
 from pypto_tmpl.language.limits import decode
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.overlays import using_templates
 from pypto_tmpl.storage.choices import StorageChoice
+from pypto_tmpl.storage.destinations import as_assignments
 from pypto_tmpl.storage.places import FunctionPlaces
 from pypto_tmpl.storage.stored import copies_yields, is_stored
 
@@ -137,14 +139,18 @@ def prepare(content: StageContent, request: Request) -> Prepared:
             seconds=time.perf_counter() - began,
             is_stored=emitted.is_stored,
             values=_values(emitted, request),
-            printed=_printed(emitted.node) if request.print_companions and not is_from_text else "",
+            printed=_printed_companion(content) if request.print_companions and not is_from_text else "",
         )
 
 
 def read_again(prepared: Prepared, content: StageContent) -> Node:
-    """The program that a script was emitted for, read once more from the file that it was read from."""
+    """The program that a script was emitted for, read once more from the file that it was read from.
+
+    Writes of buffers are assignments in it.
+    """
     with _no_collection():
-        return _read_text(content) if prepared.is_from_text else _read_binary(content)
+        node = _read_text(content) if prepared.is_from_text else _read_binary(content)
+        return as_assignments(node, load_table())
 
 
 def read_program(content: StageContent) -> Node:
@@ -180,6 +186,8 @@ def _emit_from_best(content: StageContent, request: Request) -> tuple[ProgramScr
         return _emit(_read_binary(content), request, content.name), ""
     try:
         node = _read_text(content)
+    except BufferTextError as error:
+        return _emit_buffers(content, request, error)
     except Exception as error:
         return _emit_unreadable(content, request, error)
     try:
@@ -193,6 +201,20 @@ def _emit_from_best(content: StageContent, request: Request) -> tuple[ProgramScr
 def _is_read_from_companion(content: StageContent, request: Request) -> bool:
     """Whether the text does not count."""
     return content.text is None or (request.companions_first and content.binary is not None)
+
+
+def _emit_buffers(
+    content: StageContent, request: Request, error: BufferTextError
+) -> tuple[ProgramScript, str]:
+    """Use the companion of Buffer text, which is for people only: edits do not count."""
+    if content.binary is None:
+        what = f"{content.text_name} is Buffer text, and its companion is not there"
+        raise StageReadError(f"{what}\n{_text_of(error)}") from None
+    companion = _read_binary(content)
+    note = "Buffer text is for people"
+    if not _is_printed_from(content, companion):
+        note += "; it differs from what the companion prints, and these edits do not count"
+    return _emit(companion, request, content.name), note
 
 
 def _emit_unreadable(content: StageContent, request: Request, error: Exception) -> tuple[ProgramScript, str]:
@@ -252,6 +274,10 @@ def _is_printed_from(content: StageContent, companion: Node) -> bool:
     return text.rstrip().splitlines() == printed.rstrip().splitlines()
 
 
+def _printed_companion(content: StageContent) -> str:
+    return _printed(_read_binary(content))
+
+
 def _printed(node: Node) -> str:
     """The text of a program; "" where the printer has none for it."""
     try:
@@ -260,7 +286,8 @@ def _printed(node: Node) -> str:
         return ""
 
 
-def _emit(node: Node, request: Request, stage: str) -> ProgramScript:
+def _emit(read: Node, request: Request, stage: str) -> ProgramScript:
+    node = as_assignments(read, load_table())
     storage = is_stored(functions_of(node), request.storage, stage)
     if storage and (misplaced := list(_misfits(node))):
         raise MisplacedError(misplaced)

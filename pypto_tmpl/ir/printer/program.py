@@ -8,9 +8,11 @@ from itertools import accumulate
 from pypto_tmpl.ir.attrs import AttrKind
 from pypto_tmpl.ir.base import Expr, IRNode, Stmt, Type, provide_text
 from pypto_tmpl.ir.collector import collector_paused
+from pypto_tmpl.ir.destinations import has_destinations
 from pypto_tmpl.ir.enums import FunctionType, ParamDirection, SplitMode
 from pypto_tmpl.ir.enums import Role as FunctionRole
 from pypto_tmpl.ir.printer.calls import function_name
+from pypto_tmpl.ir.printer.destinations import NOTICE
 from pypto_tmpl.ir.printer.names import FunctionText, assign_names, identifier
 from pypto_tmpl.ir.printer.pieces import (
     Piece,
@@ -97,13 +99,17 @@ class Printer(ScopePrinter):
         title = comment_text(" ".join(node.name.split())) or "Program"
         is_usual = self.prefix == "pl"
         module = "import pypto.language as pl" if is_usual else f"from pypto import language as {self.prefix}"
-        lines = [f"# pypto.program: {title}", module, ""]
+        notice = [NOTICE] if has_destinations(node) else []
+        lines = [f"# pypto.program: {title}", *notice, module, ""]
         if dimensions:
             lines += [*(f'{name} = {self.prefix}.dynamic("{name}")' for name in dimensions), ""]
         lines += [f"@{self.prefix}.program", f"class {identifier(node.name or 'Program')}:", ""]
         return "\n".join(lines)
 
     def _function(self, node: Function, indent: str) -> Pieces:
+        self.has_buffers = has_destinations(node)
+        if self.has_buffers and not indent:
+            yield f"{NOTICE}\n"
         yield f"{indent}@{self.prefix}.function"
         options = list(self._decorator_options(node))
         if options:

@@ -12,6 +12,7 @@ from pypto_tmpl.ir.dtypes import DataType
 from pypto_tmpl.ir.enums import Level, SplitMode
 from pypto_tmpl.ir.expr import Call
 from pypto_tmpl.ir.leaves import Var
+from pypto_tmpl.ir.printer.destinations import DestinationPrinter
 from pypto_tmpl.ir.printer.pieces import (
     Mention,
     Piece,
@@ -26,7 +27,6 @@ from pypto_tmpl.ir.printer.pieces import (
 from pypto_tmpl.ir.printer.spellings import BLOCK_INDEX_OP, LANE_INDEX_OP
 from pypto_tmpl.ir.printer.statements import (
     Block,
-    StatementPrinter,
     flat_statements,
     index_assigned,
     task_of,
@@ -80,7 +80,7 @@ class SpmdLoop(NamedTuple):
     body: Stmt
 
 
-class ScopePrinter(StatementPrinter):
+class ScopePrinter(DestinationPrinter):
     """Scopes."""
 
     def scope(self, node: ScopeStmt, block: Block) -> Pieces:

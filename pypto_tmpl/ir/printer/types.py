@@ -121,11 +121,14 @@ class TypePrinter(ExpressionPrinter):
             yield self.memref(node.memref, BODY, signature)
         if node.memory_space is not None:
             yield ", " + self.enum(node.memory_space)
+        yield self._tile_view(node)
+        yield "]"
+
+    def _tile_view(self, node: TileType) -> Pieces:
         if node.tile_view is not None or self.explicit_layout:
             yield f", {self.prefix}.TileView("
             yield joined(self._tile_view_options(node))
             yield ")"
-        yield "]"
 
     def _tile_view_options(self, node: TileType) -> Pieces:
         implicit = implicit_tile_view(node.shape, node.memory_space)

@@ -11,7 +11,10 @@ from pypto_tmpl.ir.span import Span
 
 
 class IRProperty(Enum):
-    """What a program may be known to have; the values are upstream's bit positions (spec: IR, 13.2)."""
+    """What a program may be known to have; the values are upstream's bit positions (spec: IR, 13.2).
+
+    The last one is of a stage that upstream has not got.
+    """
 
     SSAForm = 0
     TypeChecked = 1
@@ -54,6 +57,7 @@ class IRProperty(Enum):
     IterArgCarryClassified = 38
     AccToGmStoreValid = 39
     AtomicAddDtypeValid = 40
+    DestinationPassing = 41
 
 
 class DiagnosticSeverity(Enum):

@@ -35,9 +35,13 @@ class JITFunction(Declared):
         """
         return self.specialisation(*args, **kwargs).program
 
-    def lower(self, *args: Any, **kwargs: Any) -> ir.Program:
-        """The program for these arguments, after the passes; nothing is written."""
-        program: ir.Program = JITFunction.maker("lower")(self.specialize(*args, **kwargs))
+    def lower(self, *args: Any, buffers: bool | None = None, **kwargs: Any) -> ir.Program:
+        """The program for these arguments, after the passes; nothing is written.
+
+        With ``buffers`` the last pass is LowerToBuffers; None is as the active ``PassContext`` has it.
+        """
+        specialised = self.specialize(*args, **kwargs)
+        program: ir.Program = JITFunction.maker("lower_kernel")(specialised, buffers)
         return program
 
     def compile(self, *args: Any, config: Any = None, **kwargs: Any) -> Any:

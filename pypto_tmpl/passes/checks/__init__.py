@@ -14,6 +14,7 @@ from pypto_tmpl.ir.verifier import Diagnostic
 from pypto_tmpl.ir.verifier.diagnostics import Findings
 from pypto_tmpl.passes.checks.barriers import hard_syncall_occupancy_valid
 from pypto_tmpl.passes.checks.contexts import dist_tensor_ctx_materialized
+from pypto_tmpl.passes.checks.destinations import destination_passing
 from pypto_tmpl.passes.checks.lanes import aiv_split_valid
 from pypto_tmpl.passes.checks.memory import allocated_memory_addr
 from pypto_tmpl.passes.checks.pipes import mixed_kernel_expanded
@@ -27,6 +28,7 @@ _CHECKS: dict[IRProperty, _Check] = {
     IRProperty.ReturnParamsExplicit: return_params_explicit,
     IRProperty.AivSplitValid: aiv_split_valid,
     IRProperty.HardSyncallOccupancyValid: hard_syncall_occupancy_valid,
+    IRProperty.DestinationPassing: destination_passing,
 }
 CHECKED_PROPERTIES: tuple[IRProperty, ...] = tuple(
     wanted for wanted in IRProperty if wanted in _CHECKS or wanted in ir.CHECKED_PROPERTIES

@@ -109,7 +109,9 @@ class Lifetimes:
                     self._tuples[id(stmt.var)] = call, number
             elif isinstance(stmt.value, ir.TupleGetItemExpr):
                 call, made = self._tuples.get(id(stmt.value.tuple), (None, number))
-            if memref is not None:
+            if memref is not None and id(stmt.var) in self._found:  # a buffer that is written again
+                self._reads.append((stmt.var, number, around))
+            elif memref is not None:
                 self._found[id(stmt.var)] = Lifetime(stmt.var, memref, call, made, number)
                 self._around[id(stmt.var)] = around
         if not parts(stmt) and not isinstance(stmt, ir.SeqStmts):

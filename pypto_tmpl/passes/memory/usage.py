@@ -13,6 +13,7 @@ from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.enums import is_incore_type
 from pypto_tmpl.ir.printer.names import assign_names
 from pypto_tmpl.ir.verifier.walking import all_definitions
+from pypto_tmpl.ops import load_table
 from pypto_tmpl.passes.checks.calls import call_of
 from pypto_tmpl.passes.checks.pipes import RESERVE
 from pypto_tmpl.passes.memory.lifespans import Group, Lifetime, Lifetimes
@@ -20,6 +21,7 @@ from pypto_tmpl.passes.memory.placed_tiles import aligned, allocations, is_pinne
 from pypto_tmpl.passes.memory.room import most_at_once
 from pypto_tmpl.passes.memory.views import source_place
 from pypto_tmpl.rewrite import Rewriter, build
+from pypto_tmpl.storage.destinations import as_assignments
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,7 @@ class KernelUse:
 
 def memory_use(program: ir.Program, backend: BackendFacts | None) -> list[KernelUse]:
     """What the kernels of a program use, in the order of the program; those without storage are left out."""
+    program = as_assignments(program, load_table())
     kernels = [f for f in program.functions.values() if is_incore_type(f.func_type)]
     found = [_kernel_use(function, backend) for function in kernels]
     return [kernel for kernel in found if kernel.spaces]
