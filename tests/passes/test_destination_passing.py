@@ -123,6 +123,12 @@ def test_what_is_copied_fits():
     ]
 
 
+def test_a_second_name_lies_where_the_tile_does():
+    a = next(v for v in variables(buffered(LINES)).values() if v.name_hint == "a")
+    found = changed({"c: ": lambda stmt: ir.AssignStmt(stmt.var, a, stmt.span)})
+    assert found == ["the tile 'c' is a second name of 'a', which lies in another allocation"]
+
+
 def test_slots_come_out_of_pipes():
     n = variables(buffered(LINES))["n"]
     found = changed({"c: ": lambda stmt: slot(stmt.var, n, stmt.value, stmt.span)})

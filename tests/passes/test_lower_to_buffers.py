@@ -112,6 +112,40 @@ def test_copies_in_a_circle_are_refused():
     )
 
 
+def test_a_plan_by_which_others_take_what_is_read_is_refused():
+    program = placed("""
+        a @ 0x400 FP32[16, 64] = load(x)
+        for i, (c, d) in pl.range(2, init_values=(a, a)):
+            e @ 0x2000 FP32[16, 64] = pl.tile.add(c, d)
+            f @ 0x3000 FP32[16, 64] = pl.tile.muls(c, 2.0)
+            r, s = pl.yield_(e, f)
+        u @ 0x4000 FP32[16, 64] = pl.tile.sub(r, s)
+        store(u)
+    """)
+    with pytest.raises(PassError) as caught:
+        passes.lower_to_buffers()(program)
+    assert str(caught.value) == (
+        "error[pass]: the plan does not keep what is read: written by line 14 `d` at Vec 0x400-0x13ff while "
+        "`c` is read on line 12\n"
+        "  --> <string>:12:13\n"
+        "   = in function 'kernel', variable 'c'"
+    )
+
+
+def test_a_second_name_elsewhere_is_a_copy():
+    found = buffered("""
+        a @ 0x400 FP32[16, 64] = load(x)
+        b @ other+0x2000 FP32[16, 64] = a
+        c @ 0x400 FP32[16, 64] = load(y)
+        d @ 0x4000 FP32[16, 64] = pl.tile.sub(b, c)
+        store(d)
+    """)
+    assert "b: pl.Buffer[[16, 64], pl.FP32, pl.Mem.Vec[0x2000:0x3000], other]\n" in kernel_text(found)
+    assert "\nb[...] = a\n" in kernel_text(found)
+    x, y = inputs()
+    assert same(run(found), x - y) and same(run(found, storage=False), x - y)
+
+
 def test_branches_copy_their_results():
     found = buffered("""
         a @ 0 FP32[16, 64] = load(x)
@@ -173,13 +207,13 @@ def test_what_is_carried_in_a_window_is_written_with_its_pitch():
         for i, (c,) in pl.range(2, init_values=(w,)):
             e @ 0x2000 FP32[16, 16] = pl.tile.adds(c, 1.0)
             r = pl.yield_(e)
-        store(a)
+        store(r)
     """)
     assert "c: pl.View[[16, 16], pl.FP32, pl.Mem.Vec[0x40:0x440], mem] = w\n" in kernel_text(found)
     assert "    c[...] = e\n" in kernel_text(found)
-    expected, _ = inputs()
-    expected[:, 16:32] += 2
-    assert same(run(found), expected)
+    expected = torch.full((16, 64), 9.0)
+    expected[:, :16] = inputs()[0][:, 16:32] + 2
+    assert same(run(found), expected) and same(run(found, storage=False), expected)
 
 
 def test_buffers_of_regions_that_a_loop_computes_are_declared_there():

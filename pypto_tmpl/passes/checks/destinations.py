@@ -57,6 +57,8 @@ def _bound(stmt: ir.AssignStmt) -> Iterator[str]:
             yield f"{name} is the slot of a pipe, and nothing takes it out of one"
     elif isinstance(value, ir.Call) and value.op.name in _NAMES:
         yield f"{value.op.name} makes no value for {var.name_hint!r}"
+    elif isinstance(value, ir.Var) and is_buffer(value) and _allocation(value) is not _allocation(var):
+        yield f"{name} is a second name of {value.name_hint!r}, which lies in another allocation"
     elif is_buffer(var) and not isinstance(value, ir.Var) and not _is_view(var, value):
         what = value.op.name if isinstance(value, ir.Call) else type(value).__name__
         yield f"{name} is made by {what}, which is given no destination"

@@ -64,7 +64,7 @@ class Buffers:
         """Whether a statement gives bytes of a tile another name, extents or layout, and moves nothing."""
         value = stmt.value
         if isinstance(value, ir.Var):
-            return True
+            return self.of(stmt.var) is None or self.are_one_place(stmt.var, value)
         known = facts.of_value(value)
         if known.view_of is None or known.returned is not None or not isinstance(value, ir.Call):
             return False

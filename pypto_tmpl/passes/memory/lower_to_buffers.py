@@ -18,13 +18,14 @@ from pypto_tmpl.ir.destinations import (
 )
 from pypto_tmpl.ir.enums import is_incore_type
 from pypto_tmpl.ir.verifier.walking import all_definitions
-from pypto_tmpl.ops import facts
-from pypto_tmpl.passes.base import FunctionPass
+from pypto_tmpl.ops import facts, load_table
+from pypto_tmpl.passes.base import FunctionPass, PassError
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.memory.buffers import Buffers, base_of
 from pypto_tmpl.passes.memory.pipe_slots import PipeSlots
 from pypto_tmpl.passes.memory.simultaneous import in_order
 from pypto_tmpl.rewrite import Rewriter, as_body, build, flat
+from pypto_tmpl.storage.overwrites import overwrites
 
 
 class LowerToBuffers(FunctionPass):
@@ -33,7 +34,8 @@ class LowerToBuffers(FunctionPass):
     Tiles are no longer carried by loops, nor the result of branches: what a loop starts with and what bodies
     and branches yield is copied to where the carry or the result lies; where it lies there already, nothing
     moves. Views and second names stay; a tile out of a pipe is a slot of its buffer. Errors: values that are
-    to be copied over each other in a circle, and results with the pitch of a window.
+    to be copied over each other in a circle, results with the pitch of a window, and a plan by which a tile
+    is read from bytes that others have taken.
     """
 
     __slots__ = ()
@@ -46,7 +48,11 @@ class LowerToBuffers(FunctionPass):
             return function
         if not any(is_buffer(var) for var, _ in all_definitions(function)):
             return function
-        return _Lowering(function).lowered()
+        lowered = _Lowering(function).lowered()
+        for found in overwrites(lowered, load_table()):
+            what = f"the plan does not keep what is read: {found.facts().text}"
+            raise PassError(what, function, found.statement, variable=found.tile)
+        return lowered
 
 
 class _Lowering(Rewriter):
@@ -92,6 +98,8 @@ class _Lowering(Rewriter):
         if self._buffers.has_own(var):
             if facts.of_value(value).has("allocates"):
                 return _commented(declaration(var, base_of(var)), stmt)
+            if isinstance(value, ir.Var):
+                return [*self._declared(var), _commented(copy(var, value, stmt.span), stmt)]
             return [*self._declared(var), _commented(write(var, value, stmt.span), stmt)]
         changed = facts.of_value(value).returned
         if changed is None or not isinstance(value, ir.Call):
