@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from pypto_tmpl.ir.base import Stmt
+from pypto_tmpl.ir.base import Expr, Stmt
 from pypto_tmpl.ir.span import Span
 from pypto_tmpl.ir.stmt import (
     AssignStmt,
@@ -59,6 +59,13 @@ def as_body(statements: Iterable[Stmt], span: Span) -> Stmt:
     """The statements as one: a single one by itself, else a flat sequence, which may be empty."""
     found = list(flat(list(statements)))
     return found[0] if len(found) == 1 else SeqStmts(found, span)
+
+
+def evaluated(stmt: Stmt) -> Expr | None:
+    """What an assignment or an expression statement evaluates."""
+    if isinstance(stmt, AssignStmt):
+        return stmt.value
+    return stmt.expr if isinstance(stmt, EvalStmt) else None
 
 
 def last_of(body: Stmt, through: Scopes = ()) -> Stmt | None:

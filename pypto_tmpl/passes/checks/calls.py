@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.bodies import evaluated, statements
 
 
 def call_of(stmt: ir.Stmt) -> ir.Call | None:
@@ -25,10 +25,3 @@ def launch_of(stmt: ir.Stmt) -> ir.Call | ir.Submit | None:
 def launches(function: ir.Function) -> Iterator[ir.Call | ir.Submit]:
     """The calls and submits of functions."""
     return (call for stmt in statements(function.body) if (call := launch_of(stmt)) is not None)
-
-
-def evaluated(stmt: ir.Stmt) -> ir.Expr | None:
-    """What an assignment or an expression statement evaluates."""
-    if isinstance(stmt, ir.AssignStmt):
-        return stmt.value
-    return stmt.expr if isinstance(stmt, ir.EvalStmt) else None

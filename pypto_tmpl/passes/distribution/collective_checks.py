@@ -8,11 +8,11 @@ from math import prod
 from typing import NamedTuple
 
 from pypto_tmpl import ir
+from pypto_tmpl.domains.device_sets import Windows
+from pypto_tmpl.domains.host import ALL_REDUCE, RING, Collective, collective_of
 from pypto_tmpl.ir import DataType
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.distribution.device_sets import Windows
-from pypto_tmpl.passes.distribution.host import ALL_REDUCE, RING, Collective, collective_of
 
 _MOST_RANKS = 16
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pypto_tmpl import ir, ops
 from pypto_tmpl.ir import IRProperty
-from pypto_tmpl.ir.bodies import direct, statements
+from pypto_tmpl.ir.bodies import direct, evaluated, statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import FunctionPass
-from pypto_tmpl.passes.checks.calls import evaluated
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.rewrite import Rewriter
 

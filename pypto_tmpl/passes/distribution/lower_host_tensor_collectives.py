@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pypto_tmpl import ir, ops
+from pypto_tmpl.domains.device_sets import Windows
+from pypto_tmpl.domains.host import WORLD_SIZE, collective_of, is_host
 from pypto_tmpl.ir import DataType, IRProperty
-from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.bodies import evaluated, statements
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import ProgramPass
-from pypto_tmpl.passes.checks.calls import evaluated
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.distribution.collective_checks import Checked, check
-from pypto_tmpl.passes.distribution.device_sets import Windows
-from pypto_tmpl.passes.distribution.host import WORLD_SIZE, collective_of, is_host
 from pypto_tmpl.rewrite import Rewriter, as_body, build
 
 _DOMAINS = frozenset({IRProperty.CommDomainScopesMaterialized})

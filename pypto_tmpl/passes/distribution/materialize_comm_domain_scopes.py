@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
+from pypto_tmpl.domains.device_sets import Devices, Windows, devices_of_buffers
+from pypto_tmpl.domains.errors import DomainError
+from pypto_tmpl.domains.host import in_loops, is_call_of, is_host
 from pypto_tmpl.ir import IRProperty
-from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.bodies import evaluated, statements
 from pypto_tmpl.passes.base import PassError, ProgramPass
-from pypto_tmpl.passes.checks.calls import evaluated
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.distribution.device_sets import PASS, Devices, Windows, devices_of_buffers
-from pypto_tmpl.passes.distribution.host import in_loops, is_call_of, is_host
 from pypto_tmpl.rewrite import Rewriter, build
 
+_PASS = "MaterializeCommDomainScopes"
 _ALL_TO_ALL_V = "pld.tensor.all_to_all_v"
 
 
@@ -48,7 +49,10 @@ def _scoped(function: ir.Function, functions: dict[str, ir.Function]) -> ir.Func
                 " its rows of one round could arrive while those of the last one are still read"
             )
             raise PassError(what, function, value)
-    devices = devices_of_buffers(function, functions, windows)
+    try:
+        devices = devices_of_buffers(function, functions, windows)
+    except DomainError as error:
+        raise PassError(f"{_PASS}: {error.what}", function, error.node) from None
     slots: dict[Devices, list[ir.WindowBuffer]] = {}
     buffers: dict[int, ir.WindowBuffer] = {}
     viewed = {id(buffer) for buffer in windows.buffers.values()}
@@ -56,11 +60,11 @@ def _scoped(function: ir.Function, functions: dict[str, ir.Function]) -> ir.Func
         assert isinstance(stmt.value, ir.Call)
         allocation = f"pld.tensor.alloc_window_buffer {stmt.var.name_hint!r}"
         if key not in viewed:
-            what = f"{PASS}: {allocation} has no pld.tensor.window materialisation (dead allocation)"
+            what = f"{_PASS}: {allocation} has no pld.tensor.window materialisation (dead allocation)"
             raise PassError(what, function, stmt.value)
         if key not in devices:
             raise PassError(
-                f"{PASS}: {allocation} is not consumed by any chip_orch dispatch", function, stmt.value
+                f"{_PASS}: {allocation} is not consumed by any chip_orch dispatch", function, stmt.value
             )
         buffers[key] = ir.WindowBuffer(stmt.var, stmt.value.args[0], span=stmt.value.span)
         slots.setdefault(devices[key], []).append(buffers[key])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pypto_tmpl import ir, ops
+from pypto_tmpl.domains.host import is_call_of
 from pypto_tmpl.ir import ArgDirection, IRProperty, ParamDirection
 from pypto_tmpl.ops.returned_parameters import ReturnedParameters, Versions
 from pypto_tmpl.passes.base import PassError, ProgramPass
 from pypto_tmpl.passes.checks.contexts import GET_CONTEXT
 from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.distribution.host import is_call_of
 from pypto_tmpl.rewrite import Names, Rewriter, base_name, build
 
 _DOMAINS = frozenset({IRProperty.CommDomainScopesMaterialized})

@@ -5,10 +5,7 @@ from __future__ import annotations
 from itertools import count
 
 from pypto_tmpl import ir, ops
-from pypto_tmpl.ir import DataType
-from pypto_tmpl.passes.base import PassError, ProgramPass
-from pypto_tmpl.passes.context import PassContext
-from pypto_tmpl.passes.distribution.host import (
+from pypto_tmpl.domains.host import (
     ALL_REDUCE,
     ALLOCATION,
     WINDOW,
@@ -17,6 +14,9 @@ from pypto_tmpl.passes.distribution.host import (
     is_call_of,
     is_host,
 )
+from pypto_tmpl.ir import DataType
+from pypto_tmpl.passes.base import PassError, ProgramPass
+from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.rewrite import Rewriter, build
 
 _PREFIX = "__allreduce"

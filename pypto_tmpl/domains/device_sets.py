@@ -6,12 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.bodies import statements
-from pypto_tmpl.ir.extents import constant_extent
-from pypto_tmpl.ops.returned_parameters import ReturnedParameters, Versions
-from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.checks.calls import evaluated
-from pypto_tmpl.passes.distribution.host import (
+from pypto_tmpl.domains.errors import DomainError
+from pypto_tmpl.domains.host import (
     ALLOCATION,
     WINDOW,
     WORLD_SIZE,
@@ -21,8 +17,9 @@ from pypto_tmpl.passes.distribution.host import (
     is_call_of,
     is_chip_orchestrator,
 )
-
-PASS = "MaterializeCommDomainScopes"
+from pypto_tmpl.ir.bodies import evaluated, statements
+from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.ops.returned_parameters import ReturnedParameters, Versions
 
 
 class Devices(NamedTuple):
@@ -72,7 +69,10 @@ class Windows:
 def devices_of_buffers(
     function: ir.Function, functions: Mapping[str, ir.Function], windows: Windows
 ) -> dict[int, Devices]:
-    """For each allocation (id) the devices that are given a window of it."""
+    """For each allocation (id) the devices that are given a window of it.
+
+    Raises: DomainError for a dispatch of which the device, or the allocation of a window, is not known.
+    """
     found: dict[int, Devices] = {}
     values = {id(s.var): s.value for s in statements(function.body) if isinstance(s, ir.AssignStmt)}
     collectives: list[ir.Call] = []
@@ -85,9 +85,9 @@ def devices_of_buffers(
             continue
         if not is_chip_orchestrator(functions.get(value.op.name)):
             continue
-        buffers = [_buffer(function, value, arg, windows) for arg in value.args if _is_window(arg)]
+        buffers = [_buffer(value, arg, windows) for arg in value.args if _is_window(arg)]
         if buffers:
-            devices = _devices(function, value, loops, values)
+            devices = _devices(value, loops, values)
             for buffer in buffers:
                 found[id(buffer)] = found.get(id(buffer), Devices()).union(devices)
     for call in collectives:
@@ -105,25 +105,24 @@ def _is_window(value: ir.Expr) -> bool:
     return isinstance(value.type, ir.DistributedTensorType)
 
 
-def _buffer(function: ir.Function, call: ir.Call | ir.Submit, arg: ir.Expr, windows: Windows) -> ir.Var:
+def _buffer(call: ir.Call | ir.Submit, arg: ir.Expr, windows: Windows) -> ir.Var:
     buffer = windows.buffer_of(arg)
     if buffer is None:
         name = repr(arg.name_hint) if isinstance(arg, ir.Var) else "an argument"
-        what = f"{PASS}: {name}, given to {call.op.name!r}, is not known to be a window of one allocation"
-        raise PassError(what, function, call)
+        what = f"{name}, given to {call.op.name!r}, is not known to be a window of one allocation"
+        raise DomainError(what, call)
     return buffer
 
 
 def _devices(
-    function: ir.Function,
     call: ir.Call | ir.Submit,
     loops: Loops,
     values: Mapping[int, ir.Expr],
 ) -> Devices:
     """The devices that a dispatch runs on, one in each round of the loops around it."""
 
-    def error(what: str) -> PassError:
-        return PassError(f"{PASS}: {what} (dispatch of {call.op.name!r})", function, call)
+    def error(what: str) -> DomainError:
+        return DomainError(f"{what} (dispatch of {call.op.name!r})", call)
 
     device = call.attrs.get("device")
     if isinstance(device, ir.ConstInt):

@@ -15,6 +15,24 @@ WORLD_SIZE = "pld.system.world_size"
 ALLOCATION = "pld.tensor.alloc_window_buffer"
 WINDOW = "pld.tensor.window"
 ALL_REDUCE = "pld.tensor.allreduce"
+DEFER_WAIT = "pld.system.defer_wait"
+KERNEL_ONLY = frozenset(
+    {
+        "pld.system.rank",
+        "pld.system.nranks",
+        "pld.system.notify",
+        "pld.system.wait",
+        DEFER_WAIT,
+        "pld.tensor.put",
+        "pld.tensor.get",
+        "pld.tile.put",
+        "pld.tile.get",
+        "pld.tile.remote_load",
+        "pld.tile.remote_store",
+        "pld.tensor.remote_store",
+    }
+)
+"""What code on a rank does, and the host does not."""
 
 
 @dataclass(frozen=True, slots=True)
