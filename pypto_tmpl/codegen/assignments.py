@@ -172,6 +172,8 @@ class Assignments:
 
     def _check(self, var: ir.Var, value: ir.Expr) -> Lines:
         type_ = var.type
+        if self._context.on_host and isinstance(type_, ir.DistributedTensorType):
+            return []  # a view of all ranks, which is no tensor
         if not self._context.script.check_shapes or not isinstance(type_, BOXES):
             return []
         if type_.dtype.name not in self._context.script.carriers:

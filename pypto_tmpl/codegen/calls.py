@@ -18,6 +18,7 @@ from pypto_tmpl.codegen.type_keys import type_key
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
+from pypto_tmpl.domains.errors import DomainError
 from pypto_tmpl.errors import closest
 from pypto_tmpl.ir.attrs import ENUM_KINDS, AttrKind
 from pypto_tmpl.ir.verifier.outputs import ATOMIC_ADD_DTYPES
@@ -29,6 +30,7 @@ _LITERALS = frozenset({ir.ConstInt, ir.ConstFloat, ir.ConstBool})
 _PLAIN = frozenset(
     {bool, int, float, str, ir.DataType, *ENUM_KINDS}
 )  # keywords whose values tell all of them
+_EDGES = ("manual_dep_edges", "compiler_manual_dep_edges")
 MAY_WRITE: Question = ("may_write", -1)
 
 # Scales of these layouts lie in memory in blocks; some ops know how, or look at extents only.
@@ -56,7 +58,7 @@ class OperatorCalls:
     def emit(self, call: ir.Call) -> str:
         """The expression for ``call``; obstacles are reported and give a placeholder."""
         known = self._ops.find(call.op.name)
-        parts = [self._part(arg) for arg in call.args]  # their obstacles count in any case
+        parts = self._parts(call)  # their obstacles count in any case
         if known is None or not known.is_executable:
             return self._without_macro(call, None if known is None else known.entry)
         key = self._key(call, parts) if self._may_be_known else None
@@ -76,7 +78,10 @@ class OperatorCalls:
     @lazy
     def _may_be_known(self) -> bool:
         """Whether the macros of the function's calls are told no more than keys and answers hold."""
-        return not self._context.script.options.poison and not self._values.edges.has_any
+        is_plain = not (
+            self._context.on_host or self._context.runs_tasks
+        )  # where calls of one text may differ by what they are bound to
+        return is_plain and not self._context.script.options.poison and not self._values.edges.has_any
 
     def _key(self, call: ir.Call, parts: list[str | list[str]]) -> Key | None:
         """What the macro of a call is told in any case; None where some of that tells calls not apart."""
@@ -179,7 +184,32 @@ class OperatorCalls:
                 return self._values.may_be_view(call)
             case "destination":
                 return None  # it is told to the macros that write into one
+            case "on_host":
+                return self._context.on_host
+            case "on_ranks":
+                return self._context.script.host.function is not None
+            case "awaited_tasks":
+                return self._awaited_tasks(call) if self._context.runs_tasks else None
+            case "devices":
+                return self._devices(call)
+            case "dispatched_to":
+                device = call.attrs.get("device")
+                return None if device is None else self._expressions.alone(device)
         return self._context.script.options.poison
+
+    def _awaited_tasks(self, call: ir.Call) -> str:
+        """Text of the tasks that a call of an op names as those before it."""
+        tasks = [task for key in _EDGES for task in call.attrs.get(key, ())]
+        return str(self._macros.list_of([self._expressions.alone(task) for task in tasks]))
+
+    def _devices(self, call: ir.Call) -> str | None:
+        """Text of the devices of the allocation that a call makes, None for all."""
+        try:
+            devices = self._context.script.host.devices_of(self._context.current_variable)
+        except DomainError as error:
+            self._context.report(error.what, error.node.span)
+            return None
+        return None if devices is None else str(self._macros.list_of([*map(self._macros.literal, devices)]))
 
     def check_noop(self, call: ir.Call) -> None:
         """Report what an op without effect cannot have: it emits nothing, but nothing goes unnoticed."""
@@ -267,6 +297,19 @@ class OperatorCalls:
                 hint = f", did you mean {guess!r}?" if guess else ""
                 raise CallError(f"operator {call.op.name!r} has no keyword {key!r}{hint}")
         return {key: _plain(call, key, specs[key]) for key in call.kwargs}
+
+    def _parts(self, call: ir.Call) -> list[str | list[str]]:
+        """The texts of the operands; who launches calls waits for those that write tensors which it reads."""
+        parts = [self._part(arg) for arg in call.args]
+        context = self._context
+        if not (context.on_host or context.runs_tasks) or self._values.is_window(call):
+            return parts
+        settled = self._macros.settled if context.on_host else self._macros.ready
+        for at, (arg, part) in enumerate(zip(call.args, parts, strict=True)):
+            is_waited_for = isinstance(arg.type, ir.TensorType) and isinstance(part, str)
+            if is_waited_for and not (context.on_host and isinstance(arg.type, ir.DistributedTensorType)):
+                parts[at] = str(settled(part))
+        return parts
 
     def _part(self, arg: ir.Expr) -> str | list[str]:
         """The text of an operand, of a tuple those of its elements."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.script_context import ScriptContext
 from pypto_tmpl.codegen.unsupported import Unsupported
+from pypto_tmpl.codegen.waiting import may_wait
+from pypto_tmpl.domains.host import is_chip_orchestrator
 
 Lines = list[str]
 
@@ -21,10 +24,23 @@ class Context:
         self.table = script.generator.table
         self.macros: Any = script.generator.expressions
         self.forms: Any = script.generator.statements
+        self.on_host = function is script.host.function
         self.in_kernel = function.name in script.kernels.loading_functions
+        self.in_manual_scope = self.in_task = False
         self.current_variable: ir.Var | None = None
         self.current_span = function.span
         self._wrong_dtypes: set[int] = set()
+
+    @property
+    def runs_tasks(self) -> bool:
+        """Whether launches are tasks: of an orchestrator on a rank, some of which wait for other ranks."""
+        return self._launches_waiters and not self.in_task
+
+    @lazy
+    def _launches_waiters(self) -> bool:
+        if self.script.host.function is None or not is_chip_orchestrator(self.function):
+            return False
+        return may_wait(self.script.kernels, self.function)
 
     def report(self, what: str, span: ir.Span, unbound: str = "") -> None:
         """Note an obstacle; generation goes on, so that one error lists them all."""

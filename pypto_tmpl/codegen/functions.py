@@ -145,6 +145,12 @@ class FunctionEmitter:
         if is_group and function.name in script.groups:
             self._launches.pair = find_pair(script.kernels, function.name, function.body)
         body = self._body()
+        if self._context.on_host:
+            ranks = self._macros.rank_count(
+                script.host.least_ranks(), [self._variables.name_of(var) for var in script.host.sharded()]
+            )
+            run = [self._forms.return_values([self._macros.run_host(script.host_program, params, ranks)])]
+            return [self._function(name, params, run), self._function(script.host_program, params, body)]
         lane = script.lane_names.get(function.name)
         if lane is None:
             return [self._function(name, params, body)]

@@ -45,8 +45,9 @@ _LOOP_ATTR_PREFIXES = ("iter_arg_rebind_", "iter_arg_array_size_")
 def unknown_attrs(facts: BodyFacts) -> Iterator[tuple[ir.IRNode, str]]:
     """Every (node, key) of a function's body whose meaning is not known."""
     for launch in facts.launches:
-        for key in launch.attrs:
-            if key not in _LAUNCH_ATTRS:
+        for key, value in launch.attrs.items():
+            says_it_twice = key in launch.kwargs and launch.kwargs[key] == value  # as builtin collectives do
+            if key not in _LAUNCH_ATTRS and not says_it_twice:
                 yield launch, key
     for scope in facts.scopes:
         for key in scope.attrs:

@@ -11,10 +11,12 @@ from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.groups import CallPair
 from pypto_tmpl.codegen.marks import LaunchNote
+from pypto_tmpl.codegen.rank_launches import RankLaunches
 from pypto_tmpl.codegen.trace_emitter import Tracing
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
+from pypto_tmpl.codegen.waiting import may_wait
 
 
 def _result_count(node: ir.Submit) -> int:
@@ -36,6 +38,7 @@ class Launches:
         self._context, self._macros = context, context.macros
         self._variables, self._values, self._expressions = variables, values, expressions
         self._valid, self._tracing = valid, tracing
+        self._on_ranks = RankLaunches(context, expressions)
         self.pair: CallPair | None = None
 
     def function_call(self, node: ir.Call) -> str:
@@ -50,6 +53,8 @@ class Launches:
     def submission(self, node: ir.Submit) -> str:
         if self.pair is not None and self.pair.is_last(node):
             return self._pair_value(self.pair)
+        if self._context.runs_tasks:
+            return self.submitted_call(node)
         return str(self._macros.submitted(self.submitted_call(node), _result_count(node)))
 
     def finished(self, node: ir.Submit) -> str:
@@ -86,14 +91,21 @@ class Launches:
             self._context.report(f"call of {node.op.name!r}, which is no function of this program", node.span)
             return str(self._macros.nothing())
         name = self._context.script.function_names[callee.name]
+        if self._context.on_host:
+            return self._on_ranks.dispatch(node, callee, args)
         is_group = self._context.script.is_scheduled(callee.name) and not self._is_within_group(callee)
         if core_num is None:
             core_num = self._own_core_num(node, callee)
+        if self._context.runs_tasks:
+            return self._on_ranks.task(node, callee, args, core_num, is_group, self.names_of)
         if core_num is None:
             return str(
                 self._macros.group_call(callee.name, args) if is_group else self._macros.call(name, args)
             )
         blocks = self._expressions.expr(core_num)
+        if self._context.script.host.function is not None and may_wait(self._context.script.kernels, callee):
+            called = [self._macros.run_group(), self._macros.literal(callee.name)] if is_group else [name]
+            return str(self._macros.call(self._macros.run_blocks(), [blocks, *called, *args]))
         if is_group:
             return str(self._macros.spmd_group_call(blocks, callee.name, args))
         return str(self._macros.spmd_call(blocks, name, args))

@@ -253,6 +253,7 @@ class Constants(_Names):
 def bind_operands(entry: OpEntry, values: Sequence[Operand | None]) -> Operands:
     """Give the positional operands of a call their names.
 
+    An optional one that is no tuple is absent where a tuple stands instead.
     Raises: CallError for too many, or for an absent one that is not optional.
     """
     if len(values) > len(entry.operands):
@@ -260,7 +261,11 @@ def bind_operands(entry: OpEntry, values: Sequence[Operand | None]) -> Operands:
     if len(values) == len(entry.operands) and None not in values:
         return Operands(entry.name, dict(zip(entry.operand_names, values, strict=True)))
     named: dict[str, Operand | None] = dict.fromkeys(entry.operand_names)
-    named.update(zip(entry.operand_names, values, strict=False))
+    rest = list(values)
+    for operand in entry.operands:
+        is_tuple = bool(rest) and rest[0] is not None and rest[0].items is not None
+        if rest and not (is_tuple and operand.optional and "tuple" not in operand.kinds):
+            named[operand.name] = rest.pop(0)
     for operand in entry.operands:
         if named[operand.name] is None and not operand.optional:
             raise _call_error(entry, f"needs the operand {operand.name!r}, the call does not have it")

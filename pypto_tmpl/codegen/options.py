@@ -43,6 +43,7 @@ class ScriptOptions:
     source_map_file: bool = False
     storage: bool = False
     copy_yields: bool = False
+    ranks: int | None = None
 
     def __post_init__(self) -> None:
         for name, default in DEFAULTS.items():
@@ -165,5 +166,5 @@ class CommentChoice:
 NO_COMMENTS = CommentChoice()
 EVERYTHING_OFF = ScriptOptions()
 EVERYTHING_ON = ScriptOptions(
-    **{name: True for name, default in DEFAULTS.items() if default is False}, schedule_seed=0
+    **{name: True for name, default in DEFAULTS.items() if default is False}, schedule_seed=0, ranks=2
 )

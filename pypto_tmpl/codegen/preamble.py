@@ -47,13 +47,14 @@ class PreambleError(PyptoTmplError, ValueError):
 class Variant:
     """What the text of helpers depends on: the options of the script, whether tiles that a load has cut at an
     edge of their tensor may be stored, whether parameters have extents that are no numbers, whether helpers
-    stand in a module of their own, and what the program does with pipes."""
+    stand in a module of their own, what the program does with pipes, and whether it may run on ranks."""
 
     options: ScriptOptions = EVERYTHING_OFF
     has_edges: bool = True
     has_free_extents: bool = True
     is_module: bool = False
     pipes: PipeUse = EVERY_USE
+    has_ranks: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.assignments import Assignments
 from pypto_tmpl.codegen.context import Context, Lines
@@ -17,6 +19,7 @@ from pypto_tmpl.codegen.statements import Statements
 from pypto_tmpl.codegen.unchanged import UnchangedValues
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
+from pypto_tmpl.codegen.waiting import body_may_wait
 from pypto_tmpl.ir.bodies import trailing_yield
 from pypto_tmpl.ops import facts as op_facts
 
@@ -60,7 +63,10 @@ class Scopes:
             self._context.report(f"blocks nested more than {MAX_BLOCKS} deep", scope.span)
             return []
         self._flow.blocks += 1
-        lines = self._body(scope) if predicate is None else self._conditional(scope, predicate)
+        if predicate is None and isinstance(scope, ir.InCoreScopeStmt) and self._context.runs_tasks:
+            lines, task = self._task(scope, task), None
+        else:
+            lines = self._body(scope) if predicate is None else self._conditional(scope, predicate)
         self._flow.blocks -= 1
         if self._context.script.marks.takes_notes:
             self._context.script.marks.notes[scope] = self._scope_note(scope)
@@ -95,7 +101,11 @@ class Scopes:
                 return self._cluster(scope)
             case ir.SplitAivScopeStmt():
                 return self._split_aiv(scope)
-        return self._statements.emit_stmt(scope.body)
+        outer = self._context.in_manual_scope
+        self._context.in_manual_scope = outer or (isinstance(scope, ir.RuntimeScopeStmt) and scope.manual)
+        lines = self._statements.emit_stmt(scope.body)
+        self._context.in_manual_scope = outer
+        return lines
 
     def _incore(self, scope: ir.InCoreScopeStmt) -> Lines:
         outer, self._context.in_kernel = self._context.in_kernel, True
@@ -126,6 +136,9 @@ class Scopes:
 
     def _spmd(self, scope: ir.SpmdScopeStmt) -> Lines:
         core_num = self._expressions.alone(scope.core_num)
+        script = self._context.script
+        if script.host.function is not None and body_may_wait(script.kernels, scope.body):
+            return self._local(scope, core_num)
         return [self._forms.for_blocks(core_num, self._enclosed(scope.body, is_loop=True))]
 
     def _enclosed(self, body: ir.Stmt, *, is_loop: bool) -> Lines:
@@ -154,24 +167,102 @@ class Scopes:
         self._launches.pair = outer
         return lines
 
+    # Tasks
+
+    def _task(self, scope: ir.InCoreScopeStmt, task: ir.Var | None) -> Lines:
+        """A scope as a local function that is launched as a task, with the values that names have now.
+
+        What it writes goes by the names from before; where it gives other values, it is waited for.
+        """
+        seen = (node for node in ir.walk(scope.body) if isinstance(node, ir.Var))
+        used = _once([var for var in seen if self._variables.is_bound(var)])
+        params, name = self._with_companions(used), self._task_name(scope)
+        written = {self._variables.name_of(var) for var in self._written_by(scope.body, used)}
+        outer_task, self._context.in_task = self._context.in_task, True
+        outer_kernel, self._context.in_kernel = self._context.in_kernel, True
+        loops, self._flow.loops = self._flow.loops, 0  # a function of its own: CPython counts anew
+        body = self._enclosed(scope.body, is_loop=False)
+        self._flow.loops, self._context.in_kernel, self._context.in_task = loops, outer_kernel, outer_task
+        known = {id(var) for var in used}
+        live = [
+            var
+            for var in assigned_variables(scope.body)
+            if self._variables.is_bound(var)
+            and self._unchanged.mentions.is_outside(var, scope)
+            and not (id(var) in known and isinstance(var.type, ir.TensorType))
+        ]
+        unchanged = [self._unchanged.value_of(var, scope.body) for var in live]
+        sources = [value for value in unchanged if value is not None]
+        names = [] if len(sources) == len(live) else self._with_companions(_once(live))
+        result = [self._forms.return_values(names)] if names else []
+        given = [str(self._macros.inout(text)) if text in written else text for text in params]
+        deps = [
+            dep
+            for key in ("manual_dep_edges", "compiler_manual_dep_edges")
+            for dep in scope.attrs.get(key, ())
+        ]
+        options = self._macros.task_options(
+            [None] if names else [],
+            self._launches.names_of(deps),
+            self._context.in_manual_scope,
+            body_may_wait(self._context.script.kernels, scope.body),
+        )
+        call = str(self._macros.task([name, *given], options, task is not None and not names))
+        lines = [self._forms.local_function(name, params, [*body, *result])]
+        if names:
+            lines.append(self._forms.assign_all(names, [call]))
+        elif task is None:
+            lines.append(self._forms.evaluate(call))
+        if task is not None:
+            done = self._macros.task_done() if names else self._macros.item(call, -1)
+            lines.append(self._forms.assign(self._variables.bind(task), done))
+        return [*lines, *([] if names else self._assignments.carry(live, sources))]
+
+    def _task_name(self, scope: ir.ScopeStmt) -> str:
+        return self._variables.names.unique(self._macros.task_function(scope.name_hint))
+
+    def _written_by(self, body: ir.Stmt, used: list[ir.Var]) -> list[ir.Var]:
+        """The variables from before whose storage statements write."""
+        known, found = {id(var): var for var in used}, []
+        for node in code_nodes(body):
+            if not isinstance(node, ir.Call | ir.Submit):
+                continue
+            callee = self._context.script.kernels.callee(node)
+            if callee is None:
+                places: Iterable[int] = op_facts.of(node.op).written
+            else:
+                ways = enumerate(callee.param_directions)
+                places = [at for at, way in ways if way is not ir.ParamDirection.In]
+            args = [node.args[at] for at in places if at < len(node.args)]
+            found += [known[id(arg)] for arg in args if id(arg) in known]
+        return found
+
     # Lanes
 
     def _split_aiv(self, scope: ir.SplitAivScopeStmt) -> Lines:
         """A scope as a local function that two lanes run; names that live on come back from lane 0."""
         is_explicit = scope.split is ir.SplitMode.NONE or _tells_lanes_apart(scope.body)
+        outer, self._operators.store_once = (
+            self._operators.store_once,
+            self._operators.cube_side_store if is_explicit else self._operators.any_store,
+        )
+        lines = self._local(scope)
+        self._operators.store_once = outer
+        return lines
+
+    def _local(self, scope: ir.ScopeStmt, core_num: str | None = None) -> Lines:
+        """A scope as a local function that lanes run, or blocks if a number of them is given."""
         assigned = list(assigned_variables(scope.body))
         targets = (
             self._flow.yield_targets[-1] if self._flow.yield_targets and trailing_yield(scope.body) else ()
         )
         before = [var for var in _once([*assigned, *targets]) if self._variables.is_bound(var)]
-        outer, self._operators.store_once = (
-            self._operators.store_once,
-            self._operators.cube_side_store if is_explicit else self._operators.any_store,
-        )
+        awaits = self._context.runs_tasks
+        outer, self._context.in_task = self._context.in_task, True
         loops, self._flow.loops = self._flow.loops, 0  # a function of its own: CPython counts anew
         body = self._enclosed(scope.body, is_loop=False)
         self._flow.loops = loops
-        self._operators.store_once = outer
+        self._context.in_task = outer
         live = [
             var
             for var in assigned
@@ -181,7 +272,15 @@ class Scopes:
         params = self._with_companions(before)
         name = self._variables.names.unique(self._macros.lane_function(scope.name_hint))
         result = [self._forms.return_values(names)] if names else []
-        call = self._macros.split_lanes(name, params)
+        given = params
+        if awaits:
+            tensors = {self._variables.name_of(v) for v in before if isinstance(v.type, ir.TensorType)}
+            given = [str(self._macros.ready(text)) if text in tensors else text for text in params]
+        call = (
+            self._macros.split_lanes(name, given)
+            if core_num is None
+            else self._macros.call(self._macros.run_blocks(), [core_num, name, *given])
+        )
         function = self._forms.local_function(name, params, [*body, *result])
         if not names:
             return [function, self._forms.evaluate(call)]

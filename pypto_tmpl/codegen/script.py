@@ -196,7 +196,8 @@ class ScriptBuilder(ScriptContext):
         has_edges = "_past_edge" in used or self.notes_edges
         is_plain = self.trace is None and self.changed.keys() <= {"storage"}
         pipes = pipe_use(codes, used, self.kernels, self.groups) if is_plain else EVERY_USE
-        return Variant(self.options, has_edges, self.has_free_extents, pipes=pipes)
+        has_ranks = self.host.function is not None
+        return Variant(self.options, has_edges, self.has_free_extents, pipes=pipes, has_ranks=has_ranks)
 
     def _imported(self, used: set[str]) -> list[str]:
         """The helpers that the script takes from ``pypto_tmpl.preamble``, which has the project's own.

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.cut_tiles import CutTiles
 from pypto_tmpl.codegen.groups import is_plain_group
+from pypto_tmpl.codegen.host_programs import HostProgram
 from pypto_tmpl.codegen.kernels import GroupMeta, KernelMap
 from pypto_tmpl.codegen.known_ops import KnownOps
 from pypto_tmpl.codegen.lazy import lazy
@@ -59,6 +60,7 @@ class ScriptContext:
         self.title = node.name
         self.carriers = TORCH_NAMES
         self.kernels = KernelMap(self.functions)
+        self.host = HostProgram(self.kernels.functions)
         self.unsupported: list[Unsupported] = []
         self.has_free_extents = False  # whether functions emitted so far compare extents that are no numbers
         self.groups = dict(self._group_metas())
@@ -70,7 +72,13 @@ class ScriptContext:
             for f in self.functions
             if self.kernels.runs_on_two_lanes(f)
         }
-        own_names = (*self.function_names.values(), *self.lane_names.values())
+        host = self.host.function
+        self.host_program = (
+            ""
+            if host is None
+            else names.unique(generator.expressions.host_program(self.function_names[host.name]))
+        )
+        own_names = (*self.function_names.values(), *self.lane_names.values(), self.host_program)
         self.reserved = generator.module_names.union(own_names)
 
     @lazy

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from pypto_tmpl import ir
+from pypto_tmpl.domains.host import is_host
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 from pypto_tmpl.ir.bodies import last_of
 
@@ -89,9 +90,10 @@ def select_entry(
 ) -> ir.Function:
     """The function to run: ``wanted``, else the only candidate.
 
-    Candidates are the orchestration functions, else the opaque ones, else all; of several those that no
-    other function calls. Of several of these the only one whose parameters are all among ``tensors``, else
-    the only function of all of which that holds, else the same where pure outputs may be missing.
+    Candidates are those that orchestrate ranks from the host, else the orchestration functions, else the
+    opaque ones, else all; of several those that no other function calls. Of several of these the only one
+    whose parameters are all among ``tensors``, else the only function of all of which that holds, else the
+    same where pure outputs may be missing.
     Raises EntryError with the candidates.
     """
     functions = functions_of(node)
@@ -125,6 +127,9 @@ def _inputs(function: ir.Function) -> set[str]:
 
 
 def _candidates(functions: list[ir.Function]) -> list[ir.Function]:
+    hosts = [function for function in functions if is_host(function)]
+    if hosts:
+        return hosts
     called = _called(functions)
     for kind in _ENTRY_TYPES:
         found = [function for function in functions if function.func_type is kind]

@@ -99,11 +99,21 @@ def _check_arguments(
 ) -> None:
     """Refuse an argument whose type contradicts that of its parameter."""
     for param, arg, node in zip(signature.params, args, nodes, strict=False):
-        if not may_be_given(param.type, arg):
+        fits = may_be_given(param.type, arg)
+        if signature.role is ir.Role.Orchestrator and not fits:
+            fits = _is_window_of_one_dtype(param.type, arg.type)
+        if not fits:
             message = f"{shown(node)} is {type_text(arg.type)}"
             wanted = f"the parameter {param.name_hint!r} of {signature.name!r} is {type_text(param.type)}"
             raise reader.error(ParserTypeError, node, f"{message}, and {wanted}")
     _check_dimensions(reader, nodes, signature, args)
+
+
+def _is_window_of_one_dtype(param: ir.Type, given: ir.Type) -> bool:
+    """Whether both are windows of one dtype: a rank lays the shape of its parameter over the bytes."""
+    if not isinstance(param, ir.DistributedTensorType) or not isinstance(given, ir.DistributedTensorType):
+        return False
+    return param.dtype == given.dtype
 
 
 def _check_dimensions(

@@ -19,6 +19,7 @@ from pypto_tmpl.language.diagnostics import (
 )
 from pypto_tmpl.language.expressions import as_constant, operand
 from pypto_tmpl.language.former_names import REPLACEMENTS
+from pypto_tmpl.language.rank_calls import check_rank_call
 from pypto_tmpl.language.reader import HOST_LEVELS, Reader
 from pypto_tmpl.ops import facts, load_table
 from pypto_tmpl.ops.calls import CallContext, OpCallError, build_call
@@ -63,6 +64,8 @@ def source_call(reader: Reader, node: ast.Call, path: tuple[str, ...], is_statem
         if type(error) is not OpCallError:
             raise
         raise reader.error(InvalidOperationError, node, str(error), error.hint or error.order) from None
+    if not reader.module.printed and isinstance(found, ir.Call):
+        check_rank_call(reader, node, found)
     if attrs and isinstance(found, ir.Call):
         merged = [*found.attrs.items(), *attrs]
         found = ir.Call(

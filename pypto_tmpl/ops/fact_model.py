@@ -32,7 +32,7 @@ Trait = Literal[
     "accumulates", "allocates", "block_index", "casts", "cellwise", "checks_poison", "copied_in_kernels",
     "counts", "derives", "dummy_task", "extent", "fills_padding", "flattens", "heeds_start", "lane_index",
     "lays", "loads", "loads_itself", "makes_value", "may_return_operand", "moves", "no_arithmetic", "product",
-    "quiet", "reads_element", "reads_first", "reserves", "shards", "staging", "unpacks", "window",
+    "quiet", "reads_element", "reads_first", "reserves", "shards", "staging", "unpacks", "waits", "window",
     "writes_tensor",
 ]  # fmt: skip
 TRAITS: Mapping[Trait, str] = MappingProxyType(
@@ -70,6 +70,7 @@ TRAITS: Mapping[Trait, str] = MappingProxyType(
         "shards": "gives the part of a value that the current vector lane owns",
         "staging": "gives a buffer that is filled by parts and handed on with parts unwritten",
         "unpacks": "knows where the elements of packed scales lie in memory, or looks at extents only",
+        "waits": "may wait for another rank or block",
         "window": "reads a window of its first operand",
         "writes_tensor": "changes, or stands for a change of, a tensor in global memory",
     }

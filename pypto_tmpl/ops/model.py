@@ -56,6 +56,11 @@ CALL_FACTS = (
     "has_poison",
     "may_be_view",
     "destination",
+    "on_host",
+    "devices",
+    "dispatched_to",
+    "on_ranks",
+    "awaited_tasks",
 )
 
 

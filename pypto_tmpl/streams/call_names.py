@@ -9,6 +9,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.operands import UnknownNameError
 from pypto_tmpl.errors import allowed_note
 from pypto_tmpl.ops.model import OpEntry
+from pypto_tmpl.ops.typing import operands_by_name
 from pypto_tmpl.streams.problems import Obstacle
 
 
@@ -33,12 +34,7 @@ class Named:
 
 def given_operands(entry: OpEntry, call: ir.Call) -> dict[str, ir.Expr]:
     """The operands by name; an optional one that is no tuple is left out where a tuple stands instead."""
-    given: dict[str, ir.Expr] = {}
-    rest = list(call.args)
-    for operand in entry.operands:
-        skipped = operand.optional and "tuple" not in operand.kinds
-        if rest and not (skipped and isinstance(rest[0], ir.MakeTuple)):
-            given[operand.name] = rest.pop(0)
+    given, rest = operands_by_name(entry, call.args)
     required = [operand.name for operand in entry.operands if not operand.optional]
     if rest or any(name not in given for name in required):
         raise Obstacle(f"{entry.name} requires {len(required)} operands, {len(call.args)} given", call.span)

@@ -263,7 +263,9 @@ def test_a_copy_is_made_only_where_cells_are_shared():
 WRITERS = sorted(
     (op_name, spec.name)
     for op_name, entry in load_table().items()
-    if entry.is_executable and entry.writes and not load_table().family_of(op_name).startswith("matmul")
+    if entry.is_executable
+    and entry.writes
+    and not load_table().family_of(op_name).startswith(("matmul", "distributed", "collective"))  # read first
     for spec in entry.operands
     if not spec.scratch
     and spec.name not in entry.writes

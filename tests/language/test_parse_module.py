@@ -151,7 +151,7 @@ class P:
     @staticmethod
     def helper():
         pass
-    @X.function
+    @X.function(level=X.Level.HOST, role=X.Role.Orchestrator)
     def main(self, x: X.Tensor[[N, A], DT], y: X.Tensor[C, DT]) -> X.Tensor[[SAME, A], X.FP32]:
         z: X.Tensor[[N, A], X.FP32] = X.tensor.muls(x, SCALE)
         r: pl.Scalar[pl.INDEX] = dist.system.world_size()

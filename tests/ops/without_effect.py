@@ -10,6 +10,12 @@ _BUFFER = "an address on the device"
 _CLAMP = "tells the type how much of the window there is; cells keep their place in any case"
 _PAD = "is recorded for a later fillpad"
 
+
+def is_of_ranks(op: str) -> bool:
+    """Whether an op works on windows, which exist only while a host program runs: tests/ranks run these."""
+    return op.startswith(("pld.", "builtin."))
+
+
 WITHOUT_EFFECT: dict[tuple[str, str], str] = {
     ("prefetch.wait", "event"): "a handle without value here: prefetches only warm caches",
     ("prefetch.wait", "session"): "a handle without value here: prefetches only warm caches",

@@ -14,6 +14,7 @@ WORDS = {
     "poison": ("_POISON", "_fresh", "poison", "may_be_padding"),
     "packed_scales": ("_PACKED_SCALES",),
     "source_map_file": ("_SOURCE_MAP_FILE", "json", ".map.json"),
+    "ranks": ("_RANKS",),
     "storage": ("_STORAGE", "_pool(", "_buf(", "_write_tile"),
     "copy_yields": ("_COPY_YIELDS",),
 }

@@ -26,12 +26,24 @@ def target_name(context: CallContext) -> str:
 
 
 def byte_count(size: Argument, dtype: Argument) -> Argument:
-    """The bytes of ``size`` elements or of these extents; without a dtype ``size`` itself."""
-    if dtype is None and not isinstance(size, (list, tuple)):
+    """The bytes of these extents; without a dtype ``size`` itself."""
+    if not isinstance(size, (list, tuple)):
+        if dtype is not None:
+            raise OpCallError(
+                "dtype= is only valid when the first argument is a shape, as in ([16, 64], dtype=...)"
+            )
         return size
+    if dtype is None:
+        raise OpCallError("requires dtype= when the first argument is a shape")
     if not isinstance(dtype, ir.DataType) or not dtype.get_byte():
         raise OpCallError(f"the parameter 'dtype' is a data type, not {shown_argument(dtype)}")
-    extents = list(size) if isinstance(size, (list, tuple)) else [size]
+    extents = list(size)
+    if not extents:
+        raise OpCallError("shape must be non-empty")
+    for axis, extent in enumerate(extents):
+        number = extent.value if isinstance(extent, ir.ConstInt) else extent
+        if isinstance(number, int) and number <= 0:
+            raise OpCallError(f"shape dimension[{axis}] is {number}; all dimensions must be positive")
     values = [extent.value if isinstance(extent, ir.ConstInt) else extent for extent in extents]
     if all(isinstance(value, int) for value in values):
         return math.prod(value for value in values if isinstance(value, int)) * dtype.get_byte()

@@ -1,7 +1,7 @@
 """Result types of calls, from the words with which the op table describes them."""
 
 from pypto_tmpl.ops.typing.functions import extents_by_dimension, returned_type
-from pypto_tmpl.ops.typing.operands import InferenceError, MissingRuleError, Operands
+from pypto_tmpl.ops.typing.operands import InferenceError, MissingRuleError, Operands, operands_by_name
 from pypto_tmpl.ops.typing.results import built_type, infer_type
 from pypto_tmpl.ops.typing.words import carries_region_of, resolve_result
 
@@ -13,6 +13,7 @@ __all__ = [
     "carries_region_of",
     "extents_by_dimension",
     "infer_type",
+    "operands_by_name",
     "resolve_result",
     "returned_type",
 ]

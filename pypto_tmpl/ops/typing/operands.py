@@ -27,6 +27,20 @@ class MissingRuleError(InferenceError):
     """The op table does not say of which type the result is; an annotation may."""
 
 
+def operands_by_name(entry: OpEntry, args: Sequence[ir.Expr]) -> tuple[dict[str, ir.Expr], Sequence[ir.Expr]]:
+    """The operands of a call by their names, and those that are too many.
+
+    An optional one that is no tuple is absent where a tuple stands instead.
+    """
+    found: dict[str, ir.Expr] = {}
+    rest = list(args)
+    for spec in entry.operands:
+        may_be_absent = spec.optional and "tuple" not in spec.kinds
+        if rest and not (may_be_absent and isinstance(rest[0], ir.MakeTuple)):
+            found[spec.name] = rest.pop(0)
+    return found, rest
+
+
 class Operands:
     """The operands and keywords of a call, by the names of the op table.
 
@@ -42,7 +56,7 @@ class Operands:
         self.entry = entry
         self.args = args
         self.is_built = is_built
-        self._by_name = dict(zip(entry.operand_names, args, strict=False))
+        self._by_name, _ = operands_by_name(entry, args)
         self._kwargs = kwargs
 
     def operand(self, name: str) -> ir.Expr | None:

@@ -16,6 +16,7 @@ from pypto_tmpl.ir.printer import type_text
 from pypto_tmpl.ops.blocks import may_have_block
 from pypto_tmpl.ops.signatures import call_of
 from pypto_tmpl.ops.typing.operands import Extents, InferenceError, Operands
+from pypto_tmpl.ops.typing.rank_requirements import RANK_CHECKS
 from pypto_tmpl.ops.typing.shapes import (
     BLOCK_BYTES,
     MASK_STEPS,
@@ -364,6 +365,7 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
         "axes_between": _axes_between,
         "same_count": _same_count,
         "not_smaller": _not_smaller,
+        **RANK_CHECKS,
     }
 )
 assert _CHECKS.keys() == REQUIREMENTS.keys()

@@ -157,6 +157,21 @@ REQUIREMENTS: Mapping[str, str] = MappingProxyType(
         "axes_between": "as many elements as the second has axes, or more, up to those of the third",
         "same_count": "the tuple is the shape of as many elements as the operand has",
         "not_smaller": "no extent of the tuple is less than the operand's",
+        "windows": "the operands are windows",
+        "no_window": "the operand is no window",
+        "transfer": "one dtype, and equal shapes or regions that lie inside",
+        "chunks": "sizes that are not negative, both for a pipeline, and one where an extent is not constant",
+        "atomic": "where it is added, the operand has a dtype that is added atomically",
+        "pushes": "a value of two axes that lies inside of the last two of the second, at the offsets",
+        "signal_cell": "an INT32 window, and an index for each of its axes",
+        "signals": "the operands are INT32",
+        "deferred": "a comparison by >= with a number that is not negative",
+        "reduces": "FP16 or FP32, and keywords that an allreduce knows",
+        "sums": "the reduction is a sum",
+        "root": "the root is not negative",
+        "gathers": "the first is one row of the second, which is another variable",
+        "distinct": "the two are different variables",
+        "blocks": "rows of the first and elements of the third fit the ranks that the signal counts",
     }
 )
 Term = tuple[str, tuple[str, ...]]

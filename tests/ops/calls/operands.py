@@ -22,6 +22,10 @@ def tile(
     return ir.Var(name, ir.TileType(shape, dtype, None, view, space), S)
 
 
+def window(*shape: Any, dtype: D = D.FP32, name: str = "w") -> ir.Var:
+    return ir.Var(name, ir.DistributedTensorType(shape, dtype), S)
+
+
 def scalar(dtype: D = D.INDEX, name: str = "n") -> ir.Var:
     return ir.Var(name, ir.ScalarType(dtype), S)
 

@@ -1,7 +1,7 @@
 """What ops refuse when the language builds them: the op, the operand and the types stand in the message."""
 
 import pytest
-from ops.calls.operands import D, Mem, built, scalar, tensor, tile, type_text
+from ops.calls.operands import D, Mem, built, scalar, tensor, tile, type_text, window
 
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.ops.calls import OpCallError
@@ -18,6 +18,91 @@ X_TYPE, T_TYPE = "pl.Tensor[[16, 64], pl.FP32]", "pl.Tile[[16, 64], pl.FP32, pl.
 
 def right(rows, columns=32, dtype=D.BF16, valid=()):
     return tile(rows, columns, dtype=dtype, valid=valid, space=Mem.Right)
+
+
+W, CELLS = window(16, 64), window(4, 1, dtype=D.INT32, name="s")
+COUNTS = window(3, 1, dtype=D.INT32, name="c")
+REGION = {"dst_offsets": [15, 0], "src_offsets": [0, 0], "shape": [2, 64]}
+OF_RANKS = {  # in the words of PyPTO, which names fewer types
+    "windows": ("pld.get_comm_ctx", (X,), {}, f"must be a DistributedTensor (window-bound), got {X_TYPE}"),
+    "no_window": (
+        "pld.tensor.remote_store",
+        (W, window(16, 64, name="v"), 0, [0, 0]),
+        {},
+        "src must be a local value, got the window",
+    ),
+    "transfer": (
+        "pld.tensor.put",
+        (W, 0, X),
+        REGION,
+        "dst subregion dimension 0 exceeds dst shape (offset=15, shape=2, dst_dim=16)",
+    ),
+    "chunks": (
+        "pld.tensor.get",
+        (X, 0, W),
+        {"chunk_rows": -1},
+        "chunk_rows must be non-negative (0 = full), got -1",
+    ),
+    "atomic": (
+        "pld.tensor.put",
+        (window(16, 64, dtype=D.UINT8), 0, tensor(16, 64, dtype=D.UINT8)),
+        {"atomic": 1},
+        "requires an fp32/bf16/fp16/int32/int16/int8 dtype (hardware atomic-add dtypes), but got UINT8",
+    ),
+    "pushes": (
+        "pld.tile.remote_store",
+        (T, W, 0, [1, 0]),
+        {},
+        "push exceeds the peer's target region in dimension 0 (offset=1, extent=16, target_dim=16)",
+    ),
+    "signal_cell": (
+        "pld.system.wait",
+        (CELLS, [0], 1),
+        {"cmp": 1},
+        "offsets rank (1) must match target tensor rank (2)",
+    ),
+    "signals": ("pld.tensor.barrier", (W,), {}, "signal must have INT32 element type, got dtype FP32"),
+    "deferred": (
+        "pld.system.defer_wait",
+        (CELLS, [0, 0], 1),
+        {"cmp": 0},
+        "only supports WaitCmp.Ge (got int 0)",
+    ),
+    "reduces": (
+        "pld.tensor.allreduce",
+        (W, CELLS),
+        {"mode": "tree"},
+        'mode must be "ring" or "mesh", got "tree"',
+    ),
+    "sums": (
+        "pld.tensor.reduce_scatter",
+        (W, CELLS),
+        {"op": 1},
+        "op must be ReduceOp.Sum (got int 1); Max / Min / Prod lowerings are not yet implemented",
+    ),
+    "root": ("pld.tensor.broadcast", (W, CELLS), {"root": -1}, "root rank must be non-negative, got -1"),
+    "gathers": (
+        "pld.tensor.allgather",
+        (tensor(1, 32), W, CELLS),
+        {},
+        "target SIZE must equal input SIZE",
+    ),
+    "distinct": ("pld.tensor.all_to_all", (W, W, CELLS), {}, "input and target must be different buffers"),
+    "blocks": (
+        "pld.tensor.all_to_all_v",
+        (X, W, CELLS, COUNTS, window(4, 1, dtype=D.INT32)),
+        {},
+        "send_counts dim 0 (3) must equal signal dim 0 (NR = 4)",
+    ),
+}
+
+
+@pytest.mark.parametrize("word", OF_RANKS)
+def test_what_ops_of_ranks_do_not_take(word):
+    path, args, kwargs, message = OF_RANKS[word]
+    with pytest.raises(OpCallError) as raised:
+        built(path, *args, **kwargs)
+    assert message in str(raised.value)
 
 
 REFUSED = {
@@ -204,7 +289,7 @@ def test_every_requirement_is_tested_and_used_by_the_table():
         if entry.call
         for text in entry.call.requires
     }
-    assert REFUSED.keys() == REQUIREMENTS.keys() == _CHECKS.keys() == used
+    assert REFUSED.keys() | OF_RANKS.keys() == REQUIREMENTS.keys() == _CHECKS.keys() == used
 
 
 @pytest.mark.parametrize(
