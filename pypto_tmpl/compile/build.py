@@ -110,6 +110,7 @@ def check_program(program: ir.Program, options: CompileOptions) -> None:
     options.passes.check_context()
     options.passes.check_stage()
     find_entry(program)
+    options.check_devices(program)
 
 
 def compile_program(
@@ -218,6 +219,7 @@ def _build(
         generator=generator_fingerprint(),
         files={},
         streams=missing,
+        device_ids=options.device_ids,
     )
     files.text(META, meta_text(manifest))
     if debug_runner.is_wanted() and not (directory / debug_runner.PATH).exists():  # an edited one stays

@@ -35,19 +35,24 @@ class Runnable:
 
 def run_kernel(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any], config: Any) -> Any:
     """Call a kernel with torch tensors and numbers; see ``JITFunction.__call__``."""
-    passes = PassOptions() if config is None else compile_options(compile_knobs(_checked(config))).passes
+    options = None if config is None else compile_options(compile_knobs(_checked(config)))
+    passes = PassOptions() if options is None else options.passes
     config = _checked(config)
     require_simulated(find_platform(config.platform))
     specialisation = function.specialisation(*args, **kwargs)
+    if options is not None:
+        options.check_devices(specialisation.program)
     names = [parameter.name for parameter in function.parameters()]
     bound = function.signature().bind_partial(*args, **kwargs)
     bound.apply_defaults()
     values = [bound.arguments[name] for name in names if name in bound.arguments]
     keeps_build = config.save_kernels or config.save_kernels_dir or config.codegen_only
-    if keeps_build or config.distributed_config is not None:
+    if keeps_build:
         compiled = compile_kernel(specialisation.program, config)
         return None if config.codegen_only else compiled(*values, config=config)
     runnable = _runnable(function, specialisation, passes.resolved())
+    if "_ranks" in runnable.loaded.namespace:
+        runnable.loaded.namespace["_ranks"].device_ids = None if options is None else options.device_ids
     entry = runnable.loaded.entry
     call = complete_call(entry, runnable.has_return, values, f"{function.__name__}()")
     before = run_in_place(runnable.loaded, bind_positional(entry, call.arguments))

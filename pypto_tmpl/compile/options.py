@@ -8,8 +8,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.compile.lower import PassOptions
+from pypto_tmpl.domains.host import is_host
 from pypto_tmpl.ir.stage_names import LAST
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck
 from pypto_tmpl.passes.dumping import PassDumpLevel, coerce_dump_level
@@ -17,6 +19,7 @@ from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, RuntimeKi
 from pypto_tmpl.passes.strategies import OptimizationStrategy
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.dfx import OLD_DFX_FLAGS, current_name
+from pypto_tmpl.runtime.distributed import DistributedConfig
 from pypto_tmpl.runtime.options import RUNTIME_KNOBS, KnobError, MultiCardError, refuse_unknown, stage_name
 from pypto_tmpl.runtime.platforms import (
     DEFAULT_PLATFORM,
@@ -77,7 +80,7 @@ _RUN_FIELDS = tuple(name for name in _RUN_CONFIG_KNOBS if name in RUNTIME_KNOBS)
 class CompileOptions:
     """Checked ``compile_cfg``; ``knobs`` are those that were given, for streams to look at.
 
-    ``codegen_only``: the build is all that is wanted.
+    ``codegen_only``: the build is all that is wanted. ``device_ids`` are those that ranks run on.
     """
 
     platform: Platform
@@ -88,6 +91,13 @@ class CompileOptions:
     skip_ptoas: bool
     passes: PassOptions
     knobs: Mapping[str, Any]
+    device_ids: tuple[int, ...] | None = None
+
+    def check_devices(self, program: ir.Program) -> None:
+        """Refuse devices for a program that has no use for them.   Raises: MultiCardError."""
+        if self.device_ids is not None and not any(map(is_host, program.functions.values())):
+            notes = ["the program has no host that drives ranks, as @pl.jit.host is one"]
+            raise MultiCardError("compile_cfg names a distributed_config", notes=notes)
 
 
 def compile_options(
@@ -117,10 +127,10 @@ def compile_options(
         value = found.pop(theirs, None)
         if value is not None:
             found.setdefault(ours, value)
-    if found.get("distributed_config") is not None:
-        raise MultiCardError(
-            "compile_cfg names a distributed_config", notes=["programs run on one simulated card"]
-        )
+    devices = found.get("distributed_config")
+    if devices is not None and not isinstance(devices, DistributedConfig):
+        what = f"compile_cfg names a distributed_config that is a {type(devices).__name__}"
+        raise MultiCardError(what, notes=["write pypto_tmpl.runtime.DistributedConfig(device_ids=[0, 1])"])
     for name in _FLAGS:
         if not isinstance(found.get(name), bool | int | None):
             raise TypeError(f"{name} must be a bool, got {found[name]!r}")
@@ -137,6 +147,7 @@ def compile_options(
         skip_ptoas=bool(found.get("skip_ptoas", False)),
         passes=_pass_options(found, BackendType[platform.backend], run_stage),
         knobs={name: found[name] for name in COMPILE_KNOBS if name in found},
+        device_ids=None if devices is None else tuple(devices.device_ids),
     )
 
 

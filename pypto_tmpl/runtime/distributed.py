@@ -11,9 +11,9 @@ from pypto_tmpl.runtime.refusals import Refused, with_members
 
 @dataclass
 class DistributedConfig:
-    """The cards of a distributed program; a run with one is refused, as there is one simulated card.
+    """The cards of a program of several ranks: rank r runs on the r-th of them.
 
-    Raises ValueError for ids that are none, negative or not distinct.
+    Raises ValueError for ids that are none, negative or not distinct, and for numbers that are too small.
     """
 
     device_ids: list[int] = field(default_factory=lambda: [0])
@@ -22,9 +22,22 @@ class DistributedConfig:
     aicpu_thread_num: int = 0
 
     def __post_init__(self) -> None:
-        ids = self.device_ids
-        if not ids or len(set(ids)) != len(ids) or any(not isinstance(i, int) or i < 0 for i in ids):
-            raise ValueError(f"device_ids must be distinct ints, 0 or more, at least one, got {ids!r}")
+        ids, name = self.device_ids, "DistributedConfig.device_ids"
+        if not ids:
+            raise ValueError(f"{name} must not be empty")
+        if any(not isinstance(one, int) or one < 0 for one in ids):
+            raise ValueError(f"{name} must be non-negative device indices, got {ids!r}")
+        if len(set(ids)) != len(ids):
+            raise ValueError(f"{name} must be distinct, got {ids!r}")
+        if self.num_sub_workers < 0:
+            raise ValueError(
+                f"DistributedConfig.num_sub_workers must be non-negative, got {self.num_sub_workers}"
+            )
+        if self.aicpu_thread_num != 0 and self.aicpu_thread_num < 2:
+            raise ValueError(
+                "DistributedConfig.aicpu_thread_num must be 0 (architecture default) or at least 2,"
+                f" got {self.aicpu_thread_num}"
+            )
 
 
 class _NeedsCards(Refused):

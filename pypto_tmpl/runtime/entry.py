@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pypto_tmpl import ir
+from pypto_tmpl.domains.host import is_host
 from pypto_tmpl.execution.entry import Entry, EntryError, describe_entry, select_entry
 
 
 def find_entry(program: ir.Program) -> Entry:
     """The entry of a program: the function that ``debug.select_entry`` finds, by its name in the IR.
 
-    Raises EntryError where that is not clear, for a program that drives several cards, and for a parameter
-    that is neither tensor nor scalar.
+    Raises EntryError where that is not clear, for what is above the level of a card and orchestrates no
+    ranks, and for a parameter that is neither tensor nor scalar.
     """
     for driver in program.functions.values():
-        if driver.level is not None and driver.level.value > ir.Level.CHIP.value:
+        if driver.level is not None and driver.level.value > ir.Level.CHIP.value and not is_host(driver):
             what = f"entry {driver.name!r} of level {driver.level.name} drives several cards"
             raise EntryError(what, notes=["programs run on one simulated card"])
     function = select_entry(program)

@@ -126,6 +126,8 @@ def execute_build(
         None if recording is None else recording.mark,
     )
     silence_shapes(namespace)
+    if "_ranks" in namespace:
+        namespace["_ranks"].device_ids = manifest.device_ids
     if recording is not None:
         recording.attach(namespace)
     warn_without_records(options.dfx)

@@ -38,8 +38,9 @@ class Manifest:
 
     ``script`` is the generated script, ``script_large`` are functions in it whose ops are large. ``source``
     is the binary dump it was made from, if the build has one, and ``stage`` which stage that is. ``results``
-    is how many values the entry returns; ``streams`` says why what PyPTO generates is not there. Paths are
-    relative to the build, with slashes.
+    is how many values the entry returns; ``streams`` says why what PyPTO generates is not there;
+    ``device_ids`` are those that ranks run on, if they were named. Paths are relative to the build, with
+    slashes.
     """
 
     program: str
@@ -54,6 +55,7 @@ class Manifest:
     generator: str
     files: dict[str, FileRecord]
     streams: dict[str, str] = field(default_factory=dict)
+    device_ids: tuple[int, ...] | None = None
     tool: str = f"pypto_tmpl {__version__}"
 
     def write(self, build: Path) -> None:
@@ -78,6 +80,7 @@ class Manifest:
                 "source": self.source,
             },
             "streams": self.streams,
+            **({} if self.device_ids is None else {"device_ids": list(self.device_ids)}),
             "files": {
                 path: {"bytes": record.bytes, "sha256": record.sha256}
                 for path, record in sorted(self.files.items())
@@ -135,6 +138,7 @@ def _manifest(data: dict[str, Any]) -> Manifest:
         streams=data["streams"],
         generator=data["generator"],
         files={path: FileRecord(f["bytes"], f["sha256"]) for path, f in data["files"].items()},
+        device_ids=tuple(data["device_ids"]) if "device_ids" in data else None,
         tool=data["tool"],
     )
 

@@ -236,12 +236,16 @@ def test_a_device_is_refused_by_status_1():
     assert "platform 'a2a3' needs a real Ascend NPU" in done.output
 
 
-def test_several_cards_are_refused():
+def test_a_host_runs_its_ranks_on_the_cards_that_are_named():
+    done = execute("host.py")
+    assert done.exit_code == 0, done.output
+    named = "device_ids=[0, 1]"
+    Path("host.py").write_text(HOST.replace(named, "device_ids=[3, 0]"))
+    assert execute("host.py").exit_code == 0
+    Path("host.py").write_text(HOST.replace(named, "device_ids=[0, 1, 2]"))
     done = execute("host.py")
     assert done.exit_code == 1
-    assert "compile_cfg names a distributed_config" in done.output
-    config = '{"distributed_config": DistributedConfig(device_ids=[0, 1])}'
-    Path("host.py").write_text(HOST.replace(config, "{}"))
+    assert "IndexError: index 2 is out of bounds for dimension 0 with size 2" in done.output
+    Path("host.py").write_text(HOST.replace(named, "device_ids=[0, 0]"))
     done = execute("host.py")
-    assert done.exit_code == 1
-    assert "compile: EntryError: entry 'drive' of level HOST drives several cards" in done.output
+    assert "DistributedConfig.device_ids must be distinct, got [0, 0]" in str(done.exception) + done.output

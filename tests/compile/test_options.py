@@ -92,8 +92,8 @@ def test_platforms(cfg, run_platform, is_jit, name):
         (
             {"distributed_config": object()},
             ValueError,
-            "error[multi-card]: compile_cfg names a distributed_config\n"
-            "   = programs run on one simulated card",
+            "error[multi-card]: compile_cfg names a distributed_config that is a object\n"
+            "   = write pypto_tmpl.runtime.DistributedConfig(device_ids=[0, 1])",
         ),
     ],
 )

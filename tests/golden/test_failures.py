@@ -118,8 +118,8 @@ def test_several_cards(run_scale):
     assert facts(run_scale(compile_cfg={"distributed_config": object()})) == (
         "arguments",
         "MultiCardError",
-        "arguments: MultiCardError: compile_cfg names a distributed_config\n"
-        "   = programs run on one simulated card",
+        "arguments: MultiCardError: compile_cfg names a distributed_config that is a object\n"
+        "   = write pypto_tmpl.runtime.DistributedConfig(device_ids=[0, 1])",
     )
 
 
