@@ -23,9 +23,13 @@ class HostProgram:
         self._functions = functions
         self.function = next((one for one in functions.values() if is_host(one)), None)
 
-    def is_dispatched(self, callee: ir.Function | None) -> bool:
+    def is_dispatched(self, callee: ir.Function) -> bool:
         """Whether the host hands a function to a rank."""
         return is_chip_orchestrator(callee)
+
+    def is_sub_worker(self, callee: ir.Function) -> bool:
+        """Whether a function is Python that runs on the host beside the ranks."""
+        return callee.level is ir.Level.HOST and callee.role is ir.Role.SubWorker
 
     @lazy
     def returned(self) -> ReturnedParameters:

@@ -11,7 +11,7 @@ from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.waiting import may_wait
-from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.bodies import flat, statements
 
 NamesOf: TypeAlias = Callable[[Iterable[ir.Expr]], tuple[str, ...]]
 _EDGES = ("manual_dep_edges", "compiler_manual_dep_edges")
@@ -32,8 +32,16 @@ class RankLaunches:
     def dispatch(self, node: Launch, callee: ir.Function, args: list[str]) -> str:
         """A call that the host submits to a rank; its results are arguments."""
         host = self._context.script.host
+        name = self._context.script.function_names[callee.name]
+        if host.is_sub_worker(callee):
+            if not any(map(_says_something, flat(callee.body))):
+                what = (
+                    f"SubWorkers [{callee.name!r}] are runtime-bound callbacks (declared with a `...` body)"
+                )
+                self._context.report(f"{what}, which a script has not", node.span)
+            return str(self._macros.sub_work(name, self._marked(callee, args), self._taken(node, callee)))
         if not host.is_dispatched(callee):
-            what = f"a call of {callee.name!r} by the host, which is no chip orchestrator"
+            what = f"a call of {callee.name!r} by the host, which is no orchestrator of a chip"
             self._context.report(what, node.span)
             return str(self._macros.nothing())
         device = node.attrs.get("device")
@@ -44,14 +52,21 @@ class RankLaunches:
                 node.args, callee.params, callee.param_directions, args, strict=False
             )
         ]
-        places: list[int | None] = []
-        if id(node) not in self._unused:
-            places = self._places(callee)
-            if None in places:
-                what = f"results of {callee.name!r} that are none of its parameters"
-                self._context.report(what, node.span)
-        name = self._context.script.function_names[callee.name]
-        return str(self._macros.dispatch(rank, name, given, places))
+        return str(self._macros.dispatch(rank, name, given, self._taken(node, callee)))
+
+    def _taken(self, node: Launch, callee: ir.Function) -> list[int | None]:
+        """The parameters that the results of a submitted call are, if somebody takes these."""
+        places = [] if id(node) in self._unused else self._places(callee)
+        if None in places:
+            self._context.report(f"results of {callee.name!r} that are none of its parameters", node.span)
+        return places
+
+    def _marked(self, callee: ir.Function, args: list[str]) -> list[str]:
+        """Arguments, those marked that the callee writes."""
+        return [
+            self._written(param, direction, text)
+            for param, direction, text in zip(callee.params, callee.param_directions, args, strict=False)
+        ]
 
     def task(
         self,
@@ -70,10 +85,7 @@ class RankLaunches:
         if core_num is not None:
             blocks = self._macros.run_blocks() if waits else self._macros.run_spmd()
             what = [blocks, self._expressions.alone(core_num), *what]
-        given = [
-            self._written(param, direction, text)
-            for param, direction, text in zip(callee.params, callee.param_directions, args, strict=False)
-        ]
+        given = self._marked(callee, args)
         places: list[int | None] = []
         if id(node) not in self._unused:
             places = [None if at is None else at + len(what) - 1 for at in self._places(callee)]
@@ -104,6 +116,11 @@ class RankLaunches:
         return str(
             self._macros.inout(text) if direction is ir.ParamDirection.InOut else self._macros.out(text)
         )
+
+
+def _says_something(stmt: ir.Stmt) -> bool:
+    """Whether a statement is more than the `...` of a body that is bound later."""
+    return not isinstance(stmt, ir.InlineStmt) or stmt.body.strip() not in ("", "...")
 
 
 def _numbers(type_: ir.ShapedType) -> list[int | None]:

@@ -32,8 +32,8 @@ Trait = Literal[
     "accumulates", "allocates", "block_index", "casts", "cellwise", "checks_poison", "copied_in_kernels",
     "counts", "derives", "dummy_task", "extent", "fills_padding", "flattens", "heeds_start", "lane_index",
     "lays", "loads", "loads_itself", "makes_value", "may_return_operand", "moves", "no_arithmetic", "product",
-    "quiet", "reads_element", "reads_first", "reserves", "shards", "staging", "unpacks", "waits", "window",
-    "writes_tensor",
+    "quiet", "reads_element", "reads_first", "reserves", "shards", "signals", "staging", "unpacks", "waits",
+    "window", "writes_tensor",
 ]  # fmt: skip
 TRAITS: Mapping[Trait, str] = MappingProxyType(
     {
@@ -68,6 +68,7 @@ TRAITS: Mapping[Trait, str] = MappingProxyType(
         "reads_first": "has read all operands before it writes",
         "reserves": "names an allocation that types refer to; its value is an address",
         "shards": "gives the part of a value that the current vector lane owns",
+        "signals": "reads or writes cells that others may change at any time, one as a whole",
         "staging": "gives a buffer that is filled by parts and handed on with parts unwritten",
         "unpacks": "knows where the elements of packed scales lie in memory, or looks at extents only",
         "waits": "may wait for another rank or block",

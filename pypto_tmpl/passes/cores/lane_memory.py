@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.arithmetic import constant_value, gap_and_step
+from pypto_tmpl.ir.bodies import evaluated
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ops import facts
 from pypto_tmpl.ops.cores import CoreSide
@@ -116,6 +117,8 @@ class LaneMemory:
         """Raise PassError where a lane could read or write what the other lane stores, in no order."""
         for stmt in self._kernel.statements:
             is_simple = isinstance(stmt, ir.AssignStmt | ir.EvalStmt) and id(stmt) not in self._noted
+            if is_simple and _is_signal(stmt):
+                continue  # whose cells may change at any time
             if is_simple and self._kernel.side(stmt) is not CoreSide.CUBE:
                 self._note_as_written(stmt)
         for storage, found in self._accesses.items():
@@ -260,3 +263,8 @@ def _span(access: Access, axis: int) -> tuple[int, int] | None:
         if start is not None and size is not None
     ]
     return (min(low), max(high)) if len(high) == len(starts) else None
+
+
+def _is_signal(stmt: ir.Stmt) -> bool:
+    value = evaluated(stmt)
+    return value is not None and facts.of_value(value).has("signals")
