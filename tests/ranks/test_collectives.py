@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 import torch
-from ranks.ranked import call, counted, each_stage, function, host, program, single_kernel, tensor, window
+from ranks.ranked import (
+    call,
+    counted,
+    each_stage,
+    function,
+    host,
+    program,
+    script,
+    single_kernel,
+    tensor,
+    window,
+)
 
 from pypto_tmpl import ir
 
@@ -235,3 +246,42 @@ def test_the_host_has_a_ring_and_makes_signals_of_its_own(ranks: int) -> None:
             ys = torch.zeros_like(xs)
             call(names, ranks, xs, ys)
             assert torch.equal(ys, expected.expand_as(ys)), (stage, line)
+
+
+@pytest.mark.parametrize(("collective", "valid"), [("_allreduce", [3, 5]), ("_allreduce_ring", [3, 16])])
+def test_what_is_not_valid_keeps_its_values(collective: str, valid: list[int]) -> None:
+    """Through the helpers: the passes lower only windows that are valid as a whole."""
+    ys = reduced(collective, valid)
+    xs = counted(2, 4, 16)
+    expected = xs.clone()
+    expected[:, : valid[0], : valid[1]] = xs.sum(0)[: valid[0], : valid[1]]
+    assert torch.equal(ys, expected)
+
+
+def test_parts_that_no_collective_takes() -> None:
+    with pytest.raises(ValueError, match="target valid_shape must be a contiguous row-major prefix"):
+        reduced("_allreduce_ring", [3, 5])
+    with pytest.raises(ValueError, match="partial valid_shape must fit within one 16384-byte mesh chunk"):
+        reduced("_allreduce", [90, 64], shape=(100, 64))
+
+
+def reduced(collective: str, valid: list[int], shape: tuple[int, int] = (4, 16)) -> torch.Tensor:
+    """The windows of two ranks after a sum of their valid parts."""
+    names = script(all_reduce(2, 8, "Sum", "mesh"), preamble="full")
+    xs = counted(2, *shape)
+
+    def chip(x: torch.Tensor, data: torch.Tensor, signal: torch.Tensor) -> None:
+        data.copy_(x)
+        names[collective](data, signal, op="Sum", valid_shape=valid)
+
+    def host() -> object:
+        data_buf = names["_window_buffer"]("data", 4 * shape[0] * shape[1])
+        signal_buf = names["_window_buffer"]("signal", 16)
+        data = names["_window_view"](data_buf, shape, torch.float32)
+        signal = names["_window_view"](signal_buf, [2, 2], torch.int32)
+        for rank in range(2):
+            names["_dispatch"](rank, chip, xs[rank], data, signal)
+        return data
+
+    names["host"] = lambda: names["_run_host"](host, ranks=2)
+    return call(names, 2)

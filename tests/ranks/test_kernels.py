@@ -324,3 +324,57 @@ def test_views_of_one_buffer_show_the_same_bytes() -> None:
         assert ys.unique().tolist() == [1065353216], stage
     with pytest.raises(ValueError, match="needs 36 bytes, its buffer 'buf' has 32"):
         call(script(aliased(9)), 2, torch.ones(2, 1, 8), ys)
+
+
+def test_a_slice_that_is_valid_in_part_is_pushed_in_part() -> None:
+    """The rows that count of a tensor's slice, at an offset of the peer's window; the rest stays zero."""
+    body = f"""
+{ME}
+part = pl.slice(x, [4, 8], [0, 0], valid_shape=[3, 8])
+pld.tensor.remote_store(part, target=data, peer=1 - me, offsets=[1, 0])
+{barrier(2)}
+y = pl.assemble(y, pl.slice(data, [6, 8], [0, 0]), [0, 0])
+return y
+"""
+    node = single_kernel(
+        2,
+        {"data": (6, 8), "sig": (2, 1)},
+        body,
+        inputs={"x": (4, 8)},
+        outputs={"y": (6, 8)},
+        dtypes={"sig": "INT32"},
+    )
+    xs = 1.0 + counted(2, 4, 8)
+    expected = torch.zeros(2, 6, 8)
+    expected[:, 1:4] = xs.flip(0)[:, :3]
+    for stage, names in each_stage(node):
+        ys = torch.full((2, 6, 8), 9.0)
+        call(names, 2, xs, ys)
+        assert torch.equal(ys, expected), stage
+
+
+def test_rows_of_a_number_that_is_known_late_move_in_chunks() -> None:
+    """A put and a get of as many rows as an input says, none included."""
+    body = f"""
+{ME}
+n: pl.Scalar[pl.INT32] = pl.read(count, [0, 0])
+pld.tensor.put(data, peer=1 - me, src=x, dst_offsets=[2, 0], src_offsets=[0, 0], shape=[n, 8], chunk_rows=2)
+{barrier(2)}
+pld.tensor.get(y, peer=1 - me, src=data, dst_offsets=[0, 0], src_offsets=[2, 0], shape=[n, 8], chunk_rows=2)
+return y
+"""
+    node = single_kernel(
+        2,
+        {"data": (6, 8), "sig": (2, 1)},
+        body,
+        inputs={"x": (4, 8), "count": (1, 8)},
+        outputs={"y": (4, 8)},
+        dtypes={"sig": "INT32", "count": "INT32"},
+    )
+    xs = 1.0 + counted(2, 4, 8)
+    for stage, names in each_stage(node):
+        for rows in (3, 0):
+            ys = torch.full((2, 4, 8), 9.0)
+            call(names, 2, xs, torch.full((2, 1, 8), rows, dtype=torch.int32), ys)
+            # What the peer holds is what this rank has put there.
+            assert torch.equal(ys[:, :rows], xs[:, :rows]) and (ys[:, rows:] == 9).all(), stage
