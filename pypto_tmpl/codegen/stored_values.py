@@ -68,10 +68,19 @@ class StoredValues(Values):
         if not isinstance(value, ir.Call) or isinstance(value.op, ir.GlobalVar):
             return False
         facts = self._table.facts(value.op.name)
-        if facts.has("makes_value") and facts.returned is None:
+        if facts.has("makes_value") and facts.returned is None or self._converts(value):
             return True
         sources = [self.places.of(tile) for arg in value.args for tile in _tiles_in(arg)]
         return not any(source is not None and self._may_meet(source, place) for source in sources)
+
+    def _converts(self, call: ir.Call) -> bool:
+        """Whether an op gives its operand in another dtype, and so not the operand itself."""
+        if not self._table.facts(call.op.name).has("casts"):
+            return False
+        dtypes = {
+            type_.dtype.name for type_ in (call.type, call.args[0].type) if isinstance(type_, ir.TileType)
+        }
+        return len(dtypes) > 1
 
     def may_be_written_into(self, value: ir.Expr, place: Place) -> bool:
         """Whether an op may write its result over a place while it reads: what it reads is there or apart.

@@ -80,6 +80,25 @@ def test_what_is_repeated_is_read_before_it_is_overwritten(address: str) -> None
     assert torch.equal(run(program), X - Y.amax(dim=1, keepdim=True))
 
 
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        ("0x2000", "b.copy_(a)"),
+        ("0x1000", "b.copy_(a.to(torch.bfloat16))"),
+        ("0x1100", "b.copy_(a.to(torch.bfloat16))"),
+    ],
+)
+def test_a_cast_reads_all_before_it_writes(address: str, line: str) -> None:
+    program = placed(f"""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ {address} BF16[16, 64] = pl.tile.cast(a, target_type=pl.BF16, mode=1)
+        c @ 0x4000 FP32[16, 64] = pl.tile.cast(b, target_type=pl.FP32, mode=1)
+        store(c)
+    """)
+    assert f"    {line}\n" in torch_codegen(program, storage=True)
+    assert torch.equal(run(program), X.bfloat16().float())
+
+
 def test_a_move_reads_all_before_it_writes() -> None:
     program = placed("""
         a @ 0x1000 FP32[16, 64] = load(x)
