@@ -8,9 +8,9 @@ everything imported and a small run done. The limit is 2.2 times the bytes of th
 
     python benchmarks/memory.py --storage [--corpus DIR] [--only SUBSTRING]
 
-tells of each dump whose tiles have addresses what a run on their bytes needs at most, against a run by values:
-bytes of Python objects (tracemalloc) and of tensors that are alive. The limit is that of the run by values, and
-the pools.
+tells of each dump whose tiles have addresses what a run on their bytes needs at most, against a run by
+values: bytes of Python objects (tracemalloc) and of tensors that are alive. The limit is that of the run by
+values, and the pools.
 """
 
 from __future__ import annotations

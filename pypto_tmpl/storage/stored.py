@@ -18,8 +18,8 @@ _LAST_UNPLACED = "MemoryReuse"
 def is_stored(functions: Iterable[ir.Function], choice: StorageChoice, stage: str) -> bool:
     """Whether the program of a stage runs on the bytes of its tiles.
 
-    Those have to have addresses, or, if "on", places in allocations. Where all begins at 0 behind MemoryReuse,
-    there are addresses if no memory has two allocations: else another planner is to place them.
+    Those have to have addresses, or, if "on", places in allocations. Where all begins at 0 after
+    MemoryReuse, there are addresses if no memory has two allocations: else another planner is to place them.
     """
     functions = list(functions)
     if choice in ("on", "off"):
