@@ -3,7 +3,9 @@
 Emitted by pypto_tmpl: change the IR or a template, not this text.
 """
 
+import bisect
 import collections
+import contextlib
 import ctypes
 import functools
 import linecache
@@ -87,8 +89,10 @@ class _LaneGroup:
         self.waits = []  # a _Wait for each waiting lane
         self.failure = None  # (lane name or None, the first error)
         self.inner = {}  # lane name -> the group that this lane is running
-        self.lock = threading.RLock()
-        self.wakeups = {name: threading.Condition(self.lock) for name in lane_names}
+        self.fibers = _ranks.world and _ranks.world.fibers
+        self.lock = contextlib.nullcontext() if self.fibers else threading.RLock()
+        guarded = () if self.fibers else lane_names
+        self.wakeups = {name: threading.Condition(self.lock) for name in guarded}
         self.ended = threading.Event()
 
     def snapshot(self):
@@ -104,6 +108,8 @@ class _LaneGroup:
         name, timeout, frame = _lane_context.lane_name, _PIPE_WAIT_TIMEOUT_SEC, sys._getframe(1)
         wakeup = self.wakeups.get(name) or threading.Condition(self.lock)
         told = lambda: f"{operation} at {_generated_line(frame)}; missing: {missing()}"
+        if self.fibers:
+            return self.fibers.block(ready, told)
         wait = _Wait(name, wakeup, ready, told)
         self.waits.append(wait)
         self._fail_if_stuck()
@@ -200,6 +206,12 @@ def _end_lanes(group, lanes):
 
 def _run_lanes(group, lanes):
     """Run the lanes of a group concurrently until all have ended; the first error cancels the others."""
+    if group.fibers:
+        runs = [(lambda lane=lane: lane.function(*lane.args)) for lane in lanes]
+        parts = [(lane.name, lane.context, run) for lane, run in zip(lanes, runs)]
+        for lane, value in zip(lanes, _run_fibers(parts)):
+            lane.value = value
+        return
     timeout = _MIXED_KERNEL_TIMEOUT_SEC
     outer = _lane_context.group
     if outer:
@@ -235,6 +247,1145 @@ def _raise_failure(group, remaining):
         raise error
     text = f"{group.name} lane {lane_name} failed: {type(error).__name__}: {error}"
     raise RuntimeError(text) from error
+
+
+class _DistributedDeadlock(RuntimeError):
+    """Every rank waits, and nothing that could end a wait is left to run."""
+
+
+_DistributedDeadlock.__name__ = _DistributedDeadlock.__qualname__ = "DistributedDeadlock"
+
+
+class _FiberCancelled(SystemExit):
+    """Ends a fiber whose host call has failed; as a SystemExit it ends the thread without a word."""
+
+
+class _Fiber(threading.Thread):
+    """A thread that runs only while it has the baton of its fibers.
+
+    `title` says whose work it is, `order` (a tuple) its place among the others, and `ready()` when it may
+    start or go on; `told()` says what it waits for.
+    """
+
+    def __init__(self, fibers, title, order, function, ready, rank=None):
+        super().__init__(name=title, daemon=True)
+        self.fibers, self.title, self.order, self.rank = fibers, title, order, rank
+        self.function, self.ready, self.told = function, ready, None
+        self.turn = threading.Semaphore(0)
+        self.value, self.is_done, self.after = None, False, ()
+        self.tasks, self.launched = (
+            [],
+            0,
+        )  # of an orchestrator: those that may not be complete, and how many
+        self.task, self.running = None, None  # the one that the fiber is, or runs in place
+        self.context = dict(vars(_lane_context))
+        self.grad_modes = (torch.is_inference_mode_enabled(), torch.is_grad_enabled())
+
+    def run(self):
+        vars(_lane_context).update(self.context)
+        inference, grad = self.grad_modes
+        try:
+            self.ready = None
+            with torch.inference_mode(inference), torch.set_grad_enabled(grad):
+                self.value = self.function()
+        except BaseException as error:  # whatever ends a fiber ends the host call
+            self.fibers.fail(self, error)
+        self.fibers.finish(self)
+
+
+class _Fibers:
+    """The fibers of one host call. The calling thread is the first of them, `root`.
+
+    When none of them can go on, `idle()` may wait for what comes from elsewhere; it tells whether that can.
+    """
+
+    def __init__(self, title, idle):
+        self.idle = idle
+        self.root = self.current = _Fiber(self, title, (-1,), None, None)
+        self.live = [self.root]  # by their order
+        self.started = []
+        self.failure = None  # (fiber, the first error)
+        self.report = list  # more lines for a deadlock
+
+    def add(self, fiber):
+        """Let a fiber start when it is ready and its turn has come."""
+        bisect.insort(self.live, fiber, key=lambda one: one.order)
+        return fiber
+
+    def block(self, ready, told, first=None):
+        """Hand over to other fibers until ready(); told() says in a report what the caller waits for.
+
+        A caller that waits for own fibers only has nothing to tell: None. `first` goes on first, if it can.
+        Raises: DistributedDeadlock if no fiber can go on.
+        """
+        me = self.current
+        me.ready, me.told = ready, told
+        self._switch(me, first)
+        me.ready = None
+        if self.failure:
+            raise _FiberCancelled
+
+    def hand_over(self):
+        """Let another fiber run first, where it is drawn who does."""
+
+    def _switch(self, me, first=None):
+        can_first = first is not None and not self.failure and first.ready()
+        following = first if can_first else self._next(me)
+        if following is None:
+            self.fail(None, _DistributedDeadlock(self._deadlock()))
+            following = self._next(me)
+        if following is me:
+            return
+        self.current = following
+        if following.ident is None and following is not self.root:
+            self.started.append(following)
+            following.start()
+        else:
+            following.turn.release()
+        if not me.is_done:
+            self._await_turn(me)
+
+    def _await_turn(self, me):
+        try:
+            me.turn.acquire()
+        except BaseException:  # an interrupt from the keyboard must not leave fibers behind
+            self.fail(me, _FiberCancelled())
+            running, cancel = self.current, ctypes.py_object(_FiberCancelled)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running.ident), cancel)
+            me.turn.acquire()
+            raise
+
+    def _next(self, me):
+        """The fiber that goes on: the next ready one in their order, or one of these that is drawn."""
+        if self.failure:  # those that have started unwind, the root last
+            self.live = [one for one in self.live if one is self.root or one.ident is not None]
+            return next((one for one in self.live if one is not self.root), self.root)
+        able = [one for one in self.live if one.ready()]
+        while not able:
+            if not self.idle():
+                return None
+            able = [one for one in self.live if one.ready()]
+        return next((one for one in able if one.order > me.order), able[0])
+
+    def fail(self, fiber, error):
+        """Keep the first error; all fibers are cancelled."""
+        if isinstance(error, _FiberCancelled) and self.failure:
+            return
+        self.failure = self.failure or (fiber, error)
+
+    def finish(self, fiber):
+        """End the fiber that runs, and pass the baton on."""
+        fiber.is_done = True
+        if fiber in self.live:
+            self.live.remove(fiber)
+        self._switch(fiber)
+
+    def run_out(self):
+        """As the root, let all other fibers end; raises the first error."""
+        try:
+            self.block(lambda: len(self.live) == 1, lambda: "waits for its ranks")
+        except _FiberCancelled:
+            self.raise_failure()
+        finally:
+            for fiber in self.started:  # which have passed the baton on, and end
+                fiber.join()
+
+    def raise_failure(self):
+        """Raise the first error, with the rank that it arose on."""
+        fiber, error = self.failure
+        if (
+            fiber is not None
+            and fiber.rank is not None
+            and error.args
+            and isinstance(error.args[0], str)
+        ):
+            error.args = (f"rank {fiber.rank}: {error.args[0]}", *error.args[1:])
+        raise error
+
+    def _deadlock(self):
+        waiting = [one for one in self.live if one.ident is not None and one is not self.root]
+        told = [(one.title, one.told and one.told()) for one in waiting]
+        lines = [f"{title}: {text}" for title, text in told if text]
+        lines += [
+            f"{one.title} has not started"
+            for one in self.live
+            if one.ident is None and one is not self.root
+        ]
+        lines += self.report()
+        return "\n  ".join(["deadlock: every rank waits and none can be woken", *lines])
+
+
+class _Domain:
+    """Devices that share windows; a rank of the domain is the place of a device among them."""
+
+    def __init__(self, devices):
+        self.devices = devices
+
+    def __len__(self):
+        return len(self.devices)
+
+    def rank_of(self, device):
+        if device not in self.devices:
+            raise ValueError(f"rank {device} is none of {[*self.devices]}, which share the window")
+        return self.devices.index(device)
+
+
+class _WindowBuffer:
+    """One allocation: `size` zeroed bytes on every rank of a domain, rounded up to 32.
+
+    `memory` has the bytes of the ranks that this process runs, by rank of the domain, and `cells` the same
+    as INT32 numbers, for signals.
+    """
+
+    def __init__(self, name, size, domain):
+        self.name, self.size, self.domain = name, size, domain
+        self.memory, self.cells = {}, {}
+
+    def hold(self, rank, memory):
+        """Take memory for a rank of the domain: a writable buffer of bytes."""
+        self.memory[rank] = torch.frombuffer(memory, dtype=torch.uint8)
+        self.cells[rank] = memoryview(memory).cast("B").cast("i")
+
+
+class _Window:
+    """A view of a buffer as the host names it; `on(device)` is the instance of a device, a tensor."""
+
+    def __init__(self, buffer, shape, dtype):
+        self.buffer, self.shape, self.dtype = buffer, [*shape], dtype
+        size = math.prod(shape) * dtype.itemsize
+        if size > buffer.size:
+            text = f"a window {self.shape} of {dtype} needs {size} bytes"
+            raise ValueError(f"{text}, its buffer {buffer.name!r} has {buffer.size}")
+
+    def reshape(self, *shape):
+        """The same bytes as another shape."""
+        return _Window(self.buffer, shape, self.dtype)
+
+    def on(self, device):
+        memory = self.buffer.memory[self.buffer.domain.rank_of(device)]
+        size = math.prod(self.shape) * self.dtype.itemsize
+        return memory[:size].view(self.dtype).view(self.shape)
+
+
+class _CommContext:
+    """A domain, and the rank in it that asks; the host's has no rank yet."""
+
+    def __init__(self, domain, rank=None):
+        self.domain, self.rank = domain, rank
+
+    def on(self, device):
+        return _CommContext(self.domain, self.domain.rank_of(device))
+
+
+class _ThreadEngine:
+    """Ranks as fibers of this process, which sees the windows of all of them.
+
+    Another engine has the same methods and is put into `_ranks.engine`. Cells of a peer are told by the own
+    tensor that shows the same place: windows are symmetric.
+    """
+
+    def __init__(self, world):
+        self.world = world
+
+    def runs(self, device):
+        """Whether this process runs a rank."""
+        return True
+
+    def allocate(self, buffer):
+        """Give a buffer its memory, zeroed."""
+        for rank in range(len(buffer.domain)):
+            buffer.hold(rank, bytearray(-(-buffer.size // 32) * 32 or 32))
+
+    def _at(self, cells, buffer, peer):
+        storage = buffer.memory[peer].untyped_storage()
+        place = cells.storage_offset(), cells.shape, cells.stride()
+        return torch.empty(0, dtype=cells.dtype).set_(storage, *place)
+
+    def fetch(self, cells, buffer, peer):
+        """Copy of what a peer has where own cells are."""
+        return self._at(cells, buffer, peer).clone()
+
+    def store(self, cells, buffer, peer, values):
+        """Write values where own cells are to a peer's window."""
+        self._at(cells, buffer, peer).copy_(values)
+
+    def add(self, cells, buffer, peer, values):
+        """Add values where own cells are in a peer's window, each element atomically."""
+        _add_to(self._at(cells, buffer, peer), values)
+
+    def notify(self, buffer, index, peer, value, is_add):
+        """Set the signal cell of a peer, or add to it; a sum wraps."""
+        cells = buffer.cells[peer]
+        total = cells[index] + value if is_add else value
+        cells[index] = (total + 2**31) % 2**32 - 2**31
+
+    def idle(self):
+        """Wait for other processes, when no fiber of this one can go on; whether there was hope."""
+        return False
+
+    def share(self, dispatches):
+        """Let this process see what dispatches that have ended wrote to tensors of the host."""
+
+
+def _add_to(cells, values):
+    """Add values to cells, rounded once to the dtype of the cells."""
+    cells.add_(values)
+
+
+class _World:
+    """One call of a host program: its devices, windows, fibers and signals."""
+
+    def __init__(self, device_ids, title):
+        self.device_ids = device_ids
+        self.engine = (_ranks.engine or _ThreadEngine)(self)
+        self.fibers = _Fibers(title, self.engine.idle)
+        self.buffers, self.at = [], {}  # `at`: address of a storage -> (buffer, rank of the domain)
+        self.domains = {}
+        self.signals = {}  # (buffer, rank, index) -> _Signal
+        self.queues = {}  # rank -> its dispatches, in program order
+        self.submitted = self.submitted_without_device = 0
+        self.fibers.report = self.report
+
+    def report(self):
+        """For a deadlock: which ranks have finished, and what the signals and windows hold."""
+        calls = self.queues.items()
+        done = [
+            self.rank_name(device) for device, queue in calls if all(one.is_done() for one in queue)
+        ]
+        lines = [f"finished: {', '.join(done)}"] if done else []
+        signals = {buffer for buffer, _, _ in self.signals}
+        for buffer in self.buffers:
+            for rank, cells in buffer.cells.items():
+                if buffer in signals:
+                    held = [
+                        f"cell {at} = {cells[at]}" for at in range(buffer.size // 4) if cells[at]
+                    ]
+                    lines.append(
+                        f"signal {buffer.name}, rank {rank}: {', '.join(held[:16]) or 'all 0'}"
+                    )
+                elif rank == 0:
+                    ranks = [str(one) for one, memory in buffer.memory.items() if memory.any()]
+                    written = f"written on ranks {', '.join(ranks)}" if ranks else "all 0"
+                    lines.append(f"window {buffer.name}, {buffer.size} bytes: {written}")
+        return lines
+
+    def rank_name(self, device):
+        """How reports call a rank; None is the host."""
+        if device is None:
+            return "host"
+        return f"rank {device} (device {self.device_ids[device]})"
+
+    def allocate(self, name, size, devices):
+        """A buffer on the given devices, all of them if there are none."""
+        devices = tuple(range(len(self.device_ids))) if devices is None else tuple(devices)
+        for device in devices:
+            self.check_device(device, f"the window {name!r}")
+        domain = self.domains.setdefault(devices, _Domain(devices))
+        kept = {} if _ranks.kept is None else _ranks.kept
+        buffer = kept.get((name, size, devices))
+        if buffer is None:
+            buffer = kept[name, size, devices] = _WindowBuffer(name, size, domain)
+            self.engine.allocate(buffer)
+        for rank, memory in buffer.memory.items():
+            self.at[memory.untyped_storage().data_ptr()] = buffer, rank
+        self.buffers.append(buffer)
+        return buffer
+
+    def dispatches(self):
+        """All dispatches so far, in program order."""
+        return sorted(
+            (one for calls in self.queues.values() for one in calls), key=lambda one: one.number
+        )
+
+    def check_device(self, device, what):
+        if not 0 <= device < len(self.device_ids):
+            count = f"{len(self.device_ids)} ranks, device_ids {[*self.device_ids]}"
+            raise ValueError(f"{what} is for rank {device}, but there are {count}")
+
+
+class _Ranks:
+    """The ranks that host programs run on.
+
+    `device_ids` are the devices, one a rank; None leaves it to the script. `engine` makes what runs the ranks
+    of a _World; None are threads. `kept` are windows that outlive a call, None if each call has zeroed ones.
+    `world` is the call that runs.
+    """
+
+    def __init__(self):
+        self.device_ids, self.engine, self.kept, self.world = None, None, None, None
+        self.lock = threading.Lock()
+
+    def located(self, tensor, op):
+        """The buffer that a tensor of a kernel is a window of, and the rank in its domain."""
+        at = self.world.at if self.world else {}
+        found = at.get(tensor.untyped_storage().data_ptr())
+        if found is None:
+            text = "is no window: these exist while a host program runs"
+            raise ValueError(f"{op}: a tensor {[*tensor.shape]} {text}")
+        return found
+
+
+_ranks = _Ranks()
+
+
+def _world_size():
+    """Number of devices of the host program that runs."""
+    return len(_ranks.world.device_ids)
+
+
+def _window_buffer(name, size, devices=None):
+    """Allocate `size` bytes on each of the devices, which then share a domain; on all, if none are given."""
+    return _ranks.world.allocate(name, size, devices)
+
+
+def _window_view(buffer, shape, dtype):
+    """View of a buffer, from its first byte on.   Raises: ValueError if the buffer is smaller."""
+    return _Window(buffer, shape, dtype)
+
+
+def _comm_context(window):
+    """Domain and rank of a window: of a host's view, or of a kernel's tensor."""
+    if isinstance(window, _Window):
+        return _CommContext(window.buffer.domain)
+    buffer, rank = _ranks.located(window, "get_comm_ctx")
+    return _CommContext(buffer.domain, rank)
+
+
+def _run_fibers(parts):
+    """Run parts, (title, context, function) each, as fibers of the calling one until all have ended.
+
+    The context is what the thread of a part stands for, besides what the calling one does.
+    """
+    fibers = _ranks.world.fibers
+    me, started = fibers.current, []
+    for title, context, function in parts:
+        order = (*me.order, len(started))
+        one = _Fiber(fibers, f"{me.title}, {title}", order, function, lambda: True, me.rank)
+        one.context.update(context)
+        started.append(fibers.add(one))
+    fibers.block(lambda: all(one.is_done for one in started), None)
+    return [one.value for one in started]
+
+
+def _run_blocks(core_num, function, *args):
+    """Run function(*args) for the blocks 0..core_num-1, each as a fiber; return the last block's value.
+
+    The result is None if core_num is 0.   Raises: ValueError if core_num is negative.
+    """
+    if core_num < 0:
+        raise ValueError(f"core_num must be at least 0, not {core_num}")
+    barrier = {"arrived": 0}
+    parts = [
+        (
+            f"block {block_idx}",
+            {"block_idx": block_idx, "block_num": core_num, "barrier": barrier},
+            lambda: function(*args),
+        )
+        for block_idx in range(core_num)
+    ]
+    values = _run_fibers(parts)
+    return values[-1] if values else None
+
+
+def _meet_blocks():
+    """Wait until every block of the launch has come to the barrier; of one block it is none."""
+    barrier = getattr(_lane_context, "barrier", None)
+    if barrier is None:
+        return _sync_all()
+    frame, count = sys._getframe(1), _lane_context.block_num
+    barrier["arrived"] += 1
+    wanted = -(-barrier["arrived"] // count) * count
+    told = (
+        lambda: f"barrier of {count} blocks, {barrier['arrived'] % count} there, at {_generated_line(frame)}"
+    )
+    world = _ranks.world
+    world.fibers.block(lambda: barrier["arrived"] >= wanted, told)
+
+
+class _Task:
+    """A launch of an orchestrator: what it touches, and the conditions for it to be complete."""
+
+    def __init__(self, number, name, args):
+        self.number, self.name, self.fiber, self.conditions = number, name, None, []
+        given = [arg if isinstance(arg, _Argument) else _Argument(arg, None) for arg in args]
+        self.values = [arg.value for arg in given]
+        pairs = [(arg.value, arg.reads) for arg in given if isinstance(arg.value, torch.Tensor)]
+        self.touched = [value for value, _ in pairs]
+        self.writes = [value for value, reads in pairs if reads is not None]
+
+    def is_complete(self):
+        return (self.fiber is None or self.fiber.is_done) and all(
+            ready() for ready, _, _ in self.conditions
+        )
+
+    def touches(self, tensors):
+        return any(_share_cells(mine, other) for mine in self.writes for other in tensors)
+
+
+def _launch(function, *args, returns=(), deps=(), manual=False, waits=False):
+    """Launch a task of the orchestrator that runs: function(*args), when the tasks before it let it.
+
+    It follows the tasks `deps`, and unless it is `manual` those that write what it touches, in program order.
+    One that `waits` for other ranks runs while the orchestrator goes on. Returns the arguments at the places
+    `returns`, which results alias, None as the value of the function itself, which is then waited for; one as
+    it is, several as a tuple.
+    """
+    return _launched(function, args, returns, deps, manual, waits)[0]
+
+
+def _submit_task(function, *args, returns=(), deps=(), manual=False, waits=False):
+    """Launch a task as _launch does; return a tuple of its results and its task id."""
+    value, number = _launched(function, args, returns, deps, manual, waits)
+    values = () if not returns else value if len(returns) > 1 else (value,)
+    return (*values, number)
+
+
+def _launched(function, args, returns, deps, manual, waits):
+    """Results and id of a task; see _launch."""
+    world, me = _ranks.world, _ranks.world.fibers.current
+    me.launched += 1
+    task = _Task(me.launched, getattr(function, "__name__", "task"), args)
+    me.tasks = [one for one in me.tasks if not one.is_complete()]
+    wanted = {*_flat_ids(deps)}
+    after = [
+        one for one in me.tasks if one.number in wanted or not manual and one.touches(task.touched)
+    ]
+    run = lambda: function(*task.values)
+    if after or waits:
+        me.tasks.append(task)
+        start = lambda: all(one.is_complete() for one in after)
+        title = f"{me.title}, task {task.number} {task.name}"
+        task.fiber = _Fiber(world.fibers, title, (*me.order, task.number), run, start, me.rank)
+        task.fiber.task = task
+        world.fibers.add(task.fiber)
+        world.fibers.block(lambda: True, None, first=task.fiber)
+        if None in returns:
+            world.fibers.block(task.is_complete, None)
+        value = task.fiber.value
+    else:
+        me.running, outer = task, me.running
+        value = run()
+        me.running = outer
+        if task.conditions:
+            me.tasks.append(task)
+    values = tuple(value if place is None else task.values[place] for place in returns)
+    return (values if len(values) > 1 else values[0] if values else None), task.number
+
+
+def _flat_ids(deps):
+    """The task ids in a list of ids and arrays of them."""
+    for one in deps:
+        if isinstance(one, int):
+            yield one
+        else:
+            yield from _flat_ids(one if isinstance(one, (list, tuple)) else one.tolist())
+
+
+def _join_tasks(deps):
+    """The id of a task that does nothing, and is complete when others are."""
+    return _submit_task(_nothing, deps=deps, manual=True)[-1]
+
+
+def _nothing():
+    """What a task does that only depends on others."""
+
+
+def _ready(tensor):
+    """A tensor of an orchestrator when the tasks that write it are complete."""
+    fibers = _ranks.world.fibers
+    pending = [one for one in fibers.current.tasks if one.touches([tensor])]
+    if not all(one.is_complete() for one in pending):
+        names = ", ".join(f"task {one.number} {one.name}" for one in pending)
+        fibers.block(
+            lambda: all(one.is_complete() for one in pending), lambda: f"waits for {names}"
+        )
+    return tensor
+
+
+def _complete_tasks():
+    """As an orchestrator at its end: wait for its tasks."""
+    fibers = _ranks.world.fibers
+    tasks = fibers.current.tasks
+
+    def told():
+        waiting = [text for one in tasks for ready, text, _ in one.conditions if not ready()]
+        return "; ".join(text() for text in waiting) if waiting else None
+
+    if not all(one.is_complete() for one in tasks):
+        fibers.block(lambda: all(one.is_complete() for one in tasks), told)
+
+
+class _Signal:
+    """What has happened to a signal cell: who notified it, and the most that a wait has asked for."""
+
+    def __init__(self):
+        self.notifies, self.last, self.asked = 0, "", None
+
+
+def _signal_cell(op, signal, offsets, peer=None):
+    """Buffer and own rank of a signal, the index of a cell in its memory, and how reports call the cell.
+
+    Raises: IndexError for a cell or a peer that there is not; ValueError for other dtypes than INT32.
+    """
+    buffer, rank = _ranks.located(signal, op)
+    shape, name = [*signal.shape], f"{buffer.name}[{', '.join(map(str, offsets))}]"
+    if signal.element_size() != 4 or signal.is_floating_point():
+        raise ValueError(f"{op}: signal must have INT32 element type, got dtype {signal.dtype}")
+    if len(offsets) != len(shape):
+        text = f"offsets rank ({len(offsets)}) must match target tensor rank ({len(shape)})"
+        raise ValueError(f"{op}: {text}")
+    if not all(0 <= offset < extent for offset, extent in zip(offsets, shape)):
+        raise IndexError(f"{op}: {name} is no cell of the signal {shape}")
+    if peer is not None and not 0 <= peer < len(buffer.domain):
+        raise IndexError(f"{op} {name}: peer {peer} is none of the {len(buffer.domain)} ranks")
+    steps = (offset * stride for offset, stride in zip(offsets, signal.stride()))
+    return buffer, rank, signal.storage_offset() + sum(steps), name
+
+
+def _notify(target, peer, offsets, value, op):
+    """Set ("Set") a signal cell of a peer, or add to it ("AtomicAdd"); sums wrap."""
+    buffer, rank, index, _ = _signal_cell("notify", target, offsets, peer)
+    world = _ranks.world
+    signal = world.signals.setdefault((buffer, peer, index), _Signal())
+    signal.notifies += 1
+    signal.last = f"rank {rank} at {_generated_line(sys._getframe(1))}"
+    world.engine.notify(buffer, index, peer, value, op == "AtomicAdd")
+    if op == "Set" or value < 0:
+        signal.asked = None
+    world.fibers.hand_over()
+
+
+def _wait(signal, offsets, expected, cmp):
+    """Block until the own signal cell is ("Eq"), or is at least ("Ge"), a number; the cell stays as it is."""
+    ready, told, receive = _signal_condition(
+        "wait", signal, offsets, expected, cmp, sys._getframe(1)
+    )
+    if not ready():
+        _ranks.world.fibers.block(ready, told)
+    receive()
+
+
+def _signal_condition(op, signal, offsets, expected, cmp, frame):
+    """Whether an own signal cell has come to a number, what a report says of that, and what to do then."""
+    buffer, rank, index, name = _signal_cell(op, signal, offsets)
+    world, cells = _ranks.world, buffer.cells[rank]
+    is_equal = cmp == "Eq"
+    state = world.signals.setdefault((buffer, rank, index), _Signal())
+
+    def ready():
+        return cells[index] == expected if is_equal else cells[index] >= expected
+
+    def told():
+        wanted = f"{'==' if is_equal else '>='} {expected}"
+        place = f"{_program_frame(frame).f_code.co_name} at {_generated_line(frame)}"
+        by = (
+            f"notified {state.notifies} times, last by {state.last}"
+            if state.notifies
+            else "nobody notified it"
+        )
+        return f"signal `{name}` = {cells[index]}, waits for {wanted} in {place}; {by}"
+
+    def receive():
+        state.asked = max(expected, expected if state.asked is None else state.asked)
+
+    return ready, told, receive
+
+
+def _defer_wait(signal, offsets, expected, cmp):
+    """Let the task that runs complete only when the own signal cell is at least a number.
+
+    Raises: ValueError for another comparison.
+    """
+    if cmp != "Ge":
+        raise ValueError(f"defer_wait only supports WaitCmp.Ge, got {cmp}")
+    me = _ranks.world.fibers.current
+    task = me.task or me.running
+    if task is None:
+        raise ValueError("defer_wait is for the body of a task")
+    task.conditions.append(
+        _signal_condition("defer_wait", signal, offsets, expected, cmp, sys._getframe(1))
+    )
+
+
+def _check_signals(world):
+    """Warn of signal cells that have been notified and hold more than any wait has asked for."""
+    left = []
+    for (buffer, rank, index), signal in world.signals.items():
+        value = buffer.cells[rank][index] if rank in buffer.cells else 0
+        if signal.notifies and value > (signal.asked or 0):
+            asked = (
+                "no wait asked for it"
+                if signal.asked is None
+                else f"waits asked for {signal.asked}"
+            )
+            name = f"`{buffer.name}` cell {index} of rank {rank}"
+            left.append(f"  {name} = {value}: {asked}; last notified by {signal.last}")
+    if left:
+        text = "\n".join(["signals are left over that no wait has used up:", *left])
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+
+def _remote_cells(op, target, peer, offsets, extents):
+    """Buffer of a window, and its own cells at the place that an op means at the peer.
+
+    Missing leading offsets are 0 and extents 1.   Raises: IndexError for a peer or cells that there are not.
+    """
+    buffer, rank = _ranks.located(target, op)
+    axes = target.dim()
+    offsets = [0] * (axes - len(offsets)) + [*offsets]
+    extents = [1] * (axes - len(extents)) + [*extents]
+    if not 0 <= peer < len(buffer.domain):
+        text = f"peer {peer} is none of the {len(buffer.domain)} ranks that share {buffer.name!r}"
+        raise IndexError(f"{op} by rank {rank}: {text}")
+    return buffer, _region_of(f"{op} by rank {rank}, peer {peer}", target, offsets, extents)
+
+
+def _region_of(op, tensor, offsets, extents):
+    """View of a region of a tensor.   Raises: IndexError if it does not lie inside."""
+    axes = zip(offsets, extents, tensor.shape)
+    if len(extents) != tensor.dim() or not all(
+        0 <= at and 0 <= size and at + size <= of for at, size, of in axes
+    ):
+        text = f"offsets {[*offsets]} and extents {[*extents]} leave the shape {[*tensor.shape]}"
+        raise IndexError(f"{op}: {text}")
+    return tensor[tuple(slice(at, at + size) for at, size in zip(offsets, extents))]
+
+
+def _remote_load(target, peer, offsets, shape, valid_shape=None, pads_tail=False):
+    """A tile of a peer's window; cells outside the valid extents are zero.
+
+    With `pads_tail` so are those beyond the end of the window.
+    """
+    extents = [*shape] if valid_shape is None else [*map(min, shape, valid_shape)]
+    if pads_tail:
+        extents = [
+            max(min(size, of - at), 0) for size, of, at in zip(extents, target.shape, offsets)
+        ]
+    buffer, cells = _remote_cells("remote_load", target, peer, offsets, extents)
+    _ranks.world.fibers.hand_over()
+    values = _ranks.world.engine.fetch(cells, buffer, peer)
+    if [*values.shape] == [*shape]:
+        return values
+    tile = torch.zeros(shape, dtype=target.dtype)
+    tile[tuple(map(slice, values.shape))] = values
+    return tile
+
+
+def _remote_store(source, target, peer, offsets, valid_shape=None, add=False):
+    """Write the valid part of a tile or tensor to a peer's window, or add it; it lies in the last axes."""
+    if valid_shape is not None:
+        source = source[tuple(slice(max(extent, 0)) for extent in valid_shape)]
+    while source.dim() > target.dim():
+        source = source.squeeze(0) if source.shape[0] == 1 else source
+        if source.dim() > target.dim() and source.shape[0] != 1:
+            raise ValueError(
+                f"remote_store: src leading dimension must be 1, got {[*source.shape]}"
+            )
+    buffer, cells = _remote_cells("remote_store", target, peer, offsets, source.shape)
+    _move("remote_store", buffer, cells, peer, source.reshape(cells.shape), add)
+
+
+def _move(op, buffer, cells, peer, values, add):
+    """Write values to a peer, or add them."""
+    if values.dtype != cells.dtype:
+        raise ValueError(
+            f"{op}: src dtype ({values.dtype}) must match target dtype ({cells.dtype})"
+        )
+    if not cells.numel():
+        return
+    world = _ranks.world
+    move = world.engine.add if add else world.engine.store
+    move(
+        cells,
+        buffer,
+        peer,
+        values.clone() if _share_cells(values, buffer.memory.get(peer, values)) else values,
+    )
+    world.fibers.hand_over()
+
+
+def _put_to_peer(dst, peer, src, dst_offsets=None, src_offsets=None, shape=None, add=False):
+    """Copy a region of an own tensor to a peer's window, or add it; without regions the whole tensors."""
+    if shape is None:
+        dst_offsets, src_offsets, shape = [0] * dst.dim(), [0] * src.dim(), [*src.shape]
+        if [*dst.shape] != shape:
+            text = (
+                f"full-slice dst and src must have the same shape; got {[*dst.shape]} and {shape}"
+            )
+            raise ValueError(f"put: {text}")
+    buffer, cells = _remote_cells("put", dst, peer, dst_offsets, shape)
+    values = _region_of("put, src", src, src_offsets, shape)
+    _move("put", buffer, cells, peer, values, add)
+
+
+def _get_from_peer(dst, peer, src, dst_offsets=None, src_offsets=None, shape=None):
+    """Copy a region of a peer's window to an own tensor; without regions the whole tensors."""
+    if shape is None:
+        dst_offsets, src_offsets, shape = [0] * dst.dim(), [0] * src.dim(), [*src.shape]
+        if [*dst.shape] != shape:
+            text = (
+                f"full-slice dst and src must have the same shape; got {[*dst.shape]} and {shape}"
+            )
+            raise ValueError(f"get: {text}")
+    buffer, cells = _remote_cells("get", src, peer, src_offsets, shape)
+    place = _region_of("get, dst", dst, dst_offsets, shape)
+    if dst.dtype != src.dtype:
+        raise ValueError(f"get: src dtype ({src.dtype}) must match dst dtype ({dst.dtype})")
+    _ranks.world.fibers.hand_over()
+    if cells.numel():
+        place.copy_(_ranks.world.engine.fetch(cells, buffer, peer))
+
+
+class _Meeting:
+    """The barriers of one collective on the cells of a signal, one a rank: `lane` is their last index."""
+
+    def __init__(self, op, signal, lane=0):
+        self.buffer, self.rank = _ranks.located(signal, op)
+        self.signal, self.count, self.ranks = signal, 0, len(self.buffer.domain)
+        self.lane = [lane] if signal.dim() > 1 else []
+        if signal.shape[0] < self.ranks:
+            text = f"signal shape[0] ({signal.shape[0]}) must be at least the rank count ({self.ranks})"
+            raise ValueError(f"{op}: {text}")
+
+    def others(self):
+        """The other ranks, in ascending order."""
+        return [rank for rank in range(self.ranks) if rank != self.rank]
+
+    def meet(self):
+        """Wait until every rank has come here."""
+        self.count += 1
+        for peer in self.others():
+            _notify(self.signal, peer, [self.rank, *self.lane], 1, "AtomicAdd")
+        for peer in self.others():
+            _wait(self.signal, [peer, *self.lane], self.count, "Ge")
+
+    def end(self):
+        """Take the counts back."""
+        for peer in self.others():
+            _notify(self.signal, self.rank, [peer, *self.lane], -self.count, "AtomicAdd")
+
+
+_REDUCTIONS = {"Sum": torch.add, "Max": torch.maximum, "Min": torch.minimum, "Prod": torch.mul}
+
+
+def _peer_values(cells, peer):
+    """What a peer has where own cells of a window are."""
+    buffer, _ = _ranks.located(cells, "collective")
+    return _ranks.world.engine.fetch(cells, buffer, peer)
+
+
+def _chunks(cells, count):
+    """Flat views of `count` elements each, the last of fewer; rows one by one if they do not lie together."""
+    flat = [cells.view(-1)] if cells.is_contiguous() else cells.unbind(0)
+    for part in flat:
+        yield from part.split(count) if part.dim() == 1 else _chunks(part, count)
+
+
+def _allreduce(target, signal, op, valid_shape=None, lanes=1, chunk=None):
+    """Reduce a window over all ranks in place: the own values, then those of the others in ascending order.
+
+    `lanes` blocks take turns at chunks of `chunk` elements (16384 bytes), each with a column of the signal.
+    Returns the target.
+    """
+    cells = target if valid_shape is None else target[tuple(map(slice, valid_shape))]
+    if cells.numel() < target.numel() and cells.numel() * target.element_size() > 16384:
+        raise ValueError("allreduce: partial valid_shape must fit within one 16384-byte mesh chunk")
+    chunk = chunk or 16384 // target.element_size()
+    parts = [part for part in _chunks(cells, chunk) if part.numel()]
+    for lane in range(lanes):
+        meeting = _Meeting("allreduce", signal, lane)
+        meeting.meet()
+        for part in parts[lane::lanes]:
+            total = part.clone()
+            for peer in meeting.others():
+                total = _REDUCTIONS[op](total, _peer_values(part, peer))
+            meeting.meet()
+            part.copy_(total)
+        meeting.end()
+    return target
+
+
+def _ring_bounds(count, ranks, itemsize, is_even):
+    """Where the segments of a ring begin and end: of 16 elements where these have 2 bytes, or all alike."""
+    if is_even:
+        return [index * (count // ranks) for index in range(ranks)] + [count]
+    if itemsize == 2:
+        return [min(count, -(-index * count // (16 * ranks)) * 16) for index in range(ranks + 1)]
+    return [index * count // ranks for index in range(ranks + 1)]
+
+
+def _allreduce_ring(target, signal, op, valid_shape=None, is_even=False):
+    """Reduce a window over all ranks in place, each segment around the ring, from the rank after its own.
+
+    All ranks have the same bits afterwards. `is_even` wants a multiple of the rank count.
+    Returns the target.
+    """
+    cells = target if valid_shape is None else target[tuple(map(slice, valid_shape))]
+    if not cells.is_contiguous():
+        raise ValueError("allreduce: target valid_shape must be a contiguous row-major prefix")
+    flat = cells.view(-1)
+    if len(_ranks.located(target, "allreduce")[0].domain) == 1:
+        return target
+    meeting = _Meeting("allreduce", signal.view(-1)[: signal.shape[-1]])
+    ranks, me = meeting.ranks, meeting.rank
+    bounds = _ring_bounds(flat.numel(), ranks, target.element_size(), is_even)
+    segments = [flat[start:stop] for start, stop in zip(bounds, bounds[1:])]
+    meeting.meet()
+    order = [(me + step) % ranks for step in range(1, ranks + 1)]
+    total = _peer_values(segments[me], order[0])
+    for peer in order[1:]:
+        total = _REDUCTIONS[op](_peer_values(segments[me], peer), total)
+    meeting.meet()
+    segments[me].copy_(total)
+    meeting.meet()
+    for peer in meeting.others():
+        segments[peer].copy_(_peer_values(segments[peer], peer))
+    meeting.meet()
+    meeting.end()
+    return target
+
+
+def _reduce_scatter(target, signal):
+    """Sum the own row of a window over all ranks, the own values first; other rows stay.
+
+    Returns the target.
+    """
+    meeting = _Meeting("reduce_scatter", signal)
+    row = target[meeting.rank]
+    meeting.meet()
+    total = row.clone()
+    for peer in meeting.others():
+        total = total + _peer_values(row, peer)
+    meeting.meet()
+    row.copy_(total)
+    meeting.end()
+    return target
+
+
+def _broadcast_window(target, signal, root):
+    """Copy the window of the root rank to all.   Returns the target; raises ValueError for no such rank."""
+    meeting = _Meeting("broadcast", signal)
+    if not 0 <= root < meeting.ranks:
+        raise ValueError(f"broadcast root ({root}) must be a valid rank in [0, {meeting.ranks})")
+    meeting.meet()
+    if meeting.rank != root:
+        target.copy_(_peer_values(target, root))
+    meeting.end()
+    return target
+
+
+def _push_rows(op, target, signal, rows):
+    """Write rows[q] to the place of this rank in the target of each rank q, then meet."""
+    meeting = _Meeting(op, signal)
+    buffer, me = _ranks.located(target, op)
+    size = rows[0].shape[0] if rows[0].dim() == target.dim() else 1
+    for peer in range(meeting.ranks):
+        values = rows[peer].reshape(size, *target.shape[1:])
+        _move(op, buffer, target[me * size : (me + 1) * size], peer, values, False)
+    meeting.meet()
+    meeting.end()
+    return target
+
+
+def _allgather(local, target, signal):
+    """Write the row of this rank to every rank's target, at the place of this rank.   Returns the target."""
+    ranks = len(_ranks.located(target, "allgather")[0].domain)
+    return _push_rows("allgather", target, signal, [local] * ranks)
+
+
+def _all_to_all(rows, target, signal):
+    """Write row q to the target of rank q, at the place of this rank.   Returns the target."""
+    return _push_rows("all_to_all", target, signal, [row[None] for row in rows])
+
+
+def _all_to_all_v(rows, target, signal, send_counts, recv_counts):
+    """Write block q of M rows to the target of rank q, and how many of them count to its recv_counts.
+
+    All M rows move; a count above M is M.   Returns the target.
+    """
+    buffer, me = _ranks.located(recv_counts, "all_to_all_v")
+    ranks = len(buffer.domain)
+    size = target.shape[0] // ranks
+    for peer in range(ranks):
+        place = recv_counts[me : me + 1]
+        count = send_counts[peer : peer + 1].clamp(max=size).reshape(place.shape)
+        _move("all_to_all_v", buffer, place, peer, count, False)
+    blocks = [rows[peer * size : (peer + 1) * size] for peer in range(ranks)]
+    return _push_rows("all_to_all_v", target, signal, blocks)
+
+
+def _rank_barrier(signal):
+    """Wait until every rank has come here.   Returns the signal."""
+    meeting = _Meeting("barrier", signal)
+    meeting.meet()
+    meeting.end()
+    return signal
+
+
+class _Argument:
+    """An argument of a dispatch that it writes: `reads` tells whether it reads it, too."""
+
+    def __init__(self, value, reads):
+        self.value, self.reads = value, reads
+
+
+def _out(value):
+    """An argument that a dispatch writes and does not read."""
+    return _Argument(value, False)
+
+
+def _inout(value):
+    """An argument that a dispatch reads and writes."""
+    return _Argument(value, True)
+
+
+class _Dispatch:
+    """One call of a function on a rank (None: on the host), and the host tensors that it touches."""
+
+    def __init__(self, number, function, args, device):
+        self.number, self.device, self.fiber = number, device, None
+        self.name = getattr(function, "__name__", str(function))
+        given = [arg if isinstance(arg, _Argument) else _Argument(arg, None) for arg in args]
+        self.values = [arg.value for arg in given]
+        pairs = [(arg.value, arg.reads) for arg in given if isinstance(arg.value, torch.Tensor)]
+        self.reads = [value for value, reads in pairs if reads is not False]
+        self.writes = [value for value, reads in pairs if reads is not None]
+
+    def is_done(self):
+        return self.fiber is None or self.fiber.is_done
+
+    def touches(self, tensors):
+        """Whether a call has written, or will, a byte of tensors."""
+        return any(_share_cells(mine, other) for mine in self.writes for other in tensors)
+
+
+def _run_host(program, *args, ranks):
+    """Run a host program on emulated ranks: those of `_ranks.device_ids`, else `ranks` of them.
+
+    Windows that it returns come as tensors, an instance a rank along a new first axis.
+    Raises: what a rank raises first; DistributedDeadlock; ValueError for devices that there are not.
+    """
+    with _ranks.lock:
+        ids = _ranks.device_ids
+        ids = tuple(range(ranks) if ids is None else ids)
+        if not ids or len({*ids}) < len(ids) or min(ids) < 0:
+            raise ValueError(f"device_ids must be distinct non-negative numbers, got {[*ids]}")
+        world = _ranks.world = _World(ids, program.__name__)
+        try:
+            try:
+                value = program(*args)
+            except BaseException as error:  # no fiber may outlive the call
+                world.fibers.fail(None, error)
+            world.fibers.run_out()
+            world.engine.share(world.dispatches())
+            _check_signals(world)
+            return _stacked(value)
+        finally:
+            _ranks.world = None
+
+
+def _stacked(value):
+    """What a host program returns, without windows: their instances of all ranks, one after the other."""
+    if isinstance(value, tuple):
+        return tuple(map(_stacked, value))
+    if not isinstance(value, _Window):
+        return value
+    return torch.stack([value.on(device) for device in value.buffer.domain.devices])
+
+
+def _dispatch(device, function, *args, returns=()):
+    """Submit a call to a rank, which runs it when it is free and what it reads has been written.
+
+    A rank runs its dispatches in program order. Returns the arguments at the places `returns`, since
+    results alias arguments: one as it is, several as a tuple.   Raises: ValueError for a rank that there
+    is not.
+    """
+    world = _ranks.world
+    if device is None:
+        device = world.submitted_without_device % len(world.device_ids)
+        world.submitted_without_device += 1
+    world.check_device(device, f"the call of {function.__name__!r}")
+    dispatch = _Dispatch(world.submitted, function, args, device)
+    _submit(world, dispatch, function)
+    values = tuple(dispatch.values[place] for place in returns)
+    return values[0] if len(values) == 1 else values or None
+
+
+def _sub_work(function, *args, returns=()):
+    """Submit a call of Python on the host, which follows the calls that write what it reads.
+
+    Returns arguments as _dispatch does.
+    """
+    dispatch = _Dispatch(_ranks.world.submitted, function, args, None)
+    _submit(_ranks.world, dispatch, function)
+    values = tuple(dispatch.values[place] for place in returns)
+    return values[0] if len(values) == 1 else values or None
+
+
+def _submit(world, dispatch, function):
+    """Queue a dispatch behind those that it has to follow."""
+    device, number = dispatch.device, dispatch.number
+    world.submitted += 1
+    queue = world.queues.setdefault(device, [])
+    others = [one for one in world.dispatches() if one.device != device]
+    after = queue[-1:] + [one for one in others if one.touches(dispatch.reads)]
+    for one in others:
+        if one not in after and not one.is_done() and one.touches(dispatch.writes):
+            text = f"ranks {one.device} and {device} write the same cells of a tensor of the host"
+            warnings.warn(f"{text} ({one.name}, {dispatch.name})", RuntimeWarning, stacklevel=3)
+    queue.append(dispatch)
+    if not world.engine.runs(device):
+        return
+    args = [
+        value.on(device) if isinstance(value, (_Window, _CommContext)) else value
+        for value in dispatch.values
+    ]
+    title = f"{world.rank_name(device)}, dispatch {len(queue) - 1} {dispatch.name}"
+    place = len(world.device_ids) if device is None else device
+    order, start = (place, number), lambda: all(one.is_done() for one in after)
+
+    def run():
+        value = function(*args)
+        _complete_tasks()
+        return value
+
+    dispatch.fiber = _Fiber(world.fibers, title, order, run, start, rank=device)
+    world.fibers.add(dispatch.fiber)
+
+
+def _on_every_rank(collective, *args, target=0, **options):
+    """Dispatch a collective to each rank of the domain of the window at the place `target`; return that."""
+    for device in args[target].buffer.domain.devices:
+        _dispatch_collective(device, collective, *args, **options)
+    return args[target]
+
+
+def _dispatch_collective(device, collective, *args, target=0, **options):
+    """Dispatch the part of one rank in a collective; return the argument at the place `target`."""
+    function = functools.partial(collective, **options)
+    function.__name__ = collective.__name__.strip("_")
+    _dispatch(device, function, *args)
+    return args[target]
+
+
+def _signal_for(window, lanes=1):
+    """A signal of the domain of a window, for a collective that is given none: a column for each lane."""
+    devices = window.buffer.domain.devices
+    buffer = _window_buffer(f"signal of {window.buffer.name}", len(devices) * lanes * 4, devices)
+    return _window_view(buffer, [len(devices), lanes], torch.int32)
+
+
+def _settled(tensor):
+    """A tensor of the host when the calls that write it have ended."""
+    world = _ranks.world
+    pending = [one for one in world.dispatches() if one.touches([tensor])]
+    if not all(one.is_done() for one in pending):
+        names = ", ".join(f"{one.name} on rank {one.device}" for one in pending)
+        world.fibers.block(
+            lambda: all(one.is_done() for one in pending), lambda: f"waits for {names}"
+        )
+    world.engine.share(pending)
+    return tensor
 
 
 def _get_block_idx():

@@ -38,7 +38,7 @@ def attention(q__ssa_v0, k__ssa_v0, v__ssa_v0, out__ssa_v0):
             "accumulate", p__ssa_v1, v__ssa_v0, s0__idx_v0, alpha__ssa_v1, acc__iter_v2
         )
         acc__iter_v2, denom__iter_v2, m__iter_v2 = acc__ssa_v4, denom__ssa_v4, m__ssa_v4
-    acc__rv_v3, denom__rv_v3, m__rv_v3 = acc__iter_v2, denom__iter_v2, m__iter_v2
+    acc__rv_v3, denom__rv_v3 = acc__iter_v2, denom__iter_v2
     out__ssa_v1 = finish(acc__rv_v3, denom__rv_v3, out__ssa_v0)  # FP32[16, 64]
     return out__ssa_v1
 

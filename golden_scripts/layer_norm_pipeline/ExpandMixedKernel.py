@@ -79,7 +79,6 @@ def ln(x__ssa_v0, r__idx_v0, out__iter_v1, w__ssa_v0, b__ssa_v0):
         y__tile = t__tile_11 + t__tile_12  # FP32[16, 128]
         out__tile = _tile_store(y__tile, [r__idx_v0, c__idx_v0_1], out__iter_v3)  # FP32[32, 640]
         out__iter_v3 = out__tile
-    out__rv_v4 = out__iter_v3
     return out__iter_v1
 
 

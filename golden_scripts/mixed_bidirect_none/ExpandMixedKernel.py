@@ -55,7 +55,6 @@ def main_incore_0_aiv(c__ssa_v0, b__ssa_v0, a__ssa_v0):
             _tile_store(nxt__tile, [0, n__idx_v0], c__iter_v1) if _writes_land() else c__iter_v1
         )
         c__iter_v1 = c__tile
-    c__rv_v2 = c__iter_v1
     return c__ssa_v0
 
 

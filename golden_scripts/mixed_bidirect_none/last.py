@@ -42,12 +42,10 @@ def main_incore_0_aic(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
         bt__tile = b__ssa_v0[0:64, n__idx_v0 : n__idx_v0 + 64].clone()  # FP32[64, 64]
         scaled__tile_Left_mat = _cross_core_rt.pop_from_aiv(0)  # FP32[32, 64]
         scaled__tile_Left_mat_valid = _region(scaled__tile_Left_mat)
-        scaled__tile_Left = scaled__tile_Left_mat  # FP32[32, 64]
-        scaled__tile_Left_valid = scaled__tile_Left_mat_valid
         _cross_core_rt.tfree_to_aiv(split=0)
         t__tile = torch.matmul(
-            scaled__tile_Left[..., : max(scaled__tile_Left_valid[1], 0)],
-            bt__tile[..., : max(scaled__tile_Left_valid[1], 0), :],
+            scaled__tile_Left_mat[..., : max(scaled__tile_Left_mat_valid[1], 0)],
+            bt__tile[..., : max(scaled__tile_Left_mat_valid[1], 0), :],
         ).float()
         _cross_core_rt.push_to_aiv(t__tile, 0, copy=False)
 
@@ -74,7 +72,6 @@ def main_incore_0_aiv(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
             _cross_core_rt.tfree_to_aic(split=0)
             c__tile = _tile_store(nxt__tile, [0, n__idx_v0], c__iter_v1)  # FP32[32, 256]
             c__iter_v1 = c__tile
-        c__rv_v2 = c__iter_v1
         return c__ssa_v0
     else:
         a__tile_1 = torch.zeros([32, 64], dtype=torch.float32, device=c__ssa_v0.device)
@@ -87,7 +84,6 @@ def main_incore_0_aiv(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
             nxt__tile_1 = prev__tile_1 + t__tile_Vec_1  # FP32[32, 64] valid [0, 0]
             _cross_core_rt.tfree_to_aic(split=0)
             c__tile_1 = c__iter_v1_1  # FP32[32, 256]
-        c__rv_v2_1 = c__iter_v1_1
         return c__ssa_v0
 
 

@@ -66,7 +66,6 @@ def main_incore_0_aiv(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
         _cross_core_rt.tfree_to_aic(split=1)
         c__tile = _tile_store(nxt__tile, [subblock_idx * 16, n__idx_v0], c__iter_v1)
         c__iter_v1 = c__tile
-    c__rv_v2 = c__iter_v1
     return c__ssa_v0
 
 

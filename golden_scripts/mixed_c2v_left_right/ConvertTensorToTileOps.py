@@ -29,7 +29,6 @@ def main_incore_0(c__ssa_v0, b__ssa_v0, a__ssa_v0):
         nxt__tile = prev__tile + t__tile_1  # FP32[32, 64]
         c__tile = _tile_store(nxt__tile, [0, n__idx_v0], c__iter_v1)  # FP32[32, 256]
         c__iter_v1 = c__tile
-    c__rv_v2 = c__iter_v1
     return c__ssa_v0
 
 

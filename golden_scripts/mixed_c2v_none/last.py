@@ -63,7 +63,6 @@ def main_incore_0_aiv(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
             nxt__tile = prev__tile + t__tile  # FP32[32, 64]
             c__tile = _tile_store(nxt__tile, [0, n__idx_v0], c__iter_v1)  # FP32[32, 256]
             c__iter_v1 = c__tile
-        c__rv_v2 = c__iter_v1
         return c__ssa_v0
     else:
         c__iter_v1_1 = c__ssa_v0
@@ -74,7 +73,6 @@ def main_incore_0_aiv(c__ssa_v0, b__ssa_v0, a__ssa_v0, __gm_pipe_buffer):
             _cross_core_rt.tfree_to_aic(split=0)
             nxt__tile_1 = prev__tile_1 + t__tile_1  # FP32[32, 64] valid [0, 0]
             c__tile_1 = c__iter_v1_1  # FP32[32, 256]
-        c__rv_v2_1 = c__iter_v1_1
         return c__ssa_v0
 
 
