@@ -1,0 +1,44 @@
+"""Programs of several ranks through the commands: every stage runs on as many ranks as are wanted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from click.testing import CliRunner
+from ranks.ranked import counted, stages
+from ranks.test_kernels import mesh_sum
+
+from pypto_tmpl import ir
+from pypto_tmpl.cli import main
+
+
+def dump(folder: Path) -> None:
+    """The stages of a sum over two ranks, as text."""
+    folder.mkdir()
+    for number, (name, node) in enumerate(stages(mesh_sum(2))):
+        stem = "00_frontend" if number == 0 else f"{number:02}_after_{name}"
+        (folder / f"{stem}.py").write_text(ir.python_print(node))
+
+
+def test_validate_runs_the_stages_on_ranks(tmp_path: Path) -> None:
+    dump(tmp_path / "dump")
+    xs = 100.0 * torch.arange(2)[:, None, None] + counted(1, 1, 64)
+    torch.save({"x": xs}, tmp_path / "in.pt")
+    torch.save({"y": xs.sum(0).expand(2, 1, 64).contiguous()}, tmp_path / "out.pt")
+    given = ["--inputs", str(tmp_path / "in.pt"), "--expected", str(tmp_path / "out.pt"), "--jobs", "1"]
+    done = CliRunner().invoke(main, ["validate", str(tmp_path / "dump"), *given, "--option", "race_check"])
+    assert done.exit_code == 0, done.output
+    assert "all as expected" in done.output
+
+    done = CliRunner().invoke(main, ["validate", str(tmp_path / "dump"), *given, "--option", "ranks=1"])
+    assert done.exit_code == 1
+    assert "IndexError: rank 0: notify sig[0, 0]: peer 1 is none of the 1 ranks" in done.output
+
+
+def test_gen_tells_what_windows_have_no_device(tmp_path: Path) -> None:
+    text = ir.python_print(next(iter(stages(mesh_sum(2))))[1]).replace("device=r)", "device=r + 1)")
+    (tmp_path / "kernel.py").write_text(text)
+    done = CliRunner().invoke(main, ["gen", str(tmp_path / "kernel.py")])
+    assert done.exit_code == 2
+    assert "device= expression must be ConstInt or the induction var of pl.range" in done.output
