@@ -196,9 +196,7 @@ class StoredAssignments(Assignments):
         """Whether a value may be one of which a load has noted that its tensor had not all of its cells."""
         if not self._context.script.notes_edges and not self._values.edges.has_any:
             return False
-        if not isinstance(value, ir.Call):
-            return True
-        return not self._context.table.facts(value.op.name).has("makes_value")
+        return not isinstance(value, ir.Call) or not self._values.is_new(value)
 
     def _copied(self, text: str) -> str:
         return str(self._macros.copied(text))

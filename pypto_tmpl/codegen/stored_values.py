@@ -67,16 +67,16 @@ class StoredValues(Values):
             return not self._may_meet(other, place)
         if not isinstance(value, ir.Call) or isinstance(value.op, ir.GlobalVar):
             return False
-        facts = self._table.facts(value.op.name)
-        if facts.has("makes_value") and facts.returned is None or self._converts(value):
+        if self.is_new(value):
             return True
         sources = [self.places.of(tile) for arg in value.args for tile in _tiles_in(arg)]
         return not any(source is not None and self._may_meet(source, place) for source in sources)
 
-    def _converts(self, call: ir.Call) -> bool:
-        """Whether an op gives its operand in another dtype, and so not the operand itself."""
-        if not self._table.facts(call.op.name).has("casts"):
-            return False
+    def is_new(self, call: ir.Call) -> bool:
+        """Whether an op gives a value that is no operand or view of one, if only by converting it."""
+        facts = self._table.facts(call.op.name)
+        if not facts.has("casts"):
+            return facts.has("makes_value") and facts.returned is None
         dtypes = {
             type_.dtype.name for type_ in (call.type, call.args[0].type) if isinstance(type_, ir.TileType)
         }
