@@ -118,20 +118,32 @@ class FunctionPlaces:
         self.rings = SlotRings(function, table)
         first: dict[int, tuple[ir.Var, ir.Stmt]] = {}
         for var, stmt in all_definitions(function):
-            first.setdefault(id(var), (var, stmt))  # what is assigned again stays where it is
-        self.definitions = [(var, value_of(var, stmt)) for var, stmt in first.values()]
-        self._has_wide_acc_rows = all(_has_wide_acc_rows(var) for var, _ in self.definitions)
-        while self._place():  # results of branches come before what these yield
-            pass
+            if isinstance(var.type, ir.TileType):
+                first.setdefault(id(var), (var, stmt))  # what is assigned again stays where it is
+        self._definitions = [(var, value_of(var, stmt)) for var, stmt in first.values()]
+        self._has_wide_acc_rows = all(_has_wide_acc_rows(var) for var, _ in self._definitions)
+        if self._place():
+            while self._place():  # results of branches come before what these yield
+                pass
 
     def _place(self) -> bool:
-        """Give all variables their places, by what is known of others; whether any has got another one."""
-        before = dict(self._places)
-        for var, value in self.definitions:
+        """Give all tiles their places, by what is known of others.
+
+        Whether that may change once more: one has got another place, or shows one that comes later.
+        """
+        before, waits = dict(self._places), False
+        later = {id(var) for var, _ in self._definitions}.difference(before)
+        for var, value in self._definitions:
             place = self._placed(var, value)
+            later.discard(id(var))
             if place is not None:
                 self._places[id(var)] = place
-        return self._places != before
+                waits = waits or id(self._source(value)) in later
+        return waits or bool(before) and self._places != before
+
+    def _source(self, value: ir.Expr | None) -> ir.Expr | None:
+        """The tile by whose place that of a value is known."""
+        return value if isinstance(value, ir.Var) else self._viewed(value) or self._returned(value)
 
     def _allocations(self, function: ir.Function) -> Iterator[tuple[int, int]]:
         """The bytes of allocations, by the identity of their variables."""
@@ -161,10 +173,8 @@ class FunctionPlaces:
         for known in self.all():
             start = known.reach[0]
             starts[id(known.base)] = min(starts.get(id(known.base), start), start)
-        told: set[int] = set()
-        for var, value in self.definitions:
-            reason = None if id(var) in told else self._misfit(var, value, starts)
-            told.add(id(var))
+        for var, value in self._definitions:
+            reason = self._misfit(var, value, starts)
             if reason is not None:
                 yield var, reason
 
@@ -294,7 +304,7 @@ class FunctionPlaces:
         boxes = boxes_of(view, extents, type_.dtype, WIDE_ACC_ROWS if is_wide else ACC_ROWS)
         memref = type_.memref
         strides, is_moving = _strides(extents, view), False
-        source = value if isinstance(value, ir.Var) else self._viewed(value) or self._returned(value)
+        source = self._source(value)
         other = None if source is None else self.of(source)
         if other is not None and other.base is memref.base_:
             is_moving = other.is_moving or self._is_moving_window(value)
