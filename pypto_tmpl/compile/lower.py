@@ -62,8 +62,10 @@ class PassOptions:
 
     def check_stage(self) -> None:
         """Raise StageNameError for a stage that these passes do not make."""
-        planner = self.resolved().memory_planner or MemoryPlanner.PYPTO
-        find_stage(stage_stems(pass_names(self.strategy, planner)), self.stage)
+        known = self.resolved()
+        planner = known.memory_planner or MemoryPlanner.PYPTO
+        names = pass_names(self.strategy, planner, buffers=bool(known.buffers))
+        find_stage(stage_stems(names), self.stage)
 
     def resolved(self) -> PassOptions:
         """The options with everything that the active context, the process or the environment decides."""

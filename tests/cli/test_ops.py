@@ -194,7 +194,7 @@ def test_every_zero_of_the_project_has_a_reason() -> None:
     result = CliRunner().invoke(main, ["ops", "status"])
     assert result.exit_code == 0
     assert "MISSING" not in result.stdout
-    assert re.search(r"^total +312 ", result.stdout, re.MULTILINE)
+    assert re.search(r"^total +316 ", result.stdout, re.MULTILINE)
 
 
 @pytest.mark.skipif("PYPTO_TMPL_ORACLE" not in os.environ, reason="needs the whole record")

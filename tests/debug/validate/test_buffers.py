@@ -13,6 +13,7 @@ import pypto_tmpl.language as pl
 from pypto_tmpl import ir, passes
 from pypto_tmpl.cli import main
 from pypto_tmpl.debug import validate_pass_ir_codegen_results
+from pypto_tmpl.ir.destinations import has_destinations
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.passes.memory.usage import memory_use
 from pypto_tmpl.rewrite import Rewriter
@@ -60,6 +61,31 @@ def test_a_build_dumps_and_executes_the_stage(compiled, tensors):
     assert same(out, expected["out"])
     companion = ir.deserialize_from_file(str(dumps / f"{LAST}.msgpack"))
     assert (dumps / f"{LAST}.py").read_text() == ir.python_print(companion)
+
+
+def test_the_stage_has_a_name_where_there_is_one(tmp_path):
+    program = pl.parse(PROGRAM)
+    found = ir.compile(program, tmp_path, skip_ptoas=True, buffers=True, stage="LowerToBuffers")
+    assert (found.output_dir / "passes_dump" / f"{LAST}.msgpack").is_file()
+    with passes.PassContext(buffers=True):
+        again = ir.compile(program, tmp_path / "again", skip_ptoas=True, stage=50)
+    assert (again.output_dir / "passes_dump" / f"{LAST}.msgpack").is_file()
+    with pytest.raises(ValueError, match="there is no stage 'LowerToBuffers'"):
+        ir.compile(program, tmp_path / "without", skip_ptoas=True, stage="LowerToBuffers")
+
+
+def test_a_kernel_is_lowered_to_buffers():
+    @pl.jit
+    def twice(x: pl.Tensor, out: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            out[:, :] = pl.mul(x, 2.0)
+        return out
+
+    x = torch.ones(16, 64)
+    assert not has_destinations(twice.lower(x, x))
+    assert has_destinations(twice.lower(x, x, buffers=True))
+    with passes.PassContext(buffers=True):
+        assert has_destinations(twice.lower(x, x)) and not has_destinations(twice.lower(x, x, buffers=False))
 
 
 def test_streams_are_those_of_values(compiled, tmp_path):
