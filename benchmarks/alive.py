@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -63,18 +62,17 @@ class _Noting(TorchDispatchMode):
         return found
 
 
-@contextmanager
-def counting(alive: Alive) -> Iterator[None]:
-    """Count what is made in this thread, and in those that start meanwhile."""
-    run = threading.Thread.run
+def counting(alive: Alive, names: Mapping[str, Any]) -> TorchDispatchMode:
+    """A context that counts what is made in this thread, and in those of a loaded script from now on."""
+    for found in list(names.values()):
+        if isinstance(found, type) and issubclass(found, threading.Thread):
+            found.run = _counted(found.run, alive)  # type: ignore[method-assign]
+    return _Noting(alive)
 
+
+def _counted(run: Callable[[Any], None], alive: Alive) -> Callable[[Any], None]:
     def counted(thread: threading.Thread) -> None:
         with _Noting(alive):
             run(thread)
 
-    threading.Thread.run = counted  # type: ignore[method-assign]
-    try:
-        with _Noting(alive):
-            yield
-    finally:
-        threading.Thread.run = run  # type: ignore[method-assign]
+    return counted

@@ -129,11 +129,11 @@ def table(scores: Sequence[Score], harmless: Iterable[tuple[Fault, bool, Sequenc
     ]
     kept = list(harmless)
     if kept:
-        quiet = sum(not problems for _, _, problems in kept)
         right = sum(is_right for _, is_right, _ in kept)
+        alike = sum(is_right != bool(problems) for _, is_right, problems in kept)
         lines += [
-            f"Of {len(kept)} changes without a wrong read, {right} run right, and the check says nothing of"
-            f" {quiet}."
+            f"Of {len(kept)} changes without a wrong read, {right} run right; the others lie where none can."
+            f" Run and check agree on {alike}."
         ]
     return "\n".join(lines) + "\n"
 
