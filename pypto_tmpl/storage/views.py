@@ -27,12 +27,13 @@ def shown_place(value: ir.Call, view: Place, source: Place, table: OpTable) -> P
     start = replace(view, space=source.space, base=source.base, offset=source.offset)
     if table.facts(value.op.name).has("window"):
         return _window(value, start, source)
-    if len(view.shape) != _RANK or len(source.shape) != _RANK:
-        return start
+    if view.boxes is not None and len(source.shape) != _RANK:
+        return start  # boxes of more than two axes are not known here
     if resolve_result(table[value.op.name]).layout == _TURNED:
         return replace(start, strides=source.strides[::-1], boxes=_turned(source.boxes))
     if source.boxes is not None:
-        return replace(start, boxes=source.boxes) if view.dtype == source.dtype else start
+        is_known = view.dtype == source.dtype and len(view.shape) == _RANK
+        return replace(start, boxes=source.boxes) if is_known else start
     if _is_by_rows(source):
         return replace(start, strides=packed_strides(view.shape), boxes=None)
     is_alike = (view.shape, view.dtype) == (source.shape, source.dtype)
