@@ -6,10 +6,11 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,14 +43,45 @@ class PtoasMissingWarning(UserWarning):
     """A build has ``.pto`` texts and no C++ of them."""
 
 
+class _Processes:
+    """The processes that have not ended, so that an interrupt can end them, and those that begin after it."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._is_stopped = threading.Event()
+
+    @contextmanager
+    def running(self, process: subprocess.Popen[str]) -> Iterator[None]:
+        """A process is known while it runs."""
+        self._running.add(process)
+        if self._is_stopped.is_set():
+            _end(process)
+        try:
+            yield
+        finally:
+            self._running.discard(process)
+
+    def stop(self) -> None:
+        """End all that run, and whatever is started from now on."""
+        self._is_stopped.set()
+        for process in tuple(self._running):
+            _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process with all it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 @dataclass(frozen=True, slots=True)
 class Assembler:
-    """``ptoas`` with the flags of a backend; ``running`` are the processes that have not ended."""
+    """``ptoas`` with the flags of a backend."""
 
     executable: Path
     flags: Sequence[str] = ()
     dumps_passes: bool = False
-    running: set[subprocess.Popen[str]] = field(default_factory=set, compare=False)
+    processes: _Processes = field(default_factory=_Processes, compare=False)
 
     def run(self, text: Path) -> Path:
         """Make the C++ beside a text. Raises PtoasError."""
@@ -57,7 +89,7 @@ class Assembler:
         dump = [*_DUMP_FLAGS, f"--mlir-print-ir-tree-dir={passes_folder(text)}"] if self.dumps_passes else []
         command: list[str | Path] = [self.executable, text, "-o", made, *_FLAGS, *dump, *self.flags]
         try:
-            code, said = _run(command, self.running)
+            code, said = _run(command, self.processes)
         except subprocess.TimeoutExpired:
             raise PtoasError(f"ptoas compilation timed out after {_SECONDS}s", where=str(text)) from None
         except OSError as error:
@@ -70,7 +102,7 @@ class Assembler:
         return made
 
 
-def _run(command: Sequence[str | Path], running: set[subprocess.Popen[str]]) -> tuple[int, str]:
+def _run(command: Sequence[str | Path], processes: _Processes) -> tuple[int, str]:
     """The exit code of a command and its error output. One that takes too long ends with all it started."""
     process = subprocess.Popen(
         command,
@@ -81,22 +113,14 @@ def _run(command: Sequence[str | Path], running: set[subprocess.Popen[str]]) -> 
         errors="replace",
         start_new_session=True,
     )
-    running.add(process)
-    try:
-        _, said = process.communicate(timeout=_SECONDS)
-    except BaseException:
-        _end(process)
-        process.communicate()
-        raise
-    finally:
-        running.discard(process)
+    with processes.running(process):
+        try:
+            _, said = process.communicate(timeout=_SECONDS)
+        except BaseException:
+            _end(process)
+            process.communicate()
+            raise
     return process.returncode, said
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """End a process with all it started."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _shown(said: str) -> str:
@@ -165,8 +189,7 @@ def assemble(
                 counted(len(found), len(texts))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in tuple(assembler.running):
-                _end(process)
+            assembler.processes.stop()
             raise
     return found
 
