@@ -103,11 +103,14 @@ class Assembler:
 
 
 def _run(command: Sequence[str | Path], processes: _Processes) -> tuple[int, str]:
-    """The exit code of a command and its error output. One that takes too long ends with all it started."""
+    """The exit code of a command and its error output, without any what it told otherwise.
+
+    One that takes too long ends with all it started.
+    """
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
@@ -115,12 +118,12 @@ def _run(command: Sequence[str | Path], processes: _Processes) -> tuple[int, str
     )
     with processes.running(process):
         try:
-            _, said = process.communicate(timeout=_SECONDS)
+            told, said = process.communicate(timeout=_SECONDS)
         except BaseException:
             _end(process)
             process.communicate()
             raise
-    return process.returncode, said
+    return process.returncode, said if said.strip() else told
 
 
 def _shown(said: str) -> str:

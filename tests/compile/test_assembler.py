@@ -113,6 +113,8 @@ def test_its_passes_are_dumped_where_asked_for(root, tmp_path):
     ("text", "said"),
     [
         (FAILING, "ptoas compilation failed: kernel.pto:3: no such op"),
+        ("#!/bin/sh\necho no such op\nexit 3\n", "ptoas compilation failed: no such op"),
+        ("#!/bin/sh\nexit 3\n", "ptoas compilation failed: exit code 3"),
         (SILENT, "ptoas ended well and wrote no kernel.cpp"),
         ('#!/bin/sh\n: > "$3"\n', "ptoas ended well and wrote an empty kernel.cpp"),
         (
