@@ -14,6 +14,9 @@ from streams import host_programs
 from pypto_tmpl import backend, ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.ir.pass_manager import OptimizationStrategy, PassManager
+from pypto_tmpl.overlays import using_templates
+from pypto_tmpl.resources import template_root
+from pypto_tmpl.streams.driver.names import BlockNames
 from pypto_tmpl.streams.orchestration import host_texts
 from pypto_tmpl.upstream import pto_backend
 
@@ -159,3 +162,24 @@ def test_a_window_is_sized_before_its_size_is_computed(on_910b: None) -> None:
     text = host_texts(last_stage("summed_over_ranks"), BackendType.Ascend910B).texts[DRIVER]
     wanted = 'CommBufferSpec(name="__allreduce_signal_buf_0", dtype="opaque", count=(world_size * 4), '
     assert wanted + "nbytes=((((world_size * 4) + 31) // 32) * 32))," in text
+
+
+def test_names_that_can_be_seen_are_not_taken_again() -> None:
+    names = BlockNames()
+    assert [names.take(hint) for hint in ("r", "config", "_ta_3", "for", "2x", "a.b")] == [
+        "r", "config_1", "_ta_3_1", "for_1", "_2x", "a_b",
+    ]  # fmt: skip
+    with names.block():
+        assert names.take("r") == "r_1"
+    assert names.take("r_1") == "r_1"
+
+
+def test_a_template_of_the_user_counts(tmp_path: Path) -> None:
+    file = "orchestration/driver.py.jinja"
+    own = (template_root() / file).read_text()
+    (tmp_path / file).parent.mkdir()
+    (tmp_path / file).write_text(own.replace("_keep.append({{ t.name }})", "keep({{ t.name }})"))
+    program = last_stage("ring_shift_put")
+    with using_templates([tmp_path]):
+        assert "    keep(_ta_0)\n" in host_texts(program, BackendType.Ascend910B).texts[DRIVER]
+    assert "    _keep.append(_ta_0)\n" in host_texts(program, BackendType.Ascend910B).texts[DRIVER]
