@@ -169,11 +169,11 @@ def _build(
             script = torch_script(program, entry)
         kernels = KernelTexts()
         if passes.stage == LAST:
-            with profiler.stage("pto"):
-                planner = passes.resolved().memory_planner
-                kernels = kernel_texts(
-                    made.values, backend, planner, options.knobs, skip_ptoas=options.skip_ptoas
-                )
+            planner = passes.resolved().memory_planner
+            kernels = kernel_texts(
+                made.values, backend, planner, options.knobs,
+                skip_ptoas=options.skip_ptoas, timed=profiler.stage,
+            )  # fmt: skip
         for path, text in kernels.texts.items():
             files.text(path, text)
         if not options.skip_ptoas and kernels.texts:
@@ -186,7 +186,7 @@ def _build(
             files.made(*kernels.assembled.values(), *kernels.dumped)
         host = HostCode()
         if passes.stage == LAST:
-            with profiler.stage("orchestration"):
+            with profiler.stage("orchestration_codegen"):
                 run_time = passes.resolved().runtime
                 host = host_code(made.values, backend, kernels, run_time, skip_ptoas=options.skip_ptoas)
         texts = dict(host.texts)

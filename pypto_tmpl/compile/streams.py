@@ -7,7 +7,8 @@ one; what else a device build has, ``host.py`` tells. Where files are missing, t
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
@@ -103,15 +104,20 @@ def kernel_texts(
     knobs: Mapping[str, Any],
     *,
     skip_ptoas: bool,
+    timed: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> KernelTexts:
-    """The texts of the kernels; one that has none does not keep the others, or the simulation, from being."""
+    """The texts of the kernels; one that has none does not keep the others, or the simulation, from being.
+
+    ``timed`` is entered with the name of each stage.
+    """
     if planner is MemoryPlanner.PTOAS:
         return KernelTexts(_NO_ADDRESSES)
     found = KernelTexts()
     with_places = has_places(knobs.get("emit_source_loc"))
     for path, unit in paths_of(program, skip_ptoas=skip_ptoas).items():
         try:
-            text = pto_text(unit, backend, with_places=with_places)
+            with timed(f"kernel_codegen:{unit.name}"), timed("ir_to_mlir"):
+                text = pto_text(unit, backend, with_places=with_places)
         except PtoError as error:
             found.errors[unit.name] = error
         else:

@@ -235,8 +235,9 @@ def test_other_streams_get_the_program_and_the_knobs(tmp_path):
     assert "drawings/Scale.txt" in built.manifest.files
     profile = json.loads((tmp_path / "report/pipeline_profile.json").read_text())
     assert [stage["name"] for stage in profile["stages"]] == ["passes", "codegen"]
-    codegen = [stage["name"] for stage in profile["stages"][1]["children"]]
-    assert codegen == ["torch", "pto", "orchestration", "drawings"]
+    codegen = {stage["name"]: stage["children"] for stage in profile["stages"][1]["children"]}
+    assert list(codegen) == ["torch", "kernel_codegen:kernel", "orchestration_codegen", "drawings"]
+    assert [child["name"] for child in codegen["kernel_codegen:kernel"]] == ["ir_to_mlir"]
 
 
 def test_the_profile(tmp_path):
