@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from pypto_tmpl.cli.pass_options import STRATEGIES
 from pypto_tmpl.ir.enums import BackendType
+
+if TYPE_CHECKING:
+    from pypto_tmpl.runtime.distributed import DistributedConfig
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -101,8 +104,8 @@ _PARAMETERS = (
     ),
     click.option(
         "--distributed-config",
-        metavar="CARDS",
-        help="Refused: a program of several cards cannot be compiled for the one simulated card.",
+        metavar="IDS",
+        help="The devices that the ranks of a program run on, such as 0,1.",
     ),
     click.option("--profiling", is_flag=True, default=None, help="Keep and print the times of the passes."),
 )
@@ -136,6 +139,8 @@ def compile_cfg(given: Mapping[str, Any]) -> dict[str, Any]:
         if name in found:
             by_name = {member.name.upper(): member for member in kind}
             found[name] = by_name[found[name].upper()]
+    if "distributed_config" in found:
+        found["distributed_config"] = _devices(found["distributed_config"])
     checks = {check.name: check for check in DiagnosticCheck}
     for name in found.get("disabled_diagnostics", ()):
         if name not in checks:
@@ -143,3 +148,12 @@ def compile_cfg(given: Mapping[str, Any]) -> dict[str, Any]:
     if "disabled_diagnostics" in found:
         found["disabled_diagnostics"] = frozenset(checks[name] for name in found["disabled_diagnostics"])
     return found
+
+
+def _devices(ids: str) -> DistributedConfig:
+    from pypto_tmpl.runtime.distributed import DistributedConfig
+
+    try:
+        return DistributedConfig([int(one) for one in ids.split(",")])
+    except ValueError as error:
+        raise click.UsageError(f"--distributed-config {ids}: {error}") from None

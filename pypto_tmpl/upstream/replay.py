@@ -21,12 +21,10 @@ from pypto_tmpl.golden.validation import validate_golden
 from pypto_tmpl.ir.carriers import TORCH_NAMES
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.manifest import NAME, Manifest, read_manifest
-from pypto_tmpl.runtime.options import MultiCardError
 from pypto_tmpl.runtime.platforms import PLATFORMS
 from pypto_tmpl.upstream.log_config import LEVELS, configure_log
 
 GOLDEN = "golden.py"
-_HOST = "orchestration/host_orch.py"
 
 Inputs = Callable[[], Sequence[Any]]
 Compare = Callable[..., object]
@@ -99,7 +97,7 @@ def replay(
     ``recompile`` could drop. ``validate`` compares with what ``golden.py`` of the build computes.
 
     Raises: NoBuildError (a FileNotFoundError) for a directory that is no build or has no ``golden.py``,
-    MultiCardError for a build of several cards, ReplayError for another number of tensors than
+    ReplayError for another number of tensors than
     ``golden.py`` makes, ValidationError (an AssertionError) for outputs that differ, and what runs raise.
     """
     folder = Path(work_dir).resolve()
@@ -156,10 +154,6 @@ _main = main
 
 
 def _manifest(folder: Path) -> Manifest:
-    if (folder / _HOST).is_file():
-        raise MultiCardError(
-            f"{folder} is a build of several cards", notes=["programs run on one simulated card"]
-        )
     if not (folder / NAME).is_file():
         raise NoBuildError(
             f"{folder} is no complete build: it has no {NAME}", notes=["compile the program again"]

@@ -212,7 +212,9 @@ def test_the_knobs_of_device_code(compiled, tmp_path):
 @pytest.mark.parametrize(
     ("args", "what"),
     [
-        (("--distributed-config", "0,1"), "programs run on one simulated card"),
+        (("--distributed-config", "0,1"), "the program has no host that drives ranks"),
+        (("--distributed-config", "0,x"), "--distributed-config 0,x: invalid literal"),
+        (("--distributed-config", "1,1"), "must be distinct"),
         (("--nonsense",), "'--nonsense' is no option of compile"),
         (("--", "--rows"), "is not run, so that it takes no arguments"),
         (("--runtime", "other"), "'other' is not one of"),

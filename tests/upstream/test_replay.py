@@ -84,10 +84,6 @@ def test_validation_is_against_golden_py(build, capsys):
 def test_what_is_no_build(tmp_path):
     with pytest.raises(FileNotFoundError, match="is no complete build: it has no manifest.json"):
         replay(tmp_path, torch.ones(4))
-    (tmp_path / "orchestration").mkdir()
-    (tmp_path / "orchestration/host_orch.py").write_text("")
-    with pytest.raises(ValueError, match="is a build of several cards"):
-        replay(tmp_path, torch.ones(4))
 
 
 def test_cpp_of_an_edited_text_is_made_again(tmp_path, monkeypatch):
