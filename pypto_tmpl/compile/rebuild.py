@@ -26,7 +26,7 @@ def rebuild_from_texts(build: Path, manifest: Manifest) -> Manifest:
     Nothing is done without an assembler, or where PYPTO_REBUILD_FROM_PTO says so. Returns the manifest, which
     is written where a file has changed. Raises PtoasError for a text that the assembler refuses.
     """
-    texts = [path for path in sorted((build / PTOAS).glob("*.pto")) if _is_newer(path)]
+    texts = [path for path in sorted(build.rglob(f"{PTOAS}/*.pto")) if _is_newer(path)]
     if not texts or os.environ.get(VARIABLE, "").strip().lower() in ("0", "false", "no"):
         return manifest
     try:
@@ -35,7 +35,7 @@ def rebuild_from_texts(build: Path, manifest: Manifest) -> Manifest:
         return manifest
     for text in texts:
         made = assembler.run(text)
-        for path in (text, made, *_entered(build, own_part(made.read_text(encoding="utf-8")))):
+        for path in (text, made, *_entered(text.parent.parent, own_part(made.read_text(encoding="utf-8")))):
             manifest = manifest.with_file(build, path.relative_to(build).as_posix())
     manifest.write(build)
     return manifest
@@ -46,9 +46,12 @@ def _is_newer(text: Path) -> bool:
     return not made.is_file() or text.stat().st_mtime_ns > made.stat().st_mtime_ns
 
 
-def _entered(build: Path, body: str) -> Iterator[Path]:
-    """The entries of kernels that are in a unit, with its code written into them."""
-    for path in sorted((build / "kernels").glob("*/*.cpp")):
+def _entered(folder: Path, body: str) -> Iterator[Path]:
+    """The entries of kernels that are in a unit, with its code written into them.
+
+    The folder is that of a build, or of one chip of a build for several.
+    """
+    for path in sorted((folder / "kernels").glob("*/*.cpp")):
         if re.search(rf"\bvoid\s+{re.escape(path.stem)}\s*\(", body):
             before = path.read_text(encoding="utf-8")
             write_text(path, _BETWEEN.sub(lambda _: f"{body}\n\n", before, count=1))
