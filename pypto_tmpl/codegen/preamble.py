@@ -79,11 +79,15 @@ def _is_own(file: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PreambleSelection:
-    """What a script carries: modules to import, sorted, and helper texts in their fixed order."""
+    """What a script carries: modules to import, sorted, and helper texts in their fixed order.
+
+    ``is_own`` says whether all come with the project, none from a user's folder.
+    """
 
     imports: tuple[str, ...]
     segments: tuple[str, ...]
     names: tuple[str, ...]
+    is_own: bool
 
 
 class Preamble:
@@ -158,7 +162,8 @@ class Preamble:
         chosen = [helper for helper in self.helpers.values() if helper.name in names]
         imports = sorted({module for helper in chosen for module in self.imports(helper.name)})
         segments = tuple(helper.text for helper in chosen)
-        return PreambleSelection(tuple(imports), segments, tuple(helper.name for helper in chosen))
+        names, is_own = tuple(helper.name for helper in chosen), all(helper.is_own for helper in chosen)
+        return PreambleSelection(tuple(imports), segments, names, is_own)
 
 
 def bound_name(module: str) -> str:

@@ -151,7 +151,7 @@ class ScriptBuilder(ScriptContext):
                 "functions": functions,
             },
         )
-        return self._record(marked, carried.names if carried else (), helpers)
+        return self._record(marked, carried)
 
     def _reading_order(self) -> list[str]:
         """Names of the functions: entries first, each with what it calls behind it, in order of first use."""
@@ -215,7 +215,7 @@ class ScriptBuilder(ScriptContext):
                 raise PreambleError([Diagnostic("foreign-helper", what, str(helper.location), (note,))])
         return sorted(used - {"_GROUP_META"})
 
-    def _record(self, marked: str, helpers: tuple[str, ...], texts: Sequence[str]) -> Script:
+    def _record(self, marked: str, carried: PreambleSelection | None) -> Script:
         found = self.marks.taken_out(marked)
         functions = tuple(
             ScriptFunction(
@@ -227,22 +227,15 @@ class ScriptBuilder(ScriptContext):
             found.text,
             self.function_names,
             functions,
-            helpers,
+            carried.names if carried else (),
             min(found.functions, default=0),
             found.statements,
             found.heads,
             {line: stmt.span for line, stmt in found.statements.items() if stmt.span.is_valid()},
             () if self.trace is None else tuple(self.trace.sites),
             self.marks.notes,
-            ready=self._ready(found.text, helpers, texts),
+            ready=_ready(found.text, carried),
         )
-
-    def _ready(self, text: str, helpers: tuple[str, ...], texts: Sequence[str]) -> tuple[int, int]:
-        """Where the helpers stand, if all are the project's own, whose texts are as black writes them."""
-        known = self.generator.preamble.helpers
-        if not texts or not all(known[name].is_own for name in helpers):
-            return 0, 0
-        return text.rfind(texts[0]), text.rfind(texts[-1]) + len(texts[-1])
 
     def _meta_items(self, meta: GroupMeta) -> list[tuple[str, object]]:
         value = [] if meta.value is None else [("value", meta.value)]
@@ -254,6 +247,14 @@ class ScriptBuilder(ScriptContext):
             ("lane1_writes", meta.lane1_writes),
             *value,
         ]
+
+
+def _ready(text: str, carried: PreambleSelection | None) -> tuple[int, int]:
+    """Where the helpers stand, if all are the project's own, whose texts are as black writes them."""
+    if carried is None or not carried.segments or not carried.is_own:
+        return 0, 0
+    first, last = carried.segments[0].rstrip(), carried.segments[-1].rstrip()
+    return text.rfind(first), text.rfind(last) + len(last)
 
 
 def _one_line(text: str) -> str:
