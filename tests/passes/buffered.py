@@ -6,7 +6,6 @@ import torch
 from storage.placed_kernels import placed
 
 from pypto_tmpl import backend, ir, passes
-from pypto_tmpl.debug import torch_codegen
 from pypto_tmpl.ir.pass_manager import PassManager
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -40,13 +39,6 @@ def kernel_text(program: ir.Program) -> str:
     text = ir.python_print(next(iter(program.functions.values())))
     lines = text.partition("    other: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 65536)\n")[2].splitlines()
     return "\n".join(line.removeprefix("    ") for line in lines[:-1])
-
-
-def run_recorded(program: ir.Program, *, storage: bool) -> dict:
-    """The names of the script of a program."""
-    names: dict = {}
-    exec(torch_codegen(program, storage=storage), names)
-    return names
 
 
 def same(found: torch.Tensor, expected: torch.Tensor) -> bool:

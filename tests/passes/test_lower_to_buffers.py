@@ -5,10 +5,12 @@ import textwrap
 
 import pytest
 import torch
-from passes.buffered import buffered, kernel_text, recorded, same
+from corpus_check import compare_with_golden, load_program
+from passes.buffered import TESTS, buffered, kernel_text, recorded, same
 from storage.placed_kernels import inputs, placed, run
 
 from pypto_tmpl import ir, passes
+from pypto_tmpl.debug import torch_codegen
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.storage.destinations import as_assignments
@@ -238,6 +240,16 @@ def test_a_carry_by_rows_that_is_yielded_in_boxes_is_converted():
     found = recorded("gated_scores_two_lanes", "Ascend950")
     moving = re.findall(r"^ *(\w+)\[\.\.\.\] = (\w+)$", ir.python_print(found), re.MULTILINE)
     assert moving == [("t__iter_v3", "t__tile_4")]
+
+
+def test_a_carry_whose_type_is_wider_than_its_value_has_the_extents_of_that():
+    found = recorded("swiglu_scope")
+    assert "gate__iter_v1: pl.Buffer[[8, 64], pl.FP32, " in ir.python_print(found)
+    program = load_program(TESTS / "corpus/programs/swiglu_scope.py")
+    for storage in (True, False):
+        names: dict = {}
+        exec(torch_codegen(found, check_shapes=True, storage=storage), names)
+        assert compare_with_golden(program, names[program.entry]) is None
 
 
 def test_what_has_no_tiles_stays_as_it_is():

@@ -129,7 +129,7 @@ class _Lowering(Rewriter):
             else:
                 before.append(ir.AssignStmt(buffer, carry.initValue, stmt.span))
             self._names[id(carry)] = buffer
-            if result.type == buffer.type:
+            if result.type == carry.type:
                 self._names[id(result)] = buffer
             else:
                 after.append(ir.AssignStmt(result, buffer, stmt.span))
