@@ -8,6 +8,8 @@ from storage.placed_kernels import inputs, placed
 
 from pypto_tmpl import ir
 from pypto_tmpl.cli import main
+from pypto_tmpl.compile.compiled_program import CompiledProgram
+from pypto_tmpl.debug.validate.results import ValidationError
 from pypto_tmpl.golden import ScalarSpec, TensorSpec, run
 from pypto_tmpl.runtime.execute import execute_compiled
 
@@ -38,7 +40,7 @@ def run_placed(tmp_path):
             program,
             specs,
             lambda values: values["out"].copy_(values["x"] + values["y"]),
-            compile_cfg={"output_dir": tmp_path / name},
+            compile_cfg={"output_dir": tmp_path / name, "dump_passes": True},
             runtime_cfg={"stage": "frontend", **knobs},
         )
 
@@ -104,3 +106,13 @@ def test_run_takes_the_choice_on_its_command_line(tmp_path, monkeypatch):
         done = CliRunner().invoke(main, ["run", "kernel.py", "--storage", choice])
         assert done.exit_code == 0, done.output
         assert done.output.count("[RUN] runtime on bytes ...") == lines
+
+
+def test_a_compiled_program_validates_its_stages_on_bytes_too(run_placed):
+    compiled = CompiledProgram.from_dir(run_placed(OVERLAID, storage="off").work_dir)
+    x, y = inputs()
+    tensors = {"x": x, "y": y, "n": 0, "out": torch.zeros(16, 64)}
+    assert compiled.validate_ir(tensors, {"out": x + y}, storage="off").passed
+    with pytest.raises(ValidationError) as error:
+        compiled.validate_ir(tensors, {"out": x + y})
+    assert error.value.result.bad[0].notes == (TOLD,)
