@@ -19,6 +19,7 @@ from pypto_tmpl.codegen.origins import Origins
 from pypto_tmpl.codegen.tracing import ScriptTrace, TraceSelection
 from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.ir.carriers import TORCH_NAMES
+from pypto_tmpl.ir.destinations import OP_NAMES
 from pypto_tmpl.ops import OpTable
 from pypto_tmpl.storage.destinations import as_assignments
 from pypto_tmpl.storage.places import has_addresses
@@ -48,7 +49,10 @@ class ScriptContext:
         comments: CommentChoice = NO_COMMENTS,
     ) -> None:
         self.generator = generator
-        node = as_assignments(node, generator.table)
+        self.kernels = KernelMap(_functions_of(node))
+        if any(not OP_NAMES.isdisjoint(facts.op_names) for facts in self.kernels.facts.values()):
+            node = as_assignments(node, generator.table)
+            self.kernels = KernelMap(_functions_of(node))
         self.options, self.changed = options, options.changed()
         self.check_shapes = check_shapes
         self.comments = comments.types and not check_shapes  # checks say the types as well
@@ -56,10 +60,9 @@ class ScriptContext:
         self.marks = marks
         self.trace = None if trace is None else ScriptTrace(trace)
         self.program = node if isinstance(node, ir.Program) else None
-        self.functions = list(node.functions.values()) if isinstance(node, ir.Program) else [node]
+        self.functions = _functions_of(node)
         self.title = node.name
         self.carriers = TORCH_NAMES
-        self.kernels = KernelMap(self.functions)
         self.host = HostProgram(self.kernels.functions)
         self.unsupported: list[Unsupported] = []
         self.has_free_extents = False  # whether functions emitted so far compare extents that are no numbers
@@ -118,3 +121,7 @@ class ScriptContext:
         """A key of the group metadata for a cluster scope."""
         names = NameTable(self.groups)
         return names.unique(hint)
+
+
+def _functions_of(node: ir.Program | ir.Function) -> list[ir.Function]:
+    return list(node.functions.values()) if isinstance(node, ir.Program) else [node]

@@ -22,6 +22,7 @@ AT = "buffer.at"
 WRITE = "buffer.write"
 COPY = "buffer.copy"
 SLOT = "buffer.slot"
+OP_NAMES = frozenset({AT, WRITE, COPY, SLOT})
 
 
 def declaration(tile: Var, allocation: Var) -> AssignStmt:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir.bodies import statements
-from pypto_tmpl.ir.destinations import AT, COPY, SLOT, WRITE, is_buffer, is_declaration, written
+from pypto_tmpl.ir.destinations import COPY, OP_NAMES, SLOT, WRITE, is_buffer, is_declaration, written
 from pypto_tmpl.ir.enums import is_incore_type
 from pypto_tmpl.ir.extents import same_extents
 from pypto_tmpl.ir.verifier.diagnostics import Findings
@@ -15,7 +15,6 @@ from pypto_tmpl.ir.verifier.walking import definitions
 from pypto_tmpl.ir.walking import walk
 from pypto_tmpl.ops import facts
 
-_NAMES = frozenset({AT, WRITE, COPY, SLOT})
 _TWO = 2
 
 
@@ -36,7 +35,7 @@ def destination_passing(
 def _violations(stmt: ir.Stmt) -> Iterator[str]:
     if isinstance(stmt, ir.AssignStmt):
         yield from _bound(stmt)
-    elif isinstance(stmt, ir.EvalStmt) and isinstance(stmt.expr, ir.Call) and stmt.expr.op.name in _NAMES:
+    elif isinstance(stmt, ir.EvalStmt) and isinstance(stmt.expr, ir.Call) and stmt.expr.op.name in OP_NAMES:
         yield from _stored(stmt, stmt.expr)
     else:
         for var in filter(is_buffer, definitions(stmt)):
@@ -55,7 +54,7 @@ def _bound(stmt: ir.AssignStmt) -> Iterator[str]:
     elif isinstance(value, ir.Call) and value.op.name == SLOT:
         if len(value.args) != _TWO or facts.of_value(value.args[1]).pipe_end != "pop":
             yield f"{name} is the slot of a pipe, and nothing takes it out of one"
-    elif isinstance(value, ir.Call) and value.op.name in _NAMES:
+    elif isinstance(value, ir.Call) and value.op.name in OP_NAMES:
         yield f"{value.op.name} makes no value for {var.name_hint!r}"
     elif isinstance(value, ir.Var) and is_buffer(value) and _allocation(value) is not _allocation(var):
         yield f"{name} is a second name of {value.name_hint!r}, which lies in another allocation"
@@ -75,7 +74,9 @@ def _stored(stmt: ir.EvalStmt, call: ir.Call) -> Iterator[str]:
         yield f"{name} is written, and lies in no allocation"
     if call.op.name == COPY and not isinstance(value, ir.Var):
         yield f"{name} is copied from what is no tile: write it"
-    is_made_by_op = not (isinstance(value, ir.Call) and value.op.name in _NAMES or isinstance(value, ir.Var))
+    is_made_by_op = not (
+        isinstance(value, ir.Call) and value.op.name in OP_NAMES or isinstance(value, ir.Var)
+    )
     if call.op.name == WRITE and not is_made_by_op:
         yield f"{name} is written with what no op makes: copy it"
     one, other = destination.type, value.type
@@ -110,5 +111,5 @@ def _names_in(stmt: ir.Stmt) -> Iterator[str]:
             roots = [stmt.condition]
     for root in roots:
         yield from (
-            node.op.name for node in walk(root) if isinstance(node, ir.Call) and node.op.name in _NAMES
+            node.op.name for node in walk(root) if isinstance(node, ir.Call) and node.op.name in OP_NAMES
         )
