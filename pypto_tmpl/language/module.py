@@ -110,10 +110,10 @@ def _refuse_buffers(source: Source) -> None:
             case ast.AnnAssign(value=None, annotation=ast.Subscript(value=ast.Attribute(attr=name))):
                 if name == BUFFER:
                     what = "this is Buffer text, which is no source that can be read"
-                    companion = Path(source.filename).with_suffix(".msgpack").name
-                    hint = f"read {companion}, which holds the same program"
-                    if not source.filename.endswith(".py"):
-                        hint = "read the .msgpack that was written beside it"
+                    companion = Path(f"{source.filename.removesuffix('.py')}.msgpack")
+                    hint = "read the .msgpack of the same stage, which holds the same program"
+                    if companion.is_file():
+                        hint = f"read {companion.name}, which holds the same program"
                     span = source.span(node)
                     raise BufferTextError(what, span, hint=hint, source_lines=source.lines_of(span))
 

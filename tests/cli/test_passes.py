@@ -58,6 +58,32 @@ def test_a_planner_and_a_strategy_leave_passes_out():
     assert " 8  LowerCompositeOps" in listed
 
 
+def test_buffers_come_last_and_their_text_is_no_source(kernel, tmp_path):
+    assert run("passes", "--buffers").stdout.splitlines()[-4:] == [
+        "50  LowerToBuffers",
+        "      requires SSAForm, HasMemRefs, TileOps2D",
+        "      produces DestinationPassing",
+        "      invalidates NoNestedCalls",
+    ]
+    text = tmp_path / "last.py"
+    result = run("lower", kernel, "--backend", "Ascend910B", "--buffers", "-o", text)
+    assert result.exit_code == 0, result.output
+    assert "[...] = pl.tile.add(" in text.read_text()
+    assert (
+        run(
+            "lower", kernel, "--backend", "Ascend910B", "--buffers", "-o", tmp_path / "last.msgpack"
+        ).exit_code
+        == 0
+    )
+    result = run("gen", text)
+    assert (
+        result.exit_code == 2 and "this is Buffer text, which is no source that can be read" in result.output
+    )
+    assert "hint: read last.msgpack, which holds the same program" in result.output
+    result = run("lower", kernel, "--backend", "Ascend910B", "--until", "LowerToBuffers")
+    assert result.exit_code == 2 and "--until LowerToBuffers: no such pass" in result.output
+
+
 def test_lower_prints_what_was_recorded(tmp_path):
     result = run("lower", RECORDED / "before.msgpack", "--until", "ConvertToSSA")
     assert result.exit_code == 0, result.output
