@@ -38,29 +38,43 @@ def make_roundtrip_instrument() -> CallbackInstrument:
         nonlocal checked
         # what a pass has left alone was read already
         if program is not checked and not has_destinations(program):
-            _read_again(pass_, program)
+            for warning in read_again(f"the program after {pass_.get_name()}", program):
+                LOGGER.warning(warning)
             checked = program
 
     return CallbackInstrument(after_pass=check, name="RoundTrip")
 
 
-def _read_again(pass_: Pass, program: ir.Program) -> None:
-    where = f"the program after {pass_.get_name()}"
+def read_again(where: str, program: ir.Program) -> list[str]:
+    """Read the text of a program; what of it text cannot say, a line each.
+
+    Raises RoundTripError, which names ``where``, if it reads back as another one.
+    """
     try:
         again = parse(ir.python_print(program, format=False))
     except Exception as error:
         raise RoundTripError(f"{where} has no text that can be read: {error}") from error
+    return compare_with_text(where, program, again)
+
+
+def compare_with_text(where: str, program: ir.Program, again: ir.IRNode) -> list[str]:
+    """What text cannot say of a program, a line each, where ``again`` was read from its text.
+
+    Raises RoundTripError, which names ``where``, if that is another program.
+    """
     if ir.structural_equal(program, again):
-        return
+        return []
     opening = _WithoutDomains()
     told = opening.rewrite(program)
     assert isinstance(again, ir.Program)
+    lost = []
     for difference in ir.structural_differences(with_normal_bodies(told), with_normal_bodies(again)):
         if _TYPE_OF_CARRY.search(difference.path) is None:
             raise RoundTripError(f"{where} reads back as another one: {difference}")
-        LOGGER.warning("%s reads back with another type of what a loop carries: %s", where, difference)
+        lost.append(f"{where} reads back with another type of what a loop carries: {difference}")
     if opening.has_opened:
-        LOGGER.warning("%s reads back without its communication domains: text has them as comments", where)
+        lost.append(f"{where} reads back without its communication domains: text has them as comments")
+    return lost
 
 
 class _WithoutDomains(Rewriter):
