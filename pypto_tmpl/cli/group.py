@@ -43,6 +43,7 @@ SUBCOMMANDS = {
     "validate": ("pypto_tmpl.cli.validate", "validate", "Run every stage of a pass dump against goldens."),
     "trace": ("pypto_tmpl.cli.trace", "trace", "Record the values of a dump's statements, or compare two."),
     "bisect": ("pypto_tmpl.cli.bisect", "bisect", "Find the first stage and statement that are wrong."),
+    "hunt": ("pypto_tmpl.cli.hunt", "hunt", "Draw programs, compile and judge them; shrink what is wrong."),
     "options": ("pypto_tmpl.cli.options", "options", "List the debug options that scripts have."),
     "ops": ("pypto_tmpl.cli.ops", "ops", "Look into the op table: list, show, status, new, docs, schema."),
 }

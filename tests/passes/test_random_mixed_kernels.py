@@ -8,10 +8,11 @@ import os
 import pytest
 import torch
 from codegen.builders import run
-from passes.random_kernels import random_inputs, random_kernel
 
 from pypto_tmpl import backend, ir, passes
 from pypto_tmpl.debug import set_options, torch_codegen
+from pypto_tmpl.hunt.programs.inputs import inputs_of
+from pypto_tmpl.hunt.programs.kinds import draw_program
 from pypto_tmpl.passes.strategies import PREFIX, TENSOR_ONLY, TILE
 
 COUNT = int(os.environ.get("PYPTO_TMPL_RANDOM_PROGRAMS", "10"))
@@ -36,10 +37,17 @@ def no_backend():
     backend.reset_for_testing()
 
 
+def random_kernel(seed):
+    """The program of a number."""
+    return draw_program("mixed", seed).parsed()
+
+
 def outputs(kernel, seed):
     """What a script makes of the inputs of a number."""
-    arguments = random_inputs(seed)
-    kernel(*arguments.values())
+    drawn = draw_program("mixed", seed)
+    (entry,) = drawn.parsed().functions.values()
+    arguments = inputs_of(drawn, entry)
+    kernel(*(value if value.dim() else value.item() for value in arguments.values()))
     return torch.cat([arguments["products"], arguments["sums"]])
 
 

@@ -4,9 +4,10 @@ import os
 
 import numpy as np
 import pytest
-from passes.random_tensors import output_of, random_program
+from passes.tensor_interpreter import output_of
 
 from pypto_tmpl import ir, passes
+from pypto_tmpl.hunt.programs.kinds import draw_program
 from pypto_tmpl.passes.properties import verify_or_throw, with_checks
 
 COUNT = int(os.environ.get("PYPTO_TMPL_RANDOM_PROGRAMS", "25"))
@@ -22,7 +23,7 @@ MENDS = {"ConvertToSSA": {P.NoRedundantBlocks}}
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_every_pass_keeps_what_a_program_computes(seed):
-    node = random_program(seed)
+    node = draw_program("tensors", seed).parsed()
     wanted = [output_of(node, n) for n in (0, 3)]
     known = set(ir.STRUCTURAL_PROPERTIES)
     for name in ON_TENSORS:

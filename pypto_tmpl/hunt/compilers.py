@@ -1,0 +1,204 @@
+"""Compilers: what makes stages of a program."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType
+from pypto_tmpl.compile.lower import PassOptions, lowered
+from pypto_tmpl.debug.stages.dumps import StageNotFoundError, find_stages
+from pypto_tmpl.debug.stages.preparation import read_program
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.hunt.findings import Wrong
+from pypto_tmpl.hunt.judge import WrongError
+from pypto_tmpl.hunt.naming import crash_place, kind_of, message_kind, text_of
+from pypto_tmpl.hunt.programs.drawing import HuntedProgram
+from pypto_tmpl.ir.stage_names import FRONTEND, LAST, stage_stem
+from pypto_tmpl.passes.base import Pass
+from pypto_tmpl.passes.instruments import CallbackInstrument
+from pypto_tmpl.passes.round_trip import RoundTripError, compare_with_text
+from pypto_tmpl.passes.settings import DiagnosticPhase, VerificationLevel
+
+See = Callable[[str, ir.Program], None]
+OURS = "ours"
+PROGRAM, OUTPUT, DUMP = "program.py", "out", "passes_dump"
+
+
+class CompilerError(PyptoTmplError, RuntimeError):
+    """A command that is no compiler: it cannot be started, or leaves no dump of a program it compiled."""
+
+    slug = "hunt-compiler"
+
+
+class CompilationError(Exception):
+    """The compiler ended without a result: after which stage, how, and what it said."""
+
+    def __init__(self, stage: str, wrong: Wrong, detail: str, op: str) -> None:
+        super().__init__(detail)
+        self.stage, self.wrong, self.detail, self.op = stage, wrong, detail, op
+
+
+class Compiler(Protocol):
+    """Makes the stages of a program one after the other; plain data, so that it goes to other processes."""
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Patterns, in which ``*`` is any text, of signatures that are no faults but known refusals."""
+
+    def compile(self, program: HuntedProgram, node: ir.Program, see: See, until: str = LAST) -> None:
+        """Call ``see`` with the name and the program of every stage, up to ``until``.
+
+        Raises what ``see`` does, and CompilationError.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class OurPasses:
+    """The passes of this package; ``docs/hunting.md`` says why these refusals are none of their faults."""
+
+    limits: tuple[str, ...] = (
+        "* / refused / PassError: the vector core *stores*, and nothing makes it wait*",
+        "* / refused / PassError: * the other lane *",
+        "LegalizeTileCast / refused / PassError: tile.cast: no instructions of * convert *",
+        "ConvertTensorToTileOps / refused / PassError: tensor.matmul: a product of tiles is *",
+        "* / refused / PassError: _ has to be kept in another place of Acc*",
+    )
+
+    def compile(self, program: HuntedProgram, node: ir.Program, see: See, until: str = LAST) -> None:
+        """See ``Compiler``; what passes promise is verified."""
+        stage, count = FRONTEND, 0
+
+        def before(pass_: Pass, _: ir.Program) -> None:
+            nonlocal stage, count
+            count += 1
+            stage = stage_stem(count, pass_.get_name())
+
+        def after(_: Pass, made: ir.Program) -> None:
+            see(stage, made)
+
+        options = PassOptions(
+            backend=BackendType[program.backend],
+            stage=until,
+            verification_level=VerificationLevel.BASIC,
+            diagnostic_phase=DiagnosticPhase.NONE,
+        )
+        try:
+            lowered(node, options, instruments=[CallbackInstrument(before, after, name="Hunt")])
+        except WrongError:
+            raise
+        except ir.VerificationError as error:
+            rule = error.diagnostics[0].rule_name if error.diagnostics else ""
+            raise CompilationError(stage, "verifier", text_of(error), rule) from error
+        except PyptoTmplError as error:
+            raise CompilationError(stage, "refused", text_of(error), kind_of(error)) from error
+        except Exception as error:
+            raise CompilationError(stage, "crash", text_of(error), crash_place(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class CommandCompiler:
+    """A command that is run as ``CMD PROGRAM.py OUT --backend B`` and leaves a ``passes_dump`` in OUT.
+
+    It may take ``time_limit`` seconds.
+    """
+
+    command: tuple[str, ...]
+    time_limit: float = 120.0
+    limits: tuple[str, ...] = ()
+
+    def compile(self, program: HuntedProgram, node: ir.Program, see: See, until: str = LAST) -> None:
+        """See ``Compiler``. Raises CompilerError for a command that cannot be used at all."""
+        with tempfile.TemporaryDirectory(prefix="pypto-tmpl-hunt-") as name:
+            folder = Path(name)
+            (folder / PROGRAM).write_text(program.text, encoding="utf-8")
+            ended = self._run(folder, program.backend)
+            dumped = _dump_in(folder / OUTPUT)
+            last = self._see_all(dumped, node, see, until) if dumped is not None else FRONTEND
+            if ended.returncode:
+                said = (ended.stderr or ended.stdout).strip()
+                line = said.splitlines()[-1] if said else f"exit code {ended.returncode}"
+                wrong: Wrong = "crash" if ended.returncode < 0 else "refused"
+                raise CompilationError(last, wrong, said or line, message_kind(line))
+            if dumped is None:
+                raise CompilerError(f"{shlex.join(self.command)} leaves no {DUMP} in its OUT")
+
+    def _run(self, folder: Path, backend: str) -> subprocess.CompletedProcess[str]:
+        words = [*self.command, str(folder / PROGRAM), str(folder / OUTPUT), "--backend", backend]
+        (folder / OUTPUT).mkdir()
+        try:
+            return subprocess.run(
+                words, capture_output=True, text=True, timeout=self.time_limit, stdin=subprocess.DEVNULL
+            )
+        except subprocess.TimeoutExpired:
+            detail = f"the compiler was still at work after {self.time_limit:g} s"
+            raise CompilationError(FRONTEND, "time", detail, "compiler") from None
+        except OSError as error:
+            raise CompilerError(f"the compiler {words[0]!r} cannot be started: {error}") from None
+
+    def _see_all(self, dump: Path, node: ir.Program, see: See, until: str) -> str:
+        """The name of the last stage that was seen; a stage with the bytes of the one before is the same."""
+        before = node
+        files: tuple[bytes | None, bytes | None] = (None, None)
+        last = FRONTEND
+        for stage in find_stages(dump):
+            last = stage.name
+            content = stage.read()
+            if (content.text, content.binary) == files:
+                see(last, before)
+                continue
+            files = content.text, content.binary
+            try:
+                made = read_program(content)
+            except PyptoTmplError as error:
+                raise CompilationError(last, "text", str(error), kind_of(error)) from error
+            if not isinstance(made, ir.Program):
+                raise CompilationError(last, "text", "the dump holds no program", "")
+            if content.text is not None and content.binary is not None:
+                _compare_forms(last, content.binary, made)
+            before = made
+            see(last, made)
+            if last == until:
+                break
+        return last
+
+
+def _compare_forms(stage: str, binary: bytes, made: ir.Program) -> None:
+    """The text and the binary form of a stage must be the same program."""
+    companion = ir.deserialize(binary)
+    assert isinstance(companion, ir.Program)
+    try:
+        compare_with_text(stage, companion, made)
+    except RoundTripError as error:
+        raise CompilationError(stage, "text", str(error), kind_of(error)) from error
+
+
+def _dump_in(folder: Path) -> Path | None:
+    """The dump in the folder of a build, at any depth; None where there is none."""
+    found = sorted(path for path in folder.rglob(DUMP) if path.is_dir())
+    for path in found:
+        try:
+            find_stages(path)
+        except StageNotFoundError:
+            continue
+        return path
+    return None
+
+
+def compiler_of(text: str, time_limit: float = 120.0) -> Compiler:
+    """``ours``, or the command of a text. Raises CompilerError for an empty one."""
+    if text == OURS:
+        return OurPasses()
+    words = shlex.split(text)
+    if not words:
+        raise CompilerError("the compiler is an empty command", notes=[f"compilers: {OURS}, or a command"])
+    if words[0] == "python":
+        words[0] = sys.executable
+    return CommandCompiler(tuple(words), time_limit)

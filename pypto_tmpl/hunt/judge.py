@@ -1,0 +1,234 @@
+"""Judging the stages of one program, in order, up to the first at which something is wrong."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import torch
+
+from pypto_tmpl import ir
+from pypto_tmpl.codegen.options import ScriptOptions
+from pypto_tmpl.execution.entry import select_entry
+from pypto_tmpl.hunt.comparing import changed, difference
+from pypto_tmpl.hunt.findings import Coverage, Finding, Wrong
+from pypto_tmpl.hunt.naming import kind_of, message_kind, op_of, text_of
+from pypto_tmpl.hunt.programs.drawing import ENTRY, HuntedProgram
+from pypto_tmpl.hunt.programs.inputs import inputs_of
+from pypto_tmpl.hunt.running import BY_VALUE, ON_BYTES, emitted, in_order
+from pypto_tmpl.ir.destinations import has_destinations
+from pypto_tmpl.ir.stage_names import FRONTEND, pass_of
+from pypto_tmpl.ops import load_table
+from pypto_tmpl.passes.round_trip import RoundTripError, read_again
+from pypto_tmpl.passes.strategies import TILE
+from pypto_tmpl.storage.overwrites import overwrites
+from pypto_tmpl.storage.stored import copies_yields, is_stored
+
+_OF_FORMS = 0.1  # reading the text of every stage would take as long as all else
+_IN_ORDER = 0.25
+_SHOWN = 3
+_TYPE = re.compile(r"\]\.type\b")
+_HOSTS = (ir.FunctionType.Orchestration, ir.FunctionType.Opaque, ir.FunctionType.Group)
+# But for the two that stages need not keep: loops that were unrolled are sequences in sequences for a while,
+# and outlining leaves names of what a kernel wrote that nothing binds anew (docs/passes.md).
+_RULES = tuple(
+    rule
+    for rule in ir.STRUCTURAL_PROPERTIES
+    if rule not in (ir.IRProperty.NoRedundantBlocks, ir.IRProperty.InOutUseValid)
+)
+
+
+# LowerAutoVectorSplit does not halve what carries are declared as (docs/passes.md).
+_RULES_OF_LANES = tuple(rule for rule in _RULES if rule is not ir.IRProperty.TypeChecked)
+_LANES = "LowerAutoVectorSplit"
+_Check: TypeAlias = Callable[[str, ir.Program], tuple[Wrong, str, str] | None]
+
+
+class WrongError(Exception):
+    """Ends the compilation of a program of which the first fault is known; holds the finding."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.detail)
+        self.finding = finding
+
+
+class Judge:
+    """Knows what a program means, and tells of each stage whether it is that.
+
+    Stages come in order, by ``see``. With ``like``, a finding, just its stage and the one before it are
+    looked at, but for what it found surely. Raises WrongError, also when made: the program may be wrong.
+    """
+
+    def __init__(self, program: HuntedProgram, like: Finding | None = None) -> None:
+        self.program = program
+        self.like = like
+        self.stages: list[tuple[str, ir.Program]] = []
+        self.coverage = Coverage()
+        self._random = random.Random(program.seed)
+        self._last: ir.Program | None = None
+        self._text = ""
+        self._kernels: set[int] = set()
+        self._means(program)
+
+    def _means(self, program: HuntedProgram) -> None:
+        try:
+            node = program.parsed()
+            ir.verify_or_throw(node, ir.STRUCTURAL_PROPERTIES)
+            _refuse_empty(node)
+            entry = select_entry(node, wanted=ENTRY)
+            self.inputs = inputs_of(program, entry)
+            script = emitted(node)
+            self.wanted = script.run(self.inputs)
+        except Exception as error:
+            raise WrongError(Finding(FRONTEND, "program", text_of(error))) from error
+        self.node = node
+        pairs = zip(entry.params, entry.param_directions, strict=True)
+        read = {var.name_hint for var, way in pairs if way is ir.ParamDirection.In}
+        self.read = [name for name in self.wanted if name in read]
+        self.written = [name for name in self.wanted if name not in read]
+        self._is_good(FRONTEND, "program", self.wanted)
+        self.stages.append((FRONTEND, node))
+        self._last, self._text = node, script.text
+        self._count(node)
+
+    @property
+    def expected(self) -> dict[str, torch.Tensor]:
+        """The outputs that the program has by the names of its parameters."""
+        return {name: self.wanted[name] for name in self.written if name in self.inputs}
+
+    def see(self, stage: str, node: ir.Program) -> None:
+        """Judge the next stage. Raises WrongError where it is wrong."""
+        if node is self._last:
+            return
+        self._last = node
+        self.coverage.passes[pass_of(stage)] = self.coverage.passes.get(pass_of(stage), 0) + 1
+        self._count(node)
+        if self.like is None:
+            self._check(stage, node)
+        elif stage == self.like.stage:
+            if len(self.stages) > 1:
+                self._check(*self.stages[-1])
+            self._check(stage, node)
+        self.stages.append((stage, node))
+
+    def finish(self) -> None:
+        """Judge in which orders the cores of the last stage may work."""
+        stage, node = self.stages[-1]
+        has_cores = any(f.func_type is ir.FunctionType.Group for f in node.functions.values())
+        if has_cores and self._is_drawn("schedule", _IN_ORDER):
+            self._run(stage, "schedule", node, in_order(self.program.seed))
+
+    def wrong(self, stage: str, wrong: Wrong, detail: str, op: str = "") -> WrongError:
+        """The error that tells of a fault at a stage."""
+        before = next((name for name, _ in reversed(self.stages) if name != stage), "")
+        return WrongError(Finding(stage, wrong, detail, before, op))
+
+    def _check(self, stage: str, node: ir.Program) -> None:
+        try:
+            script = emitted(node)
+        except Exception as error:
+            raise self.wrong(stage, "script", text_of(error), kind_of(error)) from error
+        if script.text != self._text:
+            self._text = script.text
+            self._run_script(stage, "values", script.run)
+        self._check_storage(stage, node)
+        for what, check in _FORMS.items():
+            if self._is_drawn(what, _OF_FORMS):
+                self._check_form(check, stage, node)
+
+    def _check_storage(self, stage: str, node: ir.Program) -> None:
+        """Kernels are checked when their tiles share allocations, and again when they change."""
+        functions = list(node.functions.values())
+        if copies_yields(stage) or not is_stored(functions, "on", stage):
+            return
+        kernels = {id(f) for f in functions if f.func_type not in _HOSTS}
+        if kernels == self._kernels:
+            return
+        self._kernels = kernels  # the nodes are kept, so that these stay theirs
+        found = overwrites(node, load_table())
+        if found:
+            statement = found[0].statement
+            raise self.wrong(stage, "storage", found[0].text(), op_of(ir.python_print(statement)))
+        self._run(stage, "storage", node, ON_BYTES)
+
+    def _is_drawn(self, what: Wrong, share: float) -> bool:
+        """Whether to look for what is looked for in a share of all places."""
+        return self._random.random() < share if self.like is None else self.like.wrong == what
+
+    def _check_form(self, check: _Check, stage: str, node: ir.Program) -> None:
+        """Where a stage does not pass, those before it may not have been looked at."""
+        wrong = check(stage, node)
+        if wrong is None:
+            return
+        for number, (earlier, made) in enumerate(self.stages):
+            found = check(earlier, made)
+            if found is not None:
+                del self.stages[number:]
+                raise self.wrong(earlier, *found)
+        raise self.wrong(stage, *wrong)
+
+    def _run(self, stage: str, wrong: Wrong, node: ir.Program, options: ScriptOptions = BY_VALUE) -> None:
+        try:
+            script = emitted(node, options)
+        except Exception as error:
+            raise self.wrong(stage, wrong, text_of(error), kind_of(error)) from error
+        self._run_script(stage, wrong, script.run)
+
+    def _run_script(self, stage: str, wrong: Wrong, run: Callable[..., dict[str, torch.Tensor]]) -> None:
+        try:
+            got = run(self.inputs)
+        except Exception as error:
+            what: Wrong = "script" if wrong == "values" else wrong
+            raise self.wrong(stage, what, text_of(error), kind_of(error)) from error
+        self._is_good(stage, wrong, got)
+
+    def _is_good(self, stage: str, wrong: Wrong, got: dict[str, torch.Tensor]) -> None:
+        if said := difference(got, self.wanted, self.written):
+            raise self.wrong(stage, wrong, said)
+        if said := changed(got, self.inputs, self.read):
+            raise self.wrong(stage, "input" if wrong != "program" else wrong, said)
+
+    def _count(self, node: ir.Program) -> None:
+        ops = self.coverage.ops
+        for name in _ops_of(node):
+            ops[name] = ops.get(name, 0) + 1
+
+
+def _refuse_empty(node: ir.Program) -> None:
+    """Hardware has no tiles without elements. Raises ValueError for a program that has."""
+    for part in (part for f in node.functions.values() for part in ir.walk(f)):
+        type_ = part.type if isinstance(part, ir.Expr) else None
+        if isinstance(type_, ir.ShapedType) and any(
+            isinstance(dim, ir.ConstInt) and dim.value < 1 for dim in type_.shape
+        ):
+            raise ValueError(f"a value has the type {ir.python_print(type_)}")
+
+
+def _broken_rule(stage: str, node: ir.Program) -> tuple[Wrong, str, str] | None:
+    has_lanes = pass_of(stage) in TILE[TILE.index(_LANES) :]
+    found = ir.verify(node, _RULES_OF_LANES if has_lanes else _RULES)
+    return ("verifier", "\n".join(map(str, found[:_SHOWN])), found[0].rule_name) if found else None
+
+
+def _text_that_differs(stage: str, node: ir.Program) -> tuple[Wrong, str, str] | None:
+    if has_destinations(node):  # text of buffers is not read
+        return None
+    try:
+        read_again(stage, node)
+    except RoundTripError as error:
+        what = error.what.partition(": ")[2]  # it begins with the path of what differs
+        if _TYPE.search(what.partition(": ")[0]):
+            return None  # that of a carry, which text does not say, where the carry is read
+        return "text", str(error), message_kind(what.rpartition(".")[2])
+    return None
+
+
+_FORMS: Mapping[Wrong, _Check] = {"verifier": _broken_rule, "text": _text_that_differs}
+
+
+def _ops_of(node: ir.Program) -> set[str]:
+    """The names of the ops that a program calls."""
+    calls = (part for f in node.functions.values() for part in ir.walk(f) if isinstance(part, ir.Call))
+    return {call.op.name for call in calls if not isinstance(call.op, ir.GlobalVar)}

@@ -1,0 +1,1 @@
+"""What is told of faults: a folder for each, and one page over all."""

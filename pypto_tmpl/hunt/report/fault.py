@@ -1,0 +1,133 @@
+"""One fault as files: the program, its inputs, two stages and their difference, a text for a tracker."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+
+from pypto_tmpl import ir
+from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.generated import JSON_MARK
+from pypto_tmpl.hunt.blame import two_stages
+from pypto_tmpl.hunt.examine import Examined
+from pypto_tmpl.hunt.findings import WRONG, Finding
+from pypto_tmpl.hunt.programs.drawing import ENTRY, HuntedProgram
+from pypto_tmpl.hunt.report.text import rendered_text
+from pypto_tmpl.hunt.shrinking.edits import statement_count
+
+PROGRAM, INPUTS, EXPECTED, DUMP = "program.py", "inputs.pt", "expected.pt", "passes_dump"
+DIFFERENCE, TEXT, DATA = "stages.diff", "report.md", "fault.json"
+_WORD = re.compile(r"[^A-Za-z0-9]+")
+_SHOWN = 120  # lines of a difference that a text for a tracker has
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault and the files that its folder holds, by their paths in it.
+
+    ``drawn`` is the kind and the number of the program in which it was found, ``statements`` how many that
+    had and how many the shrunk one has.
+    """
+
+    finding: Finding
+    program: HuntedProgram
+    drawn: tuple[str, int]
+    statements: tuple[int, int]
+    difference: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What the folder of the fault is called, without its number."""
+        finding = self.finding
+        return "_".join(
+            filter(
+                None, (_WORD.sub("_", part).strip("_")[:40] for part in asdict(finding.signature).values())
+            )
+        )
+
+    @property
+    def headline(self) -> str:
+        """The fault in a line."""
+        finding = self.finding
+        by = finding.pass_name if finding.pass_name != finding.stage else "the compiler"
+        return f"{by}: {WRONG[finding.wrong]}" + (f" ({finding.op})" if finding.op else "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            **JSON_MARK,
+            "signature": asdict(self.finding.signature),
+            "finding": asdict(self.finding),
+            "drawn": {"kind": self.drawn[0], "seed": self.drawn[1]},
+            "backend": self.program.backend,
+            "ranges": {name: list(pair) for name, pair in self.program.ranges.items()},
+            "statements": {"drawn": self.statements[0], "shrunk": self.statements[1]},
+        }
+
+
+def fault_of(examined: Examined, drawn: HuntedProgram) -> Fault:
+    """The fault of a program that has been shrunk, with its files."""
+    finding, program = examined.finding, examined.program
+    if finding is None:  # it does not show again: there is only the program
+        finding = Finding("00_frontend", "time", "the fault did not show again")
+    files: dict[str, bytes] = {PROGRAM: program.text.encode()}
+    if examined.inputs:
+        files[INPUTS], files[EXPECTED] = _tensors(examined.inputs), _tensors(examined.expected)
+    difference = ""
+    if examined.finding is not None:
+        texts = []
+        for name, node in two_stages(examined):
+            files[f"{DUMP}/{name}.msgpack"] = ir.serialize(node)
+            texts.append((name, _text(node)))
+            files[f"{DUMP}/{name}.py"] = texts[-1][1].encode()
+        if len(texts) == 2:
+            difference = _difference(*texts)
+            files[DIFFERENCE] = difference.encode()
+    counts = statement_count(drawn.text), statement_count(program.text)
+    fault = Fault(finding, program, (drawn.kind, drawn.seed), counts, difference)
+    files[TEXT] = report_text(fault).encode()
+    files[DATA] = (json.dumps(fault.as_dict(), indent=1) + "\n").encode()
+    return Fault(finding, program, fault.drawn, counts, difference, files)
+
+
+def report_text(fault: Fault) -> str:
+    """The Markdown text for a bug tracker."""
+    lines = fault.difference.splitlines()
+    return rendered_text(
+        "report/hunt_fault.md.jinja",
+        fault=fault,
+        finding=fault.finding,
+        wrong=WRONG[fault.finding.wrong],
+        detail=fault.finding.detail.rstrip(),
+        difference="\n".join(lines[:_SHOWN]),
+        left_out=max(len(lines) - _SHOWN, 0),
+        has_values=fault.finding.wrong in ("values", "input", "script"),
+        entry=ENTRY,
+    )
+
+
+def _tensors(tensors: Mapping[str, torch.Tensor]) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(dict(tensors), buffer)
+    return buffer.getvalue()
+
+
+def _text(node: ir.Program) -> str:
+    try:
+        return ir.python_print(node, format=False)
+    except PyptoTmplError as error:
+        return f"# this stage has no text: {error.what}\n"
+
+
+def _difference(before: tuple[str, str], after: tuple[str, str]) -> str:
+    (old, old_text), (new, new_text) = before, after
+    lines = difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), old, new, lineterm="")
+    return "\n".join(lines) + "\n"

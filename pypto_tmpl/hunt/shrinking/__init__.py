@@ -1,0 +1,1 @@
+"""Making the program of a fault smaller while it stays that fault."""

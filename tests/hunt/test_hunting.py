@@ -1,0 +1,143 @@
+"""The hunt as a whole: its folder, faults told once, going on, interruptions, executors, other compilers."""
+
+import json
+import shlex
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hunt.seeded import FAULTS
+
+from pypto_tmpl.cli import main
+from pypto_tmpl.debug import first_divergence
+from pypto_tmpl.debug.validate.tensors_io import load_tensors
+from pypto_tmpl.hunt.compilers import CompilerError, compiler_of
+from pypto_tmpl.hunt.coverage import coverage_lines
+from pypto_tmpl.hunt.examine import examine
+from pypto_tmpl.hunt.findings import Coverage
+from pypto_tmpl.hunt.hunting import hunt
+from pypto_tmpl.hunt.options import HuntError, Options
+from pypto_tmpl.hunt.programs.kinds import draw_program
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DUMP = f"{shlex.quote(sys.executable)} -m pypto_tmpl exec {shlex.quote(str(ROOT / 'tools/pypto_dump.py'))}"
+
+
+def options(**given):
+    """Programs of this process, where seeded faults are; a thread has no alarms, and needs none here."""
+    return Options(kinds=("tensors",), executor=ThreadPoolExecutor(1), shrink_seconds=1, jobs=1, **given)
+
+
+def seeded():
+    return next(one for one in FAULTS if one.name == "arguments of outlined kernels exchanged")
+
+
+def state(folder):
+    return json.loads((folder / "hunt.json").read_bytes())
+
+
+def test_a_fault_has_one_folder_however_often_it_shows(tmp_path):
+    told = []
+    with seeded().at_work():
+        record = hunt(tmp_path / "found", options(programs=16), progress=told.append)
+    assert record.programs == record.next == 16
+    assert {signature.stage for signature in record.found} == {"OutlineIncoreScopes"}
+    folders = sorted((tmp_path / "found/faults").iterdir())
+    assert len(folders) == len(record.found) == len([one for one in told if one.fault is not None])
+    assert sum(found.programs for found in record.found.values()) > len(folders)
+    page = (tmp_path / "found/index.html").read_text()
+    assert "OutlineIncoreScopes: it computes something else than the program" in page
+    folder = folders[0]
+    divergence = first_divergence(
+        folder / "passes_dump", load_tensors(folder / "inputs.pt"), load_tensors(folder / "expected.pt")
+    )
+    assert divergence is not None and "OutlineIncoreScopes" in divergence.first_bad
+
+
+def test_a_hunt_goes_on_where_it_ended(tmp_path):
+    first = hunt(tmp_path, options(programs=8))
+    assert (first.next, first.found) == (8, {})
+    with pytest.raises(HuntError, match="holds a hunt already"):
+        hunt(tmp_path, options(programs=8))
+    again = hunt(tmp_path, options(programs=12), again=True)
+    assert (again.next, again.programs, state(tmp_path)["programs"]) == (12, 12, 12)
+    with pytest.raises(HuntError, match="of other programs or of another compiler"):
+        hunt(tmp_path, options(programs=12, seed=2), again=True)
+    with pytest.raises(HuntError, match="holds no hunt"):
+        hunt(tmp_path / "none", options(programs=8), again=True)
+
+
+def test_an_interruption_keeps_what_was_found(tmp_path):
+    def interrupt(progress):
+        if progress.shrinking:
+            raise KeyboardInterrupt
+
+    with seeded().at_work(), pytest.raises(KeyboardInterrupt):
+        hunt(tmp_path, options(programs=64), progress=interrupt)
+    assert state(tmp_path)["faults"]
+    with seeded().at_work():
+        record = hunt(tmp_path, options(programs=8), again=True)
+    assert len(record.found) >= len(state(tmp_path)["faults"]) >= 1
+
+
+def test_what_is_ignored_is_counted(tmp_path):
+    with seeded().at_work():
+        record = hunt(tmp_path, options(programs=16, ignored=("OutlineIncoreScopes / values / *",)))
+    assert not record.found and sum(record.ignored.values()) >= 1
+
+
+def test_coverage():
+    lines = list(coverage_lines(Coverage({"tile.add": 3, "tensor.abs": 1}, {"Simplify": 2}), 4))
+    assert lines[0].startswith("ops: 2 of ") and lines[0].endswith("in 4 programs")
+    assert lines[1].startswith("    none: ") and "tile.load," in lines[1] and " tile.add," not in lines[1]
+    assert lines[2:4] == ["          1 tensor.abs", "          3 tile.add"]
+    assert any(line.startswith("passes that changed something: 1 of ") for line in lines)
+
+
+# Commands
+
+
+def test_a_command_that_dumps_is_a_compiler():
+    found = examine(draw_program("tasks", 3), compiler_of(DUMP))
+    assert found.finding is None, found.finding
+    assert found.stages[-1][0].partition("_after_")[2] and len(found.stages) > 6
+
+
+def command(tmp_path, text):
+    path = tmp_path / "compiler.py"
+    path.write_text(text)
+    return compiler_of(f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}", time_limit=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "op"),
+    [
+        ("import sys\nsys.exit('no such op: x12')", "refused", "no such op: _"),
+        ("import os\nos.abort()", "crash", "exit code -_"),
+        ("import time\ntime.sleep(60)", "time", "compiler"),
+    ],
+)
+def test_commands_that_end_otherwise(tmp_path, text, wrong, op):
+    finding = examine(draw_program("tasks", 3), command(tmp_path, text)).finding
+    assert finding is not None and (finding.stage, finding.wrong, finding.op) == ("00_frontend", wrong, op)
+
+
+def test_commands_that_are_no_compilers(tmp_path):
+    with pytest.raises(CompilerError, match="leaves no passes_dump"):
+        examine(draw_program("tasks", 3), command(tmp_path, ""))
+    with pytest.raises(CompilerError, match="cannot be started"):
+        examine(draw_program("tasks", 3), compiler_of("no_such_compiler_at_all"))
+
+
+def test_the_command_line(tmp_path):
+    arguments = ["hunt", str(tmp_path / "found"), "--programs", "4", "--kind", "tasks", "--jobs", "1"]
+    ran = CliRunner().invoke(main, [*arguments, "--coverage"])
+    assert ran.exit_code == 0, ran.output
+    assert "passes that changed something: " in ran.output
+    assert "4 programs in " in ran.output and "programs a second: 0 faults" in ran.output
+    again = CliRunner().invoke(main, arguments)
+    assert again.exit_code == 2 and "holds a hunt already" in again.output
+    wrong = CliRunner().invoke(main, ["hunt", str(tmp_path / "other"), "--kind", "task"])
+    assert wrong.exit_code == 2 and "did you mean 'tasks'?" in wrong.output

@@ -1,0 +1,190 @@
+"""What is found in programs: nothing where nothing is wrong, and what faults do, shrunk and reported."""
+
+import json
+from unittest.mock import patch
+
+import pytest
+import torch
+from hunt.seeded import FAULTS, is_op
+
+from pypto_tmpl import ir, passes
+from pypto_tmpl.hunt.blame import blamed
+from pypto_tmpl.hunt.compilers import CompilerError, OurPasses, compiler_of
+from pypto_tmpl.hunt.examine import examine
+from pypto_tmpl.hunt.findings import Finding
+from pypto_tmpl.hunt.naming import message_kind, op_of
+from pypto_tmpl.hunt.programs.drawing import HEAD, HuntedProgram, function
+from pypto_tmpl.hunt.programs.kinds import draw_program
+from pypto_tmpl.hunt.report.fault import fault_of
+from pypto_tmpl.hunt.shrinking.edits import statement_count
+from pypto_tmpl.hunt.shrinking.shrink import is_same, shrunk
+
+T = "pl.Tensor[[16, 16], pl.FP32]"
+KERNEL = "with pl.at(level=pl.Level.CORE_GROUP):"
+
+
+def given(*lines, out="InOut"):
+    head = (
+        f"    @pl.function\n    def main(self, x: {T}, y: {T}, n: pl.Scalar[pl.INDEX], out: pl.{out}[{T}]):"
+    )
+    return HuntedProgram("given", 1, HEAD + function(head, [*lines, "return out"]), ranges={"n": (2, 3)})
+
+
+SUM = given(KERNEL, "    t = pl.sub(x, y)", "    u = pl.mul(t, 0.5)", "    out = pl.assemble(out, u, [0, 0])")
+
+
+def fault(name):
+    return next(one for one in FAULTS if one.name == name)
+
+
+def test_nothing_is_wrong_with_a_right_compiler():
+    found = examine(SUM, OurPasses())
+    assert found.finding is None
+    torch.testing.assert_close(found.expected["out"], (found.inputs["x"] - found.inputs["y"]) * 0.5)
+    assert {"tensor.sub", "tile.sub", "tile.store"} <= found.coverage.ops.keys()
+    assert found.coverage.passes["ConvertTensorToTileOps"] == 1
+
+
+def test_a_program_that_is_none_is_told_so():
+    found = examine(given("out = pl.assemble(out, z, [0, 0])"), OurPasses())
+    assert found.finding is not None and found.finding.wrong == "program" and "'z'" in found.finding.detail
+
+
+def test_wrong_values_have_a_stage_and_a_statement():
+    with fault("operands of nested calls exchanged").at_work():
+        found = examine(
+            given(KERNEL, "    out = pl.assemble(out, pl.sub(pl.neg(x), y), [0, 0])"), OurPasses()
+        )
+        finding = blamed(found)
+    assert str(finding.signature) == "FlattenCallExpr / values / tensor.sub"
+    assert (finding.before, finding.stage) == ("04_after_ConvertToSSA", "07_after_FlattenCallExpr")
+    assert "out" in finding.detail
+
+
+def after(name, made):
+    """The pass of a name makes something else."""
+    cls = passes.PASSES[name]
+    transform = cls.transform
+    return patch.object(cls, "transform", lambda self, node, context: made(transform(self, node, context)))
+
+
+def raising(error):
+    def made(_):
+        raise error
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("error", "wrong", "op"),
+    [
+        (KeyError("x"), "crash", "KeyError in test_judging.made"),
+        (passes.PassError("no 'x12' here"), "refused", "PassError: no _ here"),
+    ],
+)
+def test_passes_that_raise(error, wrong, op):
+    with after("MemoryReuse", raising(error)):
+        finding = examine(SUM, OurPasses()).finding
+    assert finding is not None
+    assert (finding.pass_name, finding.wrong, finding.op) == ("MemoryReuse", wrong, op)
+    assert finding.before == "32_after_InitMemRef"
+
+
+def test_a_pass_that_breaks_what_it_promises():
+    with after("ConvertToSSA", lambda node: SUM.parsed()):
+        finding = examine(SUM, OurPasses()).finding
+    assert finding is None or finding.pass_name == "ConvertToSSA"
+
+
+def test_a_pass_that_does_not_end():
+    def forever(_):
+        while True:
+            pass
+
+    with after("Simplify", forever):
+        finding = examine(SUM, OurPasses(), seconds=1.5).finding
+    assert finding is not None and (finding.wrong, finding.detail.split()[-2:]) == ("time", ["1.5", "s"])
+
+
+def test_an_input_that_is_written_to():
+    """Calls of a kernel get the input in the place of the output."""
+
+    def wrong(node):
+        from pypto_tmpl.rewrite import Rewriter, build
+
+        class ToInput(Rewriter):
+            def function(self, one):
+                return one
+
+        main = node.functions[next(key for key in node.functions if key.name == "main")]
+        x, out = main.params[0], main.params[3]
+
+        class Swapped(Rewriter):
+            def expression(self, expr):
+                if isinstance(expr, ir.Call) and isinstance(expr.op, ir.GlobalVar):
+                    return build(expr, args=[x if arg is out else arg for arg in expr.args])
+                return expr
+
+        rest = [f for f in node.functions.values() if f is not main]
+        return build(node, functions=[*rest, Swapped().rewrite(main)])
+
+    with after("OptimizeOrchTensors", wrong):
+        finding = examine(SUM, OurPasses()).finding
+    assert finding is not None and finding.wrong in ("values", "input", "verifier")
+
+
+def test_shrinking_keeps_the_fault_and_little_else(tmp_path):
+    with fault("arguments of outlined kernels exchanged").at_work():
+        for seed in range(12):
+            drawn = draw_program("tensors", seed)
+            found = examine(drawn, OurPasses())
+            if found.finding is not None and found.finding.pass_name == "OutlineIncoreScopes":
+                break
+        finding = blamed(found)
+        small = shrunk(drawn, finding, OurPasses(), seconds=40)
+        assert is_same(small, finding)
+    assert statement_count(small.program.text) <= 12 < statement_count(drawn.text)
+    fault_ = fault_of(small, drawn)
+    data = json.loads(fault_.files["fault.json"])
+    assert data["signature"]["stage"] == "OutlineIncoreScopes"
+    assert {"program.py", "inputs.pt", "expected.pt", "stages.diff", "report.md"} <= fault_.files.keys()
+    text = fault_.files["report.md"].decode()
+    assert small.program.text.strip() in text and "pypto-tmpl bisect passes_dump" in text
+    assert len([name for name in fault_.files if name.startswith("passes_dump/")]) == 4
+
+
+@pytest.mark.parametrize(
+    ("statement", "op"),
+    [
+        ("x: pl.Tile[[8, 8], pl.FP32] = pl.tile.load(a, [0, 0])", "tile.load"),
+        ("pl.tile.store(t, [0, 0], o)", "tile.store"),
+        ("o = self.kernel(a, o)", "call"),
+        ("for i in pl.range(3):", "for"),
+        ("a = b", "assignment"),
+        ("", ""),
+    ],
+)
+def test_ops_of_statements(statement, op):
+    assert op_of(statement) == op
+
+
+def test_messages_without_what_belongs_to_the_program():
+    assert message_kind("'v12__iter_v1' needs 4096 bytes of Vec\nmore") == "_ needs _ bytes of Vec"
+
+
+def test_findings_are_told_apart():
+    one = Finding("04_after_Simplify", "values", "a", op="tile.add")
+    assert one.signature == Finding("33_after_Simplify", "values", "b", op="tile.add").signature
+    assert one.signature != Finding("04_after_Simplify", "values", "a", op="tile.sub").signature
+
+
+def test_no_compiler():
+    with pytest.raises(CompilerError, match="empty command"):
+        compiler_of("  ")
+
+
+def test_seeded_faults_are_of_many_kinds_and_passes():
+    assert len(FAULTS) == 24
+    assert len({one.stage for one in FAULTS}) >= 20
+    assert len({one.kind for one in FAULTS}) >= 7
+    assert not is_op(None, "tile.add")

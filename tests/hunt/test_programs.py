@@ -1,0 +1,109 @@
+"""Programs that are drawn: the same every time, valid, of what their kind says; their arguments."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from pypto_tmpl import ir
+from pypto_tmpl.execution.entry import select_entry
+from pypto_tmpl.hunt.options import HuntError, Options
+from pypto_tmpl.hunt.programs.drawing import HEAD, HuntedProgram
+from pypto_tmpl.hunt.programs.inputs import InputError, inputs_of
+from pypto_tmpl.hunt.programs.kinds import KINDS, draw_program
+from pypto_tmpl.hunt.programs.ops import sampled_ops
+
+WORDS = {
+    "tensors": ("pl.range(", "pl.unroll(", "self.pair(", "pl.create_tensor(", "pl.cluster(", "init_values="),
+    "tiles": ("pl.matmul_acc(", "pl.yield_(", "row_expand_mul", "pl.tile.assemble(", "pl.Mem.Mat"),
+    "mixed": ("pl.pipeline(", "pl.matmul(", "UP_DOWN", "LEFT_RIGHT", "if "),
+    "tasks": ("pl.submit(", "deps=[", "pl.array.create(", "pl.parallel(", "while ", "pl.assemble("),
+    "aliasing": ("valid_shape=", "break", "continue", "pl.pipeline(", "    pl.store(", "pl.tile.write("),
+    "ops": ("pl.load(", "pl.store(", "pl.assemble(", "valid_shape="),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_program_is_valid(kind):
+    for seed in range(25):
+        node = draw_program(kind, seed).parsed()
+        ir.verify_or_throw(node, ir.STRUCTURAL_PROPERTIES)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_programs_of_a_kind_have_what_it_is_about(kind):
+    texts = [draw_program(kind, 11 * seed).text for seed in range(40)]
+    for words in WORDS[kind]:
+        assert sum(words in text for text in texts) >= 2, words
+
+
+def test_a_number_draws_the_same_program_again():
+    assert [draw_program(kind, 7) for kind in KINDS] == [draw_program(kind, 7) for kind in KINDS]
+    assert len({draw_program("tensors", seed).text for seed in range(20)}) == 20
+
+
+def test_kinds_take_turns_and_backends_too():
+    options = Options(seed=3, kinds=("tiles", "ops"))
+    drawn = [options.program(number) for number in range(4)]
+    assert [(one.kind, one.seed) for one in drawn] == [
+        ("tiles", 3_000_000),
+        ("ops", 3_000_000),
+        ("tiles", 3_000_001),
+        ("ops", 3_000_001),
+    ]
+    assert {one.backend for one in drawn} == {"Ascend910B", "Ascend950"}
+
+
+def test_ops_in_a_row_begin_with_each_op_once():
+    every = sampled_ops()
+    names = [group[0].entry for group in every]
+    assert len(names) > 200
+    for number in range(0, len(every), 29):
+        assert names[number].dsl[0] + "(" in draw_program("ops", number).text
+
+
+def test_a_kind_that_there_is_not():
+    with pytest.raises(HuntError, match="no programs of the kind 'tile'") as caught:
+        Options(kinds=("tile",))
+    assert "did you mean 'tiles'?" in str(caught.value)
+
+
+def program(parameters):
+    return HuntedProgram(
+        "given",
+        5,
+        f"{HEAD}    @pl.function\n    def main(self, {parameters}):\n        return\n",
+        ranges={"n": (3, 4)},
+    )
+
+
+def arguments(parameters):
+    drawn = program(parameters)
+    return inputs_of(drawn, select_entry(drawn.parsed()))
+
+
+def test_arguments():
+    got = arguments(
+        "x: pl.Tensor[[4, 8], pl.FP32], i: pl.Tensor[[64], pl.INT32], n: pl.Scalar[pl.INDEX], "
+        "o: pl.Out[pl.Tensor[[2, 2], pl.BF16]]"
+    )
+    assert got["x"].shape == (4, 8) and -0.5 <= got["x"].min() < got["x"].max() < 0.5
+    assert got["i"].dtype is torch.int32 and set(got["i"].tolist()) <= set(range(8))
+    assert got["n"].item() == 3
+    assert got["o"].dtype is torch.bfloat16 and bool((got["o"] == 9).all())
+
+
+def test_an_argument_does_not_depend_on_the_others():
+    alone, beside = (
+        arguments("x: pl.Tensor[[4, 8], pl.FP32]"),
+        arguments("y: pl.Tensor[[4, 8], pl.FP32], x: pl.Tensor[[4, 8], pl.FP32]"),
+    )
+    assert torch.equal(alone["x"], beside["x"]) and not torch.equal(beside["x"], beside["y"])
+
+
+def test_a_parameter_without_an_argument():
+    drawn = program("t: pl.Tensor[[M, 8], pl.FP32]")
+    text = drawn.text.replace("\n\n@pl.program", 'M = pl.dynamic("M")\n\n@pl.program')
+    drawn = replace(drawn, text=text)
+    with pytest.raises(InputError, match="'t' has an extent that is no number"):
+        inputs_of(drawn, select_entry(drawn.parsed()))
