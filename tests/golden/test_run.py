@@ -97,7 +97,7 @@ def test_runtime_dir(run_scale, console, given):
     result = run_scale(runtime_dir=given)
     assert console() == [
         "[RUN] runtime_only: skipping compile, using text",
-        "[RUN]   nothing is missing or was edited: 110 files",
+        "[RUN]   nothing is missing or was edited: 112 files",
         *lines_of(*STAGES[1:], within={"validate": Y_PASS}),
     ]
     assert result.passed
@@ -148,7 +148,7 @@ def test_runtime_dir_and_golden_data_combine(run_scale, console):
     assert result.passed, result.error
     assert console()[:2] == [
         f"[RUN] runtime_only: skipping compile, using {work_dir}",
-        "[RUN]   nothing is missing or was edited: 110 files",
+        "[RUN]   nothing is missing or was edited: 112 files",
     ]
 
 
