@@ -271,7 +271,8 @@ class _Fiber(threading.Thread):
         super().__init__(name=title, daemon=True)
         self.fibers, self.title, self.order, self.rank = fibers, title, order, rank
         self.function, self.ready, self.told = function, ready, None
-        self.turn = threading.Semaphore(0)
+        self.turn = threading.Lock()  # free while the fiber has been given its turn
+        self.turn.acquire()
         self.value, self.is_done, self.after = None, False, ()
         self.tasks, self.launched = (
             [],
@@ -819,7 +820,16 @@ class _Signal:
     """What has happened to a signal cell: who notified it, and the most that a wait has asked for."""
 
     def __init__(self):
-        self.notifies, self.last, self.asked = 0, "", None
+        self.notifies, self.last, self.asked = 0, None, None  # `last`: rank and _Place
+
+    def told(self):
+        """Who notified last, and where."""
+        rank, place = self.last
+        return f"rank {rank} at {_generated_line(place)}"
+
+
+# What is kept of a frame of the program, for a report that may come later.
+_Place = collections.namedtuple("_Place", "f_code f_lineno f_globals f_back")
 
 
 def _signal_cell(op, signal, offsets, peer=None):
@@ -848,7 +858,8 @@ def _notify(target, peer, offsets, value, op):
     world = _ranks.world
     signal = world.signals.setdefault((buffer, peer, index), _Signal())
     signal.notifies += 1
-    signal.last = f"rank {rank} at {_generated_line(sys._getframe(1))}"
+    frame = _program_frame(sys._getframe(1))
+    signal.last = rank, _Place(frame.f_code, frame.f_lineno, frame.f_globals, None)
     world.engine.notify(buffer, index, peer, value, op == "AtomicAdd")
     if op == "Set" or value < 0:
         signal.asked = None
@@ -879,7 +890,7 @@ def _signal_condition(op, signal, offsets, expected, cmp, frame):
         wanted = f"{'==' if is_equal else '>='} {expected}"
         place = f"{_program_frame(frame).f_code.co_name} at {_generated_line(frame)}"
         by = (
-            f"notified {state.notifies} times, last by {state.last}"
+            f"notified {state.notifies} times, last by {state.told()}"
             if state.notifies
             else "nobody notified it"
         )
@@ -919,7 +930,7 @@ def _check_signals(world):
                 else f"waits asked for {signal.asked}"
             )
             name = f"`{buffer.name}` cell {index} of rank {rank}"
-            left.append(f"  {name} = {value}: {asked}; last notified by {signal.last}")
+            left.append(f"  {name} = {value}: {asked}; last notified by {signal.told()}")
     if left:
         text = "\n".join(["signals are left over that no wait has used up:", *left])
         warnings.warn(text, RuntimeWarning, stacklevel=3)
@@ -1037,12 +1048,12 @@ def _get_from_peer(dst, peer, src, dst_offsets=None, src_offsets=None, shape=Non
 
 
 class _Meeting:
-    """The barriers of one collective on the cells of a signal, one a rank: `lane` is their last index."""
+    """The barriers of one collective on the cells of a signal, one a rank."""
 
-    def __init__(self, op, signal, lane=0):
+    def __init__(self, op, signal):
         self.buffer, self.rank = _ranks.located(signal, op)
         self.signal, self.count, self.ranks = signal, 0, len(self.buffer.domain)
-        self.lane = [lane] if signal.dim() > 1 else []
+        self.lane = [0] if signal.dim() > 1 else []
         if signal.shape[0] < self.ranks:
             text = f"signal shape[0] ({signal.shape[0]}) must be at least the rank count ({self.ranks})"
             raise ValueError(f"{op}: {text}")
@@ -1074,34 +1085,27 @@ def _peer_values(cells, peer):
     return _ranks.world.engine.fetch(cells, buffer, peer)
 
 
-def _chunks(cells, count):
-    """Flat views of `count` elements each, the last of fewer; rows one by one if they do not lie together."""
-    flat = [cells.view(-1)] if cells.is_contiguous() else cells.unbind(0)
-    for part in flat:
-        yield from part.split(count) if part.dim() == 1 else _chunks(part, count)
-
-
-def _allreduce(target, signal, op, valid_shape=None, lanes=1, chunk=None):
+def _allreduce(target, signal, op, valid_shape=None, lanes=1):
     """Reduce a window over all ranks in place: the own values, then those of the others in ascending order.
 
-    `lanes` blocks take turns at chunks of `chunk` elements (16384 bytes), each with a column of the signal.
-    Returns the target.
+    It moves as a whole, where a device has `lanes` blocks move it by chunks: that shows in no value.
+    Returns the target.   Raises: ValueError for a signal of fewer lanes, or too large a part of a window.
     """
     cells = target if valid_shape is None else target[tuple(map(slice, valid_shape))]
     if cells.numel() < target.numel() and cells.numel() * target.element_size() > 16384:
         raise ValueError("allreduce: partial valid_shape must fit within one 16384-byte mesh chunk")
-    chunk = chunk or 16384 // target.element_size()
-    parts = [part for part in _chunks(cells, chunk) if part.numel()]
-    for lane in range(lanes):
-        meeting = _Meeting("allreduce", signal, lane)
-        meeting.meet()
-        for part in parts[lane::lanes]:
-            total = part.clone()
-            for peer in meeting.others():
-                total = _REDUCTIONS[op](total, _peer_values(part, peer))
-            meeting.meet()
-            part.copy_(total)
-        meeting.end()
+    columns = signal.shape[1] if signal.dim() > 1 else 1
+    if columns < lanes:
+        text = f"signal lanes ({columns}) must be at least the required lane count ({lanes})"
+        raise ValueError(f"allreduce: {text}")
+    meeting = _Meeting("allreduce", signal)
+    meeting.meet()
+    total = cells.clone()
+    for peer in meeting.others():
+        total = _REDUCTIONS[op](total, _peer_values(cells, peer))
+    meeting.meet()
+    cells.copy_(total)
+    meeting.end()
     return target
 
 
