@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from pypto_tmpl.ir.base import Expr, Stmt
-from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ir.bodies import parts
 from pypto_tmpl.ir.expr import Call, Op
 from pypto_tmpl.ir.leaves import Var
 from pypto_tmpl.ir.program import Function, Program
@@ -63,11 +63,17 @@ def written(stmt: Stmt) -> tuple[Var, Expr] | None:
 def has_destinations(node: Program | Function) -> bool:
     """Whether tiles of a program are buffers that statements write."""
     functions = node.functions.values() if isinstance(node, Program) else [node]
-    return any(
-        is_declaration(stmt) or written(stmt) is not None
-        for function in functions
-        for stmt in statements(function.body)
-    )
+    todo = [function.body for function in functions]
+    seen: set[int] = set()  # in a blob, one statement may stand in very many places
+    while todo:
+        stmt = todo.pop()
+        if is_declaration(stmt) or written(stmt) is not None:
+            return True
+        inner = parts(stmt)
+        if inner and id(stmt) not in seen:
+            seen.add(id(stmt))
+            todo += inner
+    return False
 
 
 def is_buffer(value: Expr) -> bool:

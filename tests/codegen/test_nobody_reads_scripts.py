@@ -10,6 +10,7 @@ FOLDERS = ("codegen", "compile", "debug", "execution", "golden", "runtime", "sna
 ALLOWED = {
     "codegen/inline.py": "statements that a user wrote",
     "codegen/op_checks.py": "what a user's macros make of samples",
+    "compile/compiled_program.py": "a kernel_config.py, which is not executed",
     "codegen/layout.py": "formatted texts, and scripts of which only the text was kept",
     "execution/load.py": "a tree is changed to be executed in place of the text",
     "snapshots/code.py": "Python files that a user wrote",
