@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import TypeGuard
 
 from pypto_tmpl import ir
@@ -53,6 +54,11 @@ class Place:
     def is_dense(self) -> bool:
         """Whether rows follow each other without gaps."""
         return self.strides == packed_strides(self.shape)
+
+    @property
+    def is_gapless(self) -> bool:
+        """Whether rows follow each other without gaps, or columns do."""
+        return self.size == prod(self.shape) * self.dtype.get_byte()
 
     def is_same(self, other: Place) -> bool:
         """Whether tiles in both are the same elements."""
@@ -114,7 +120,7 @@ class FunctionPlaces:
     def __init__(self, function: ir.Function, table: OpTable) -> None:
         self._table = table
         self._places: dict[int, Place] = {}
-        self._sizes = dict(self._allocations(function))
+        self._allocated = dict(self._allocations(function))
         self.rings = SlotRings(function, table)
         first: dict[int, tuple[ir.Var, ir.Stmt]] = {}
         for var, stmt in all_definitions(function):
@@ -145,15 +151,18 @@ class FunctionPlaces:
         """The tile by whose place that of a value is known."""
         return value if isinstance(value, ir.Var) else self._viewed(value) or self._returned(value)
 
-    def _allocations(self, function: ir.Function) -> Iterator[tuple[int, int]]:
-        """The bytes of allocations, by the identity of their variables."""
+    def _allocations(self, function: ir.Function) -> Iterator[tuple[int, tuple[int | None, int | None]]]:
+        """The memories (as numbers) and bytes of allocations, by the identity of their variables."""
         for stmt in statements(function.body):
             value = stmt.value if isinstance(stmt, ir.AssignStmt) else None
-            if isinstance(stmt, ir.AssignStmt) and isinstance(value, ir.Call):
-                is_allocation = self._table.facts(value.op.name).has("reserves") and len(value.args) > _SIZE
-                size = constant_extent(value.args[_SIZE]) if is_allocation else None
-                if size is not None:
-                    yield id(stmt.var), size
+            if not isinstance(stmt, ir.AssignStmt) or not isinstance(value, ir.Call):
+                continue
+            if self._table.facts(value.op.name).has("reserves") and len(value.args) > _SIZE:
+                yield id(stmt.var), (constant_extent(value.args[0]), constant_extent(value.args[_SIZE]))
+
+    def _size(self, base: ir.Var) -> int | None:
+        """The bytes of an allocation, None where they are not known."""
+        return self._allocated.get(id(base), (None, None))[1]
 
     def of(self, value: ir.Expr) -> Place | None:
         """The place of a variable; None of what has none, or one whose layout is not known here."""
@@ -167,12 +176,14 @@ class FunctionPlaces:
         """The variables that cannot lie where they are to, with the reason: bytes, memory, address.
 
         Their bytes are not all in their allocation, in the tile that they show, or in a slot, begin within an
-        element, or are in no memory.
+        element, are in no memory or in another one than their allocation, or more than their type has.
         """
         starts: dict[int, int] = {}
-        for known in self.all():
-            start = known.reach[0]
-            starts[id(known.base)] = min(starts.get(id(known.base), start), start)
+        for tile, value in self._definitions:
+            known = self.of(tile)
+            if known is not None and self._viewed(value) is None:  # a view may be what lies wrong
+                start = known.reach[0]
+                starts[id(known.base)] = min(starts.get(id(known.base), start), start)
         for var, value in self._definitions:
             reason = self._misfit(var, value, starts)
             if reason is not None:
@@ -184,9 +195,29 @@ class FunctionPlaces:
             return _outside_of_memories(var.type)
         return (
             self._beyond_slot(place)
+            or self._in_other_memory(place)
+            or self._beyond_type(place, var)
             or self._beyond_source(place, var, value)
             or self._beyond_allocation(place, starts)
         )
+
+    def _in_other_memory(self, place: Place) -> str | None:
+        """Of a tile in another memory than its allocation."""
+        space, _ = self._allocated.get(id(place.base), (None, None))
+        if space is None or space == place.space.value or self.slots_of(place) is not None:
+            return None
+        at = f"at {place.space.name} {place.reach[0]:#x}"
+        names = {known.value: known.name for known in ir.MemorySpace}
+        return f"a tile of {place.size} bytes {at}, in an allocation of {names.get(space, f'memory {space}')}"
+
+    def _beyond_type(self, place: Place, var: ir.Var) -> str | None:
+        """Of more elements than the bytes that a type says."""
+        memref = var.type.memref if isinstance(var.type, ir.TileType) else None
+        size = prod(place.shape) * place.dtype.get_byte()
+        if memref is None or memref.size_ >= size:
+            return None
+        at = f"at {place.space.name} {place.reach[0]:#x}"
+        return f"a tile of {size} bytes {at}, for which its type has {memref.size_} bytes"
 
     def _beyond_slot(self, place: Place) -> str | None:
         slots = self.slots_of(place)
@@ -220,10 +251,12 @@ class FunctionPlaces:
         return f"a window {[*place.shape]} {at}, from [{begin}] on in a tile {[*source.shape]}"
 
     def _beyond_allocation(self, place: Place, starts: Mapping[int, int]) -> str | None:
-        size = None if place.is_moving else self._sizes.get(id(place.base))
-        (first, end), start, step = place.reach, starts[id(place.base)], place.dtype.get_byte()
+        size = None if place.is_moving else self._size(place.base)
+        (first, end), step = place.reach, place.dtype.get_byte()
+        start = starts.get(id(place.base), first)
         what = f"a tile of {place.size} bytes at {place.space.name} {first:#x}"
-        if first < 0 or (size is not None and end > start + size):
+        is_before = place.address is not None and place.address < start
+        if first < 0 or is_before or (size is not None and end > start + size):
             of_size = "" if size is None else f" of {size} bytes"
             return f"{what}, in an allocation{of_size} from {start:#x} on"
         return f"{what}, which is no multiple of the {step} bytes of an element" if first % step else None
@@ -310,8 +343,9 @@ class FunctionPlaces:
             is_moving = other.is_moving or self._is_moving_window(value)
             is_moving = is_moving or self._is_window(value) and other.boxes is not None
             is_cut = self._is_window(value) and len(other.shape) == len(extents)
-            if is_cut or (other.shape, other.dtype) == (extents, type_.dtype):
-                strides = other.strides  # a window has the pitch of what it is cut from
+            is_alike = (other.shape, other.dtype) == (extents, type_.dtype) and not other.is_gapless
+            if is_cut or is_alike:
+                strides = other.strides  # a window has the pitch of what it is cut from, which no type says
         if other is not None and isinstance(value, ir.Var):
             # types of carries may be wider than their values
             extents, strides, boxes = other.shape, other.strides, other.boxes
@@ -319,7 +353,7 @@ class FunctionPlaces:
         if is_moving and other is not None:
             offset, room = other.offset, other.room
         elif constant_extent(offset) is None:
-            room = max(room, self._sizes.get(id(memref.base_), 0))
+            room = max(room, self._size(memref.base_) or 0)
         return Place(
             space,
             memref.base_,

@@ -123,6 +123,37 @@ def test_a_window_has_the_pitch_of_its_tile() -> None:
     assert torch.equal(run(program), want)
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(16, 16), (16, 32)])
+def test_a_transposed_view_shows_rows_as_columns(rows: int, columns: int) -> None:
+    """One of a square tile, too, whose extents are those of its tile."""
+    program = placed(f"""
+        a @ 0x1000 FP32[{rows}, {columns}] = pl.tile.load(x, [0, 0], [{rows}, {columns}], [{rows}, {columns}], target_memory=pl.Mem.Vec)
+        t: pl.Tile[[{columns}, {rows}], pl.FP32, pl.MemRef(mem, pl.const(4096, pl.INT64), 4096), pl.Mem.Vec, pl.TileView(blayout=pl.TileLayout.col_major)] = pl.tile.transpose_view(a)
+        b @ 0x8000 FP32[{columns}, {rows}] = pl.tile.muls(t, 2.0)
+        store(b)
+    """)  # noqa: E501  # the printer breaks no lines
+    assert torch.equal(run(program)[:16, :rows], 2 * X[:rows, :columns].T[:16])
+
+
+def test_what_an_op_changes_in_place_lies_as_its_type_says() -> None:
+    """A carry lies by columns, as it starts; what its body makes at the same bytes lies by rows."""
+    program = placed("""
+        start: pl.Tile[[16, 64], pl.FP32, pl.MemRef(mem, pl.const(4096, pl.INT64), 4096), pl.Mem.Vec, pl.TileView(blayout=pl.TileLayout.col_major)] = pl.tile.full([16, 64], dtype=pl.FP32, value=0.0)
+        for i, (acc,) in pl.range(2, init_values=(start,)):
+            row @ 0x8000 FP32[1, 64] = pl.tile.load(x, [i, 0], [1, 64], [1, 64], target_memory=pl.Mem.Vec)
+            put @ 0x1000 FP32[16, 64] = pl.tile.assemble(acc, row, [i, 0])
+            end @ 0x1000 FP32[16, 64] = pl.yield_(put)
+        t @ 0x1000 FP32[16, 64] = pl.tile.muls(end, 1.0)
+        store(t)
+    """)  # noqa: E501  # the printer breaks no lines
+    held = torch.zeros(16, 64)
+    for i in range(2):
+        read = held.reshape(64, 16).T.clone()  # the same bytes, by columns
+        read[i] = X[i]
+        held = read
+    assert torch.equal(run(program), held.reshape(64, 16).T)
+
+
 @pytest.mark.parametrize("row", [0, 5])
 def test_a_window_that_begins_where_a_scalar_says_shows_the_bytes_there(row: int) -> None:
     program = placed("""
@@ -325,6 +356,21 @@ def test_a_script_without_the_option_has_nothing_of_it() -> None:
             "a @ nowhere+-0x20 FP32[16, 64] = load(x)",
             "a tile of 4096 bytes at Vec -0x20, in an allocation from -0x20 on",
         ),
+        (
+            "a @ other+0x1000 FP32[16, 64] = pl.tile.reshape(b, [16, 64])\n"
+            "        c @ other+0x2000 FP32[16, 64] = load(x)",
+            "a tile of 4096 bytes at Vec 0x1000, in an allocation of 65536 bytes from 0x2000 on",
+        ),
+        (
+            "a: pl.Tile[[16, 64], pl.FP32, pl.MemRef(mem, pl.const(4096, pl.INT64), 2048), pl.Mem.Vec]"
+            " = load(x)",
+            "a tile of 4096 bytes at Vec 0x1000, for which its type has 2048 bytes",
+        ),
+        (
+            "a: pl.Tile[[16, 64], pl.FP32, pl.MemRef(other, pl.const(0, pl.INT64), 4096), pl.Mem.Mat]"
+            " = load(x)",
+            "a tile of 4096 bytes at Mat 0x0, in an allocation of Vec",
+        ),
     ],
 )
 def test_a_tile_that_does_not_fit_into_its_memory_is_refused(line: str, told: str) -> None:
@@ -341,12 +387,16 @@ def test_a_tile_that_does_not_fit_into_its_memory_is_refused(line: str, told: st
 
 
 CUBE = """
-    a: pl.Tile[[16, 64], pl.FP32, pl.MemRef(mem, pl.const(4096, pl.INT64), 4096), pl.Mem.Mat] = pl.tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Mat)
-    b: pl.Tile[[16, 64], pl.FP32, pl.MemRef(mem, pl.const({at}, pl.INT64), 4096), pl.Mem.Mat] = pl.tile.load(y, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Mat)
-    t: pl.Tile[[64, 16], pl.FP32, pl.MemRef(mem, pl.const({at}, pl.INT64), 4096), pl.Mem.Mat, pl.TileView(blayout=pl.TileLayout.row_major, slayout=pl.TileLayout.col_major)] = pl.tile.transpose_view(b)
-    l: pl.Tile[[16, 64], pl.FP32, pl.MemRef(other, pl.const(0, pl.INT64), 4096), pl.Mem.Left] = pl.tile.move(a, target_memory=pl.Mem.Left)
-    r: pl.Tile[[64, 16], pl.FP32, pl.MemRef(other, pl.const(0, pl.INT64), 4096), pl.Mem.Right] = pl.tile.move(t, target_memory=pl.Mem.Right)
-    c: pl.Tile[[16, 16], pl.FP32, pl.MemRef(other, pl.const(0, pl.INT64), 1024), pl.Mem.Acc] = pl.tile.matmul(l, r)
+    in_mat: pl.Ptr = pl.tile.alloc(pl.Mem.Mat, 65536)
+    in_left: pl.Ptr = pl.tile.alloc(pl.Mem.Left, 4096)
+    in_right: pl.Ptr = pl.tile.alloc(pl.Mem.Right, 4096)
+    in_acc: pl.Ptr = pl.tile.alloc(pl.Mem.Acc, 1024)
+    a: pl.Tile[[16, 64], pl.FP32, pl.MemRef(in_mat, pl.const(4096, pl.INT64), 4096), pl.Mem.Mat] = pl.tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Mat)
+    b: pl.Tile[[16, 64], pl.FP32, pl.MemRef(in_mat, pl.const({at}, pl.INT64), 4096), pl.Mem.Mat] = pl.tile.load(y, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Mat)
+    t: pl.Tile[[64, 16], pl.FP32, pl.MemRef(in_mat, pl.const({at}, pl.INT64), 4096), pl.Mem.Mat, pl.TileView(blayout=pl.TileLayout.row_major, slayout=pl.TileLayout.col_major)] = pl.tile.transpose_view(b)
+    l: pl.Tile[[16, 64], pl.FP32, pl.MemRef(in_left, pl.const(0, pl.INT64), 4096), pl.Mem.Left] = pl.tile.move(a, target_memory=pl.Mem.Left)
+    r: pl.Tile[[64, 16], pl.FP32, pl.MemRef(in_right, pl.const(0, pl.INT64), 4096), pl.Mem.Right] = pl.tile.move(t, target_memory=pl.Mem.Right)
+    c: pl.Tile[[16, 16], pl.FP32, pl.MemRef(in_acc, pl.const(0, pl.INT64), 1024), pl.Mem.Acc] = pl.tile.matmul(l, r)
     store(c)
 """  # noqa: E501  # the printer breaks no lines
 

@@ -18,15 +18,15 @@ CASES = {
     "beyond its allocation": (
         BODY + "    c @ 0x11000 FP32[16, 64] = pl.tile.muls(a, 2.0)\n",
         [
-            "kernel: `c` is a tile of 4096 bytes at Vec 0x11000, in an allocation of 65536 bytes from"
-            " 0x1000 on"
+            "kernel: `c` on line 13 is a tile of 4096 bytes at Vec 0x11000, in an allocation of 65536 bytes"
+            " from 0x1000 on"
         ],
     ),
     "within an element": (
         BODY + "    c @ 0x3002 FP32[16, 64] = pl.tile.muls(a, 2.0)\n",
         [
-            "kernel: `c` is a tile of 4096 bytes at Vec 0x3002, which is no multiple of the 4 bytes of an"
-            " element"
+            "kernel: `c` on line 13 is a tile of 4096 bytes at Vec 0x3002, which is no multiple of the 4"
+            " bytes of an element"
         ],
     ),
     "not aligned": (

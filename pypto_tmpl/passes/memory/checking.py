@@ -18,7 +18,8 @@ def plan_problems(program: ir.Program, kernels: Iterable[KernelUse]) -> list[str
     found = [overwrite.text() for overwrite in overwrites(program, table)]
     for function in program.functions.values():
         for var, what in FunctionPlaces(function, table).misfits():
-            found.append(f"{function.name}: `{var.name_hint}` is {what}")
+            on_line = f" on line {var.span.begin_line}" if var.span.is_valid() else ""
+            found.append(f"{function.name}: `{var.name_hint}`{on_line} is {what}")
     for kernel in kernels:
         for space in kernel.spaces:
             found += [f"{kernel.name}: {problem}" for problem in _of_space(space)]
