@@ -182,12 +182,22 @@ def _tile(reader: Reader, node: ast.expr, parts: list[ast.expr]) -> ir.Type:
             space = found
         elif isinstance(found, (ir.TensorLayout, ir.TileLayout)):
             raise reader.error(ParserTypeError, part, "a tile has no layout name", "write a pl.TileView(...)")
+        elif found is None and space is None and _names_memory(part):
+            space = enum_member(reader, part, ir.MemorySpace, "the memory of a tile")
         elif memref is None and found is None:
             memref = memory_reference(reader, part)
         else:
             raise reader.error(ParserTypeError, part, f"{shown(part)} is given twice or out of place")
     view = tile_view(reader, view_node, shape, space) if view_node is not None else None
     return ir.TileType(shape, dtype, memref, view, space)
+
+
+def _names_memory(node: ast.expr) -> bool:
+    """Whether a memory is named, which need not be known: ``pl.Mem.Vex``."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Attribute | ast.Name):
+        return False
+    owner = node.value
+    return (owner.attr if isinstance(owner, ast.Attribute) else owner.id) in ("Mem", "MemorySpace")
 
 
 def tile_view(

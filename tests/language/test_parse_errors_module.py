@@ -35,6 +35,7 @@ ANNOTATIONS = [
     ("pl.Tensor[[pl.tensor.nonsense(4)], pl.FP32]", 12, "unknown op 'pl.tensor.nonsense'", "names like it are pl.tensor.transpose, pl.tensor.reshape, pl.tensor.expands, pl.tensor.expand_clone; `pypto-tmpl ops list` shows all"),
     ("pl.Tile[[4], pl.FP32, pl.NZ]", 23, "a tile has no layout name", "write a pl.TileView(...)"),
     ("pl.Tile[[4], pl.FP32, pl.Mem.Vec, pl.Mem.Vec]", 35, "'pl.Mem.Vec' is given twice or out of place"),
+    ("pl.Tile[[4], pl.FP32, pl.Mem.Vex]", 23, "the memory of a tile is a MemorySpace, not 'pl.Mem.Vex'", "members of MemorySpace: DDR, Vec, Mat, Left, Right, Acc, Bias, ScalarLocal, LeftScale, RightScale; did you mean 'Vec'?"),
     ("pl.Tensor[[4, 4], pl.FP32, pl.DN]", 28, "the layout DN needs its strides", "write pl.TensorView(stride=[...], layout=pl.TensorLayout.DN)"),
     ('pl.Tile[[4], pl.FP32, pl.MemRef("m", 0, 4)]', 1, "a TileType with a memref needs its memory_space as well"),
     ("pl.Tile[[4], pl.FP32, pl.MemRef(), pl.Mem.Vec]", 23, "a MemRef is pl.MemRef(base, offset, size) or pl.MemRef(name)"),
