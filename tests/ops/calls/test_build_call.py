@@ -18,6 +18,7 @@ INTS, H = tensor(16, 64, dtype=D.INT32, name="i"), tensor(16, 64, dtype=D.BF16, 
 T, TI, TH = tile(16, 64), tile(16, 64, dtype=D.INT16), tile(16, 64, dtype=D.BF16)
 N, PTR = scalar(), ir.Var("buf", ir.PtrType(), S)
 WINDOW = ir.Var("w", ir.DistributedTensorType([16, 64], D.FP32), S)
+SIGNAL = ir.Var("s", ir.DistributedTensorType([2, 1], D.INT32), S)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +212,7 @@ WINDOW = ir.Var("w", ir.DistributedTensorType([16, 64], D.FP32), S)
             {},
             "pld.tensor.remote_store(x, w, pl.const(0, pl.INT32), [0, 0])",
         ),
-        ("pld.tensor.reduce_scatter", (WINDOW, WINDOW), {}, "pld.tensor.reduce_scatter(w, w, op=0)"),
+        ("pld.tensor.reduce_scatter", (WINDOW, SIGNAL), {}, "pld.tensor.reduce_scatter(w, s, op=0)"),
     ],
 )
 def test_calls(path, args, kwargs, expected):

@@ -130,6 +130,8 @@ def test_a_sample_can_be_written_in_the_language(op: str, sample: dict[str, Any]
 
 X, WINDOW = tensor(16, 64), ir.Var("w", ir.DistributedTensorType([16, 64], D.FP32), S)
 SIGNAL = ir.Var("s", ir.DistributedTensorType([2, 1], D.INT32), S)
+CHUNK, ROWS = tensor(1, 64), tensor(2, 1, dtype=D.INT32)
+RECEIVED = ir.Var("r", ir.DistributedTensorType([2, 1], D.INT32), S)
 T, N, PTR = tile(16, 64), scalar(), ir.Var("p", ir.PtrType(), S)
 CTX, COMM = ir.Var("c", ir.PrefetchAsyncContextType(), S), ir.Var("c", ir.CommCtxType(), S)
 EVENT, SESSION = ir.Var("e", ir.AsyncEventType(), S), ir.Var("s", ir.AsyncSessionType(), S)
@@ -155,6 +157,10 @@ OTHERS: dict[str, tuple[list[ir.Expr], dict[str, Any], ir.Type]] = {
     "builtin.tensor.barrier": ([SIGNAL], {}, SIGNAL.type),
     "builtin.tensor.broadcast": ([WINDOW, SIGNAL], {"root": 0, "dtype": D.FP32}, WINDOW_TYPE),
     "builtin.tensor.reduce_scatter": ([WINDOW, SIGNAL], {"op": 0, "dtype": D.FP32}, WINDOW_TYPE),
+    "buffer.at": ([HANDLE], {}, NOTHING),
+    "buffer.copy": ([T, T], {}, NOTHING),
+    "buffer.slot": ([N, T], {}, NOTHING),
+    "buffer.write": ([T, T], {}, NOTHING),
     "dist.future_get": ([HANDLE], {}, NOTHING),
     "dist.make_tensor": ([HANDLE, N], {}, NOTHING),
     "dist.submit_orchestrator": ([HANDLE], {}, NOTHING),
@@ -168,8 +174,8 @@ OTHERS: dict[str, tuple[list[ir.Expr], dict[str, Any], ir.Type]] = {
     "pld.system.wait": ([SIGNAL, AT, N], {"cmp": 1}, NOTHING),
     "pld.system.world_size": ([], {}, ir.ScalarType(D.INT64)),
     "pld.tensor.all_to_all": ([X, WINDOW, SIGNAL], {}, WINDOW_TYPE),
-    "pld.tensor.all_to_all_v": ([X, WINDOW, SIGNAL, X, X], {}, WINDOW_TYPE),
-    "pld.tensor.allgather": ([X, WINDOW, SIGNAL], {}, WINDOW_TYPE),
+    "pld.tensor.all_to_all_v": ([X, WINDOW, SIGNAL, ROWS, RECEIVED], {}, WINDOW_TYPE),
+    "pld.tensor.allgather": ([CHUNK, WINDOW, SIGNAL], {}, WINDOW_TYPE),
     "pld.tensor.alloc_window_buffer": ([N], {"name": "b"}, ir.PtrType()),
     "pld.tensor.allreduce": ([WINDOW, SIGNAL], {"op": 0}, WINDOW_TYPE),
     "pld.tensor.barrier": ([SIGNAL], {}, SIGNAL.type),
