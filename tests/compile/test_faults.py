@@ -115,7 +115,7 @@ def _try_as_nobody(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=600,
     )
     found = [line for line in done.stdout.splitlines() if line.startswith("#")]
     begins = "# False compile FileError | compile: FileError: the"

@@ -85,7 +85,8 @@ def notifying(node: ir.Program) -> ir.Program:
     kernel = node.get_function("kernel")
     assert kernel is not None
     body = list(flat(kernel.body))
-    signal = ops.call("pld.system.notify", kernel.params[-1], 0, [0, 0], 1, op=0, span=body[-1].span)
+    cells = ir.Var("cells", ir.DistributedTensorType([2, 1], ir.DataType.INT32), kernel.span)
+    signal = ops.call("pld.system.notify", cells, 0, [0, 0], 1, op=0, span=body[-1].span)
     found = [*body[:-1], ir.EvalStmt(signal, body[-1].span), body[-1]]
     return build(node, functions=[build(kernel, body=ir.SeqStmts(found, kernel.span))])
 
@@ -209,7 +210,7 @@ CASES = {
     ),
     "signal of both cores": Case(
         "ExpandMixedKernel", (*TO_VECTOR, EXP, STORE, RETURN),
-        "would run on both cores and count twice", "out", "return", change=notifying,
+        "would run on both cores and count twice", "cells", "return", change=notifying,
     ),
     "no backend": Case(
         "ExpandMixedKernel", (*TO_VECTOR, EXP, STORE, RETURN), "Backend type not configured", "v", "v =",

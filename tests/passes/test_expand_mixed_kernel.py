@@ -347,7 +347,8 @@ def test_a_push_that_is_written_by_hand_is_of_boxes_too():
 def test_a_signal_that_both_cores_would_count_up_is_refused():
     node = mixed(*TO_VECTOR, "y = pl.tile.exp(v)", STORE, RETURN)
     kernel = node.get_function("kernel")
-    signal = ops.call("pld.system.notify", kernel.params[-1], 0, [0, 0], 1, op=0, span=kernel.span)
+    cells = ir.Var("cells", ir.DistributedTensorType([2, 1], ir.DataType.INT32), kernel.span)
+    signal = ops.call("pld.system.notify", cells, 0, [0, 0], 1, op=0, span=kernel.span)
     found = [ir.EvalStmt(signal, kernel.span), *flat(kernel.body)]
     node = build(node, functions=[build(kernel, body=ir.SeqStmts(found, kernel.span))])
     with pytest.raises(passes.PassError, match="would run on both cores and count twice"):

@@ -288,8 +288,9 @@ def lowered_region(*lines: str, behind: int = 1, notifies: bool = False) -> ir.P
 
 
 def notify(kernel: ir.Function) -> ir.Stmt:
-    """A statement that sets a signal in the output of a kernel."""
-    call = ops.call("pld.system.notify", kernel.params[-1], 0, [0, 0], 1, op=0, span=kernel.span)
+    """A statement that sets a signal."""
+    cells = ir.Var("cells", ir.DistributedTensorType([2, 1], ir.DataType.INT32), kernel.span)
+    call = ops.call("pld.system.notify", cells, 0, [0, 0], 1, op=0, span=kernel.span)
     return ir.EvalStmt(call, kernel.span)
 
 

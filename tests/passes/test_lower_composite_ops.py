@@ -138,10 +138,6 @@ REFUSED = {
         },
         "the ring of fp16 is not lowered yet",
     ),
-    "rows of the signal": (
-        {"line": "got = pld.tensor.allreduce(data, signal, op=0, mode='ring')", "cells": "3, 2"},
-        r"signal shape\[0\] \(3\) must equal 2\*\(NR-1\) = 2 for NR = 2",
-    ),
 }
 
 

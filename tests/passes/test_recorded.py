@@ -15,7 +15,8 @@ def no_backend():
 
 
 def test_every_pass_has_recorded_programs():
-    without_change = {"NormalizeStmtStructure"}  # PyPTO's changed nothing in any program on record
+    # PyPTO's changed nothing in any program on record; the pass to buffers is ours
+    without_change = {"NormalizeStmtStructure", "LowerToBuffers"}
     assert {pair.pass_name for pair in recorded_pairs()} == passes.PASSES.keys() - without_change
 
 

@@ -314,13 +314,5 @@ def test_transfers_go_through_tiles_of_a_chunk(line, stages, call):
     ]  # fmt: skip
 
 
-def test_a_transfer_of_unknown_size_is_refused():
-    node = program(
-        TRANSFER.replace("LINE", f"pld.tensor.get(mine, peer, theirs, {AT}, [n, 64], chunk_cols=32)")
-    )
-    with pytest.raises(passes.PassError, match="chunk_rows or chunk_cols has to bound what is moved"):
-        passes.make_pass("ConvertTensorToTileOps")(node)
-
-
 def test_every_rule_of_the_op_table_is_implemented():
     assert RULES.keys() == LOWERING_RULES.keys()

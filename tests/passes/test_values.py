@@ -9,6 +9,7 @@ import pypto_tmpl.language as pl
 from pypto_tmpl import backend, ir, passes
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.debug import torch_codegen
+from pypto_tmpl.ir.destinations import has_destinations
 
 TESTS = Path(__file__).resolve().parents[1]
 SAMPLED = (
@@ -72,7 +73,9 @@ def test_a_program_keeps_its_values_and_its_text_through_all_passes(corpus, prog
         made |= pass_.produces
         told &= name != UNTOLD.get(program)
         after = pass_(node)
-        if after is not node:
+        if has_destinations(after):  # text of buffers is not read
+            check_values(after, dump)
+        elif after is not node:
             again = pl.parse(ir.python_print(after, format=False))
             if told and name != "UnrollLoops":  # its rounds are sequences in a sequence: text does not tell
                 ir.assert_structural_equal(again, after)
