@@ -91,13 +91,14 @@ def test_search_and_check_name_nearly_all_of_them(faults):
     assert sum(not one.is_checked for one in scores) <= allowed, table(scores, [])
 
 
-def test_of_changes_without_a_wrong_read_nothing_is_told():
+def test_of_changes_without_a_wrong_read_nothing_is_told_but_of_tiles_outside_of_allocations():
     found = draw_harmless(SEED, [CORPUS], HERE)
     chosen = found if os.environ.get("CI") else found[::5]
     assert {fault.kind for fault in found} > {"address_moved", "layout_flipped", "slot_reused_too_early"}
     for fault in chosen:
-        assert runs_right(fault), fault.how
-        assert plan_problems(fault.program(), []) == [], fault.how
+        problems = plan_problems(fault.program(), [])
+        assert all("in an allocation of" in problem for problem in problems), fault.how
+        assert runs_right(fault) is not bool(problems), fault.how
 
 
 def test_only_the_tiles_and_statements_themselves_count(faults):

@@ -320,8 +320,24 @@ class _Shadow:
             for element in value.elements:
                 yield from self._operands(element)
 
+    def _clobber(self, value: ir.Expr, stmt: ir.Stmt) -> None:
+        entry = self._table.get(value.op.name) if isinstance(value, ir.Call) else None
+        if entry is None or not isinstance(value, ir.Call):
+            return
+        for operand, arg in zip(entry.operands, value.args, strict=False):
+            tile = self._tiles.get(id(arg)) if operand.scratch else None
+            if tile is not None and tile.starts is not None and isinstance(arg, ir.Var):
+                self._events.append((arg.name_hint, stmt.span.begin_line, False))
+                numbers = (len(self._events) - 1) * STRIDE + np.arange(tile.starts.size)
+                bytes_ = numbers.reshape(*tile.starts.shape, 1) * 16 + np.arange(tile.size)
+                self._memory(arg.type.memory_space)[tile.starts[..., None] + np.arange(tile.size)] = bytes_
+
     def _reads_any(self, value: ir.Expr, stmt: ir.Stmt) -> bool:
-        """Whether any of the operands of a value is read wrongly; all of them are looked at."""
+        """Whether any of the operands of a value is read wrongly; all of them are looked at.
+
+        An op uses its workspaces before it has read all else.
+        """
+        self._clobber(value, stmt)
         found = [self._reads(tile, stmt) for tile in self._operands(value)]
         return any(found)
 
