@@ -18,6 +18,7 @@ from pypto_tmpl.storage.slots import SlotRing, SlotRings
 _OFFSETS = 2  # of a window, among the operands of the op
 _SIZE = 1  # of an allocation
 _PACKED_BITS = 4
+LARGEST_MEMORY = 1 << 24  # bytes: more than any memory of a core has
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +197,7 @@ class FunctionPlaces:
         return (
             self._beyond_slot(place)
             or self._in_other_memory(place)
+            or _beyond_memories(place)
             or self._beyond_type(place, var)
             or self._beyond_source(place, var, value)
             or self._beyond_allocation(place, starts)
@@ -434,6 +436,16 @@ def has_addresses(functions: Iterable[ir.Function]) -> bool:
                 key = id(type_.memref.base_)
                 starts[key] = min(starts.get(key, offset), offset)
     return any(starts.values())
+
+
+def _beyond_memories(place: Place) -> str | None:
+    """Of a tile at an address that no memory has."""
+    first, last = place.reach
+    if last <= LARGEST_MEMORY:
+        return None
+    at = f"at {place.space.name} {first:#x}"
+    most = f"no memory of a core has more than {LARGEST_MEMORY:#x} bytes"
+    return f"a tile of {place.size} bytes {at}, and {most}"
 
 
 def _strides(shape: tuple[int, ...], view: ir.TileView) -> tuple[int, ...]:

@@ -329,6 +329,10 @@ def test_a_script_without_the_option_has_nothing_of_it() -> None:
             "a tile of 4096 bytes at Vec 0x10400, in an allocation of 65536 bytes from 0x1000 on",
         ),
         (
+            "a @ other+0x2000000 FP32[16, 64] = load(x)",
+            "a tile of 4096 bytes at Vec 0x2000000, and no memory of a core has more than 0x1000000 bytes",
+        ),
+        (
             "a @ 0x1402 FP32[16, 64] = load(x)",
             "a tile of 4096 bytes at Vec 0x1402, which is no multiple of the 4 bytes of an element",
         ),
