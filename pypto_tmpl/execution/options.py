@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +72,24 @@ def _remedy(name: str) -> str:
         return "it has no lanes that wait"
     value = 0 if DEFAULTS[name] is None else True
     return f"emit it with torch_codegen(..., options={{{name!r}: {value}}}), or gen --option {name}={value}"
+
+
+@contextmanager
+def options_of_scripts(**values: OptionValue) -> Iterator[None]:
+    """Let scripts that are emitted inside the block have options; those of None are left as they are."""
+    texts = {
+        variable_of(name): str(int(v) if v is True else v) for name, v in values.items() if v is not None
+    }
+    before = {variable: os.environ.get(variable) for variable in texts}
+    os.environ.update(texts)
+    try:
+        yield
+    finally:
+        for variable, text in before.items():
+            if text is None:
+                del os.environ[variable]
+            else:
+                os.environ[variable] = text
 
 
 def set_options_of_later_scripts(texts: Mapping[str, str]) -> None:

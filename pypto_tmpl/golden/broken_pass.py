@@ -16,6 +16,7 @@ from pypto_tmpl.debug.search.divergence import Divergence
 from pypto_tmpl.debug.stages.dumps import Stage, find_stages
 from pypto_tmpl.debug.validate.results import ValidationResult
 from pypto_tmpl.debug.validate.validation import Options
+from pypto_tmpl.execution.options import options_of_scripts
 from pypto_tmpl.golden.comparators import Comparator, Verdict
 from pypto_tmpl.golden.knobs import Knobs
 from pypto_tmpl.ir.stage_names import FRONTEND, pass_of
@@ -85,6 +86,17 @@ def find_broken_pass(
         storage=storage,
         keep_for_report=True,
     )
+    with options_of_scripts(ranks=None if manifest.device_ids is None else len(manifest.device_ids)):
+        return _found(build, dumps, tensors, expected, options)
+
+
+def _found(
+    build: Build,
+    dumps: Path,
+    tensors: Mapping[str, torch.Tensor],
+    expected: Mapping[str, torch.Tensor],
+    options: Options,
+) -> BrokenPass | None:
     search = find_first_bad(dumps, tensors, expected, options)
     if search.first_bad is None:
         return None
@@ -93,7 +105,7 @@ def find_broken_pass(
         return BrokenPass(FRONTEND, "")
     divergence = _divergence(search, tensors, expected, options)
     page = build.directory / PAGE
-    title = f"{pass_of(bad)} broke {manifest.program}"
+    title = f"{pass_of(bad)} broke {build.manifest.program}"
     write_report(page, _result(search, find_stages(dumps)), _rerun, divergence=divergence, title=title)
     return BrokenPass(bad, good.name, page, divergence)
 

@@ -19,12 +19,14 @@ from pypto_tmpl.compile.reuse import reuse_build
 from pypto_tmpl.debug.stages.storage import wrong_places
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.entry import functions_of
+from pypto_tmpl.execution.stacked import stacked_parameters
 from pypto_tmpl.golden.broken_pass import BrokenPass, find_broken_pass
 from pypto_tmpl.golden.console import Console
 from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data
 from pypto_tmpl.golden.errors import HarnessError, failed_result
 from pypto_tmpl.golden.knobs import Knobs, check_names, other_names
 from pypto_tmpl.golden.progress import live_line, live_passes
+from pypto_tmpl.golden.ranks import check_devices
 from pypto_tmpl.golden.report import FinishedRun, write_run_report
 from pypto_tmpl.golden.result import RunResult
 from pypto_tmpl.golden.sources import ProgramSource
@@ -133,6 +135,7 @@ class Harness:
             return self._only_goldens(compile_opts)
         if not compile_only:
             require_simulated(options.platform)
+            check_devices(compile_opts.device_ids)
         if knobs.runtime_dir is None:
             build = self._compile(compile_opts)
         else:
@@ -355,6 +358,7 @@ class Harness:
             values.inputs(),
             equal_nan=knobs.equal_nan,
             only_wrong=placed is not None,
+            stacked=_stacked_specs(build, values),
         )
         for text in changed:
             self._console.detail(text)
@@ -397,6 +401,14 @@ def _placed_program(build: Build) -> ir.Program | None:
     program = BuiltScript(build.directory, manifest, build.program).program
     is_placed = program is not None and is_stored(functions_of(program), "both", manifest.stage)
     return program if is_placed else None
+
+
+def _stacked_specs(build: Build, values: RunValues) -> list[str]:
+    """The specs of tensors that hold the parts of all ranks; specs go by position."""
+    program = build.program
+    stacked = frozenset() if program is None else stacked_parameters(program)
+    pairs = zip(values.specs, build.manifest.entry.parameters, strict=True)
+    return [spec.name for spec, param in pairs if param.name in stacked]
 
 
 def _expected_tasks(build: Build) -> int | None:

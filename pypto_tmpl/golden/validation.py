@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 
 from pypto_tmpl.compare.elements import meta_difference
+from pypto_tmpl.compare.tolerance import Tolerance
 from pypto_tmpl.golden.closeness import compare_close
 from pypto_tmpl.golden.comparators import (
     Comparator,
@@ -19,6 +20,7 @@ from pypto_tmpl.golden.comparators import (
     topk_pair_compare,
 )
 from pypto_tmpl.golden.errors import ValidationError, place_in_script
+from pypto_tmpl.golden.ranks import wrong_ranks
 
 __all__ = [
     "ValidationError",
@@ -63,6 +65,7 @@ class _Context:
     rtol: float
     atol: float
     equal_nan: bool
+    stacked: Collection[str]
 
 
 def validate_golden(
@@ -97,15 +100,18 @@ def check_outputs(
     *,
     equal_nan: bool,
     only_wrong: bool = False,
+    stacked: Collection[str] = (),
 ) -> dict[str, Check]:
     """The verdicts of ``validate_golden``, whose lines are printed: all of them, or those on what is wrong.
+
+    Of outputs that are ``stacked``, ranks along the first axis, it is told which ranks are wrong.
 
     Raises: KeyError for a missing golden.
     """
     missing = [name for name in outputs if name not in golden]
     if missing:
         raise KeyError(f"no golden for output(s) {missing}; goldens: {sorted(golden)}")
-    context = _Context(_on_cpu(outputs), _on_cpu(golden), inputs or {}, rtol, atol, equal_nan)
+    context = _Context(_on_cpu(outputs), _on_cpu(golden), inputs or {}, rtol, atol, equal_nan, stacked)
     checks = {}
     for name, actual in context.outputs.items():
         comparator = (compare_fn or {}).get(name)
@@ -141,10 +147,14 @@ def _on_cpu(tensors: Tensors) -> dict[str, torch.Tensor]:
 
 
 def _by_default(name: str, context: _Context) -> Check:
-    found = compare_close(
-        context.outputs[name], context.golden[name], context.rtol, context.atol, context.equal_nan
-    )
-    return Check(found.passed, None, found.message(), list(found.measured()))
+    actual, expected = context.outputs[name], context.golden[name]
+    found = compare_close(actual, expected, context.rtol, context.atol, context.equal_nan)
+    message, measured = found.message(), list(found.measured())
+    if found.found.bad and name in context.stacked:
+        tolerance = Tolerance(context.rtol, context.atol).of(actual.dtype)
+        by_rank = wrong_ranks(actual, expected, tolerance, context.equal_nan)
+        message, measured = f"    {by_rank}\n{message}", [by_rank, *measured]
+    return Check(found.passed, None, message, measured)
 
 
 def _by(comparator: Comparator, name: str, context: _Context) -> Check:

@@ -5,15 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.runtime.options import MultiCardError
 from pypto_tmpl.runtime.refusals import Refused, with_members
+
+
+class DistributedConfigError(PyptoTmplError, ValueError):
+    """A configuration that no ranks can run by; the text is PyPTO's."""
+
+    slug = "distributed-config"
+
+    def __str__(self) -> str:
+        return self.without_slug()
 
 
 @dataclass
 class DistributedConfig:
     """The cards of a program of several ranks: rank r runs on the r-th of them.
 
-    Raises ValueError for ids that are none, negative or not distinct, and for numbers that are too small.
+    Raises DistributedConfigError (a ValueError) for ids that are none, negative or not distinct, and for
+    numbers that are too small.
     """
 
     device_ids: list[int] = field(default_factory=lambda: [0])
@@ -24,17 +35,17 @@ class DistributedConfig:
     def __post_init__(self) -> None:
         ids, name = self.device_ids, "DistributedConfig.device_ids"
         if not ids:
-            raise ValueError(f"{name} must not be empty")
+            raise DistributedConfigError(f"{name} must not be empty")
         if any(not isinstance(one, int) or one < 0 for one in ids):
-            raise ValueError(f"{name} must be non-negative device indices, got {ids!r}")
+            raise DistributedConfigError(f"{name} must be non-negative device indices, got {ids!r}")
         if len(set(ids)) != len(ids):
-            raise ValueError(f"{name} must be distinct, got {ids!r}")
+            raise DistributedConfigError(f"{name} must be distinct, got {ids!r}")
         if self.num_sub_workers < 0:
-            raise ValueError(
+            raise DistributedConfigError(
                 f"DistributedConfig.num_sub_workers must be non-negative, got {self.num_sub_workers}"
             )
         if self.aicpu_thread_num != 0 and self.aicpu_thread_num < 2:
-            raise ValueError(
+            raise DistributedConfigError(
                 "DistributedConfig.aicpu_thread_num must be 0 (architecture default) or at least 2,"
                 f" got {self.aicpu_thread_num}"
             )

@@ -1,0 +1,156 @@
+"""Programs of several ranks under the harness: devices by number, wrong ranks by name, errors by rank."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import pypto_tmpl.language as pl
+import pypto_tmpl.language.distributed as pld
+from pypto_tmpl.compare.tolerance import Tolerance
+from pypto_tmpl.golden import RunResult, TensorSpec, run, run_jit
+from pypto_tmpl.golden.ranks import marked_devices, wrong_ranks
+from pypto_tmpl.runtime import DistributedConfig
+
+
+@pl.jit.incore
+def swap(
+    x: pl.Tensor[[1, 16], pl.FP32],
+    y: pl.Out[pl.Tensor[[1, 16], pl.FP32]],
+    data: pl.InOut[pld.DistributedTensor[[1, 16], pl.FP32]],
+    sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]],
+):
+    me = pld.rank(pld.get_comm_ctx(sig))
+    pld.tile.remote_store(pl.load(x, [0, 0], [1, 16]), data, peer=1 - me, offsets=[0, 0])
+    pld.system.notify(sig, peer=1 - me, offsets=[0, 0], value=1, op=pld.NotifyOp.AtomicAdd)
+    pld.system.wait(sig, offsets=[0, 0], expected=1, cmp=pld.WaitCmp.Ge)
+    y = pl.store(pl.load(data, [0, 0], [1, 16]), [0, 0], y)
+    return y
+
+
+@pl.jit
+def chip(
+    x: pl.Tensor[[1, 16], pl.FP32],
+    y: pl.Out[pl.Tensor[[1, 16], pl.FP32]],
+    data: pld.DistributedTensor[[1, 16], pl.FP32],
+    sig: pld.DistributedTensor[[1, 1], pl.INT32],
+):
+    y = swap(x, y, data, sig)
+    return y
+
+
+@pl.jit.host
+def drive(x: pl.Tensor[[2, 1, 16], pl.FP32], y: pl.Out[pl.Tensor[[2, 1, 16], pl.FP32]]):
+    data_buf = pld.alloc_window_buffer([1, 16], dtype=pl.FP32)
+    sig_buf = pld.alloc_window_buffer([1, 1], dtype=pl.INT32)
+    for r in pl.range(pld.world_size()):
+        data = pld.window(data_buf, [1, 16], dtype=pl.FP32)
+        sig = pld.window(sig_buf, [1, 1], dtype=pl.INT32)
+        chip(x[r], y[r], data, sig, device=r)
+    return y
+
+
+def swapped(t: dict[str, Any]) -> None:
+    t["y"][:] = t["x"].flip(0)
+
+
+def specs() -> list[TensorSpec]:
+    return [
+        TensorSpec("x", [2, 1, 16], torch.float32, torch.randn, resident="stacked"),
+        TensorSpec("y", [2, 1, 16], torch.float32, is_output=True),
+    ]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYPTO_PROG_BUILD_DIR", raising=False)
+
+
+def run_on(device_ids: list[int], golden: Any = swapped, **knobs: Any) -> RunResult:
+    devices = DistributedConfig(device_ids=device_ids, num_sub_workers=0)
+    runtime_cfg = {"platform": "a2a3sim", **knobs.pop("runtime_cfg", {})}
+    compile_cfg = {"distributed_config": devices}
+    return run_jit(drive, specs(), golden, compile_cfg=compile_cfg, runtime_cfg=runtime_cfg, **knobs)
+
+
+@pytest.mark.parametrize("stage", ["frontend", "41", "44", "48", "last"])
+def test_a_stage_runs_on_the_devices_that_are_named(stage: str) -> None:
+    result = run_on([5, 3], runtime_cfg={"stage": stage})
+    assert result.passed, result.error
+
+
+def test_a_program_of_the_language_runs_on_ranks_as_well() -> None:
+    node = drive.specialize(*(torch.empty(2, 1, 16) for _ in range(2)))
+    devices = DistributedConfig(device_ids=[0, 1])
+    result = run(node, specs(), swapped, compile_cfg={"distributed_config": devices})
+    assert result.passed, result.error
+
+
+def test_a_build_is_run_again_on_its_devices() -> None:
+    first = run_on([0, 1])
+    again = run_jit(drive, specs(), swapped, runtime_dir=first.work_dir)
+    assert again.passed, again.error
+
+
+def test_the_ranks_that_are_wrong_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    def golden(t: dict[str, Any]) -> None:
+        swapped(t)
+        t["y"][1, 0, :3] += 1
+
+    result = run_on([0, 1], golden)
+    assert not result.passed
+    line = "wrong elements by rank: rank 1 (3); right: 0"
+    assert f"    {line}\n    Mismatched elements: 3/32" in result.error
+    assert f"          {line}\n" in capsys.readouterr().out
+
+
+def test_all_ranks_may_be_wrong() -> None:
+    wrong = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
+    text = wrong_ranks(wrong, torch.zeros(2, 2), Tolerance(0.0, 0.5))
+    assert text == "wrong elements by rank: rank 0 (1), rank 1 (2)"
+
+
+def test_a_rank_that_fails_ends_the_run_by_its_name() -> None:
+    result = run_on([0])
+    assert not result.passed
+    assert result.error.startswith("runtime: IndexError: rank 0: ")
+    assert "is none of the 1 ranks that share 'data_buf'" in result.error
+    more = run_on([0, 1, 2])
+    assert not more.passed
+    assert more.error.startswith("runtime: IndexError: index 2 is out of bounds for dimension 0 with size 2")
+
+
+@pytest.mark.parametrize(
+    ("ids", "text"),
+    [
+        ([], "DistributedConfig.device_ids must not be empty"),
+        ([0, 0], "DistributedConfig.device_ids must be distinct, got [0, 0]"),
+        ([-1], "DistributedConfig.device_ids must be non-negative device indices, got [-1]"),
+    ],
+)
+def test_devices_that_are_none_are_refused(ids: list[int], text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        DistributedConfig(device_ids=ids)
+    assert str(caught.value) == text
+
+
+def test_a_script_says_how_many_devices_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "kernel.py"
+    script.write_text("# ci: no-sim\n#ci:  devices=2\n# ci: devices=8\n")
+    assert marked_devices(script) == 2
+    script.write_text("import torch\n")
+    assert marked_devices(script) == 1
+    script.write_text("# ci: devices=2\n")
+    monkeypatch.setattr(sys, "argv", [str(script)])
+    assert run_on([4, 1]).passed
+    result = run_on([4])
+    assert not result.passed
+    assert result.error == (
+        "kernel.py is marked `# ci: devices=2`, and runs on 1 device, [4]\n"
+        "   = name as many devices as in: -d 0,1"
+    )
