@@ -30,7 +30,7 @@ ANSWERED: Mapping[str, str] = MappingProxyType(
         "pypto.ir.compile": "pypto_tmpl.upstream.ir_compile",
         "pypto.ir.compiled_program": "pypto_tmpl.upstream.compiled_program",
         "pypto.ir.directions": "pypto_tmpl.ir.directions",
-        "pypto.ir.distributed_compiled_program": "pypto_tmpl.runtime.distributed",
+        "pypto.ir.distributed_compiled_program": "pypto_tmpl.compile.distributed",
         "pypto.ir.instruments": "pypto_tmpl.passes.round_trip",
         "pypto.ir.op": "pypto_tmpl.ir.op",
         "pypto.ir.op.array_ops": "pypto_tmpl.ir.op.array_ops",

@@ -11,7 +11,9 @@ from pypto_tmpl.compile.assembler import PtoasMissingWarning
 from pypto_tmpl.compile.build import check_program, compile_program
 from pypto_tmpl.compile.compiled_program import CompiledProgram
 from pypto_tmpl.compile.directory import make_build_directory
+from pypto_tmpl.compile.distributed import DistributedCompiledProgram
 from pypto_tmpl.compile.options import CompileOptions, compile_options
+from pypto_tmpl.domains.host import is_host
 from pypto_tmpl.errors import warn_caller
 from pypto_tmpl.passes.dumping import PassDumpLevel
 from pypto_tmpl.passes.strategies import OptimizationStrategy
@@ -82,7 +84,8 @@ def compile(
     build = compile_program(program, directory, options)
     if build.why_no_cpp:
         warn_caller(f"{build.why_no_cpp}; skip_ptoas=True does without", PtoasMissingWarning)
-    return CompiledProgram(build)
+    is_distributed = any(map(is_host, program.functions.values()))
+    return DistributedCompiledProgram(build) if is_distributed else CompiledProgram(build)
 
 
 def require_backend_of_process(options: CompileOptions) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from pypto_tmpl.faces import find_face
 from pypto_tmpl.runtime.config import RunConfig
-from pypto_tmpl.runtime.distributed import DistributedConfig, DistributedWorker
+from pypto_tmpl.runtime.distributed import DistributedConfig
 from pypto_tmpl.runtime.execute import execute_compiled
 from pypto_tmpl.runtime.isa import pto_isa_include_dir
 from pypto_tmpl.runtime.options import KnobError, MultiCardError
@@ -13,7 +13,6 @@ from pypto_tmpl.runtime.platforms import PLATFORMS, HardwareNeededError, Unknown
 __all__ = [
     "PLATFORMS",
     "DistributedConfig",
-    "DistributedWorker",
     "HardwareNeededError",
     "KnobError",
     "MultiCardError",

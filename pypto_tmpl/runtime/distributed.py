@@ -1,13 +1,10 @@
-"""The configuration of runs on several cards, which programs are written for but which cannot run here."""
+"""The configuration of runs on several ranks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.runtime.options import MultiCardError
-from pypto_tmpl.runtime.refusals import Refused, with_members
 
 
 class DistributedConfigError(PyptoTmplError, ValueError):
@@ -49,25 +46,3 @@ class DistributedConfig:
                 "DistributedConfig.aicpu_thread_num must be 0 (architecture default) or at least 2,"
                 f" got {self.aicpu_thread_num}"
             )
-
-
-class _NeedsCards(Refused):
-    """Can be imported and asked for in ``isinstance``, as files do that run on one card too; not made."""
-
-    needs, instead, error = "drives several cards", "programs run on one simulated card", MultiCardError
-
-
-@with_members("from_dir output_dir program platform prepare")
-class DistributedCompiledProgram(_NeedsCards):
-    """A compiled program of several cards, of which there is none here."""
-
-
-@with_members(
-    "malloc free committed_device_memory copy_to copy_from alloc_stacked_tensor free_stacked_tensor"
-    " release_inherited_host_tensor_refs copy_stacked_from close submit run register"
-)
-class DistributedWorker(_NeedsCards):
-    """Several cards to run on, of which there are none here."""
-
-
-__all__ = ["TYPE_CHECKING", "DistributedCompiledProgram", "DistributedConfig", "DistributedWorker"]

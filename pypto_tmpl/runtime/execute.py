@@ -135,7 +135,7 @@ def execute_build(
         loaded = LoadedScript(namespace, manifest.entry, manifest.script_large)
         before = run_in_place(loaded, values, options.torch_device)
     except Exception as error:
-        for note in _places(error, script):
+        for note in script_places(error, script):
             error.add_note(note)
         raise
     finally:
@@ -195,7 +195,7 @@ def _recording(
     return recording
 
 
-def _places(error: Exception, script: BuiltScript) -> Iterator[str]:
+def script_places(error: Exception, script: BuiltScript) -> Iterator[str]:
     """Where in the script an error came from, and where in the source."""
     line = failing_line(error, str(script.path), script.known)
     if line is None or line.lineno is None:

@@ -1,31 +1,22 @@
-"""Runs on several cards (``pypto.runtime.distributed_runner``), of which there is one simulated one."""
+"""Runs on several ranks (``pypto.runtime.distributed_runner``)."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from pypto_tmpl.compile.distributed import DistributedCompiledProgram
 from pypto_tmpl.runtime.config import RunConfig
-from pypto_tmpl.runtime.distributed import DistributedCompiledProgram, DistributedConfig, DistributedWorker
-from pypto_tmpl.runtime.options import MultiCardError
-from pypto_tmpl.runtime.refusals import Refused, with_members
-
-_NOTE = "programs run on one simulated card"
-
-
-@with_members("done result wait")
-class DistributedRunHandle(Refused):
-    """A run that goes on meanwhile."""
-
-    needs, instead = "belongs to a run on several cards", _NOTE
+from pypto_tmpl.runtime.distributed import DistributedConfig
+from pypto_tmpl.upstream.distributed_worker import DistributedRunHandle, DistributedWorker
 
 
 def execute_distributed(
     compiled: DistributedCompiledProgram, coerced_args: Sequence[Any], config: RunConfig | None = None
-) -> NoReturn:
-    """Refused: there are no cards to run on."""
-    raise MultiCardError("execute_distributed drives several cards", notes=[_NOTE])
+) -> None:
+    """Run a compiled program once, in place."""
+    compiled(*coerced_args, config=config)
 
 
 def execute_distributed_compiled(
@@ -35,9 +26,15 @@ def execute_distributed_compiled(
     *,
     platform: str | None = None,
     distributed_config: DistributedConfig | None = None,
-) -> NoReturn:
-    """Refused: there are no cards to run on."""
-    raise MultiCardError("execute_distributed_compiled drives several cards", notes=[_NOTE])
+) -> Any:
+    """Run the program of a build directory once, on the devices it was compiled for unless others are given.
+
+    Returns the outputs that ``args`` leave out, None if they have all parameters. Raises ManifestError for a
+    directory that is no build, and what a call of the program raises.
+    """
+    compiled = DistributedCompiledProgram.from_dir(output_dir, platform=platform)
+    assert isinstance(compiled, DistributedCompiledProgram)
+    return compiled.on_devices(distributed_config)(*args, config=config)
 
 
 __all__ = [

@@ -78,6 +78,11 @@ def run_on(device_ids: list[int], golden: Any = swapped, **knobs: Any) -> RunRes
     return run_jit(drive, specs(), golden, compile_cfg=compile_cfg, runtime_cfg=runtime_cfg, **knobs)
 
 
+def error_of(result: RunResult) -> str:
+    assert not result.passed
+    return result.error or ""
+
+
 @pytest.mark.parametrize("stage", ["frontend", "41", "44", "48", "last"])
 def test_a_stage_runs_on_the_devices_that_are_named(stage: str) -> None:
     result = run_on([5, 3], runtime_cfg={"stage": stage})
@@ -103,9 +108,8 @@ def test_the_ranks_that_are_wrong_are_named(capsys: pytest.CaptureFixture[str]) 
         t["y"][1, 0, :3] += 1
 
     result = run_on([0, 1], golden)
-    assert not result.passed
     line = "wrong elements by rank: rank 1 (3); right: 0"
-    assert f"    {line}\n    Mismatched elements: 3/32" in result.error
+    assert f"    {line}\n    Mismatched elements: 3/32" in error_of(result)
     assert f"          {line}\n" in capsys.readouterr().out
 
 
@@ -116,13 +120,11 @@ def test_all_ranks_may_be_wrong() -> None:
 
 
 def test_a_rank_that_fails_ends_the_run_by_its_name() -> None:
-    result = run_on([0])
-    assert not result.passed
-    assert result.error.startswith("runtime: IndexError: rank 0: ")
-    assert "is none of the 1 ranks that share 'data_buf'" in result.error
-    more = run_on([0, 1, 2])
-    assert not more.passed
-    assert more.error.startswith("runtime: IndexError: index 2 is out of bounds for dimension 0 with size 2")
+    error = error_of(run_on([0]))
+    assert error.startswith("runtime: IndexError: rank 0: ")
+    assert "is none of the 1 ranks that share 'data_buf'" in error
+    more = error_of(run_on([0, 1, 2]))
+    assert more.startswith("runtime: IndexError: index 2 is out of bounds for dimension 0 with size 2")
 
 
 @pytest.mark.parametrize(
@@ -148,9 +150,7 @@ def test_a_script_says_how_many_devices_it_needs(tmp_path: Path, monkeypatch: py
     script.write_text("# ci: devices=2\n")
     monkeypatch.setattr(sys, "argv", [str(script)])
     assert run_on([4, 1]).passed
-    result = run_on([4])
-    assert not result.passed
-    assert result.error == (
+    assert error_of(run_on([4])) == (
         "kernel.py is marked `# ci: devices=2`, and runs on 1 device, [4]\n"
         "   = name as many devices as in: -d 0,1"
     )

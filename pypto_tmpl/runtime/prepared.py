@@ -1,0 +1,61 @@
+"""A build whose script is loaded once, for many calls on the same ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pypto_tmpl import ir
+from pypto_tmpl.execution.load import load_script_file
+from pypto_tmpl.execution.loaded import LoadedScript
+from pypto_tmpl.execution.origins import LazySourceLines
+from pypto_tmpl.execution.positional import bind_positional, silence_shapes
+from pypto_tmpl.runtime.built_script import BuiltScript
+from pypto_tmpl.runtime.execute import run_in_place, script_places, warn_of_change
+from pypto_tmpl.runtime.manifest import Manifest
+
+
+class PreparedBuild:
+    """The program of a build on the devices of its manifest.
+
+    With ``keeps_windows`` these live from call to call, and are zeroed before each but the first if they
+    are to be ``reset``.
+    """
+
+    def __init__(
+        self,
+        build: Path,
+        manifest: Manifest,
+        program: ir.Program | None = None,
+        *,
+        keeps_windows: bool = False,
+        reset: bool = True,
+    ) -> None:
+        self.entry, self._reset = manifest.entry, reset
+        self._script = BuiltScript(build, manifest, program)
+        sources = LazySourceLines(self._script.sources)
+        namespace = load_script_file(self._script.path, manifest.entry.script_name, sources)
+        silence_shapes(namespace)
+        self._ranks = namespace["_ranks"]
+        self._ranks.device_ids = manifest.device_ids
+        self._ranks.kept = {} if keeps_windows else None
+        self._loaded = LoadedScript(namespace, manifest.entry, manifest.script_large)
+
+    def run(self, args: Sequence[object]) -> None:
+        """Run the program, which writes into its arguments: CPU tensors and ctypes scalars.
+
+        Raises what ``bind_positional`` and the program raise, the latter with the lines that it came from.
+        """
+        values = bind_positional(self.entry, args)
+        if self._reset:
+            for buffer in (self._ranks.kept or {}).values():
+                for memory in buffer.memory.values():
+                    memory.zero_()
+        try:
+            before = run_in_place(self._loaded, values)
+        except Exception as error:
+            for note in script_places(error, self._script):
+                error.add_note(note)
+            raise
+        for found in before.changed(lambda: self._script.program):
+            warn_of_change(found)
