@@ -55,3 +55,31 @@ def test_lanes_that_wait_in_vain_are_told() -> None:
         assert f"rank {rank} (device {rank}), dispatch 0 chip, task 1" in text
         for lane in range(2):
             assert f"aiv{lane}: signal `sig[{1 - rank}, 0]` = 2, waits for >= 3" in text
+
+
+def test_cube_and_vector_lanes_of_a_rank_wait_for_each_other_at_their_pipes() -> None:
+    shape = tensor(16, 16)
+    node = program(
+        function(
+            "Orchestration",
+            "chip",
+            f"x: {shape}, w: {shape}, y: {tensor(16, 16, way='Out')}",
+            """
+with pl.at(level=pl.Level.CORE_GROUP):
+    y[:, :] = pl.mul(pl.matmul(pl.add(x, x), w), 0.5)
+return y
+""",
+            shape,
+        ),
+        host(
+            "",
+            "for r in pl.range(pld.world_size()):\n    self.chip(xs[r], w, ys[r], device=r)\nreturn ys",
+            f"xs: {tensor(2, 16, 16)}, w: {shape}, ys: {tensor(2, 16, 16, way='Out')}",
+            tensor(2, 16, 16),
+        ),
+    )
+    xs, w = torch.arange(512.0).reshape(2, 16, 16) % 7, torch.arange(256.0).reshape(16, 16) % 5
+    for stage, names in each_stage(node):
+        ys = torch.zeros(2, 16, 16)
+        call(names, 2, xs, w, ys)
+        assert torch.equal(ys, xs @ w), stage
