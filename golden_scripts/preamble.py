@@ -106,10 +106,10 @@ class _LaneGroup:
     def wait_until(self, operation, ready, missing):
         """Block the calling lane, which holds the lock, until ready(); RuntimeError on timeout."""
         name, timeout, frame = _lane_context.lane_name, _PIPE_WAIT_TIMEOUT_SEC, sys._getframe(1)
-        wakeup = self.wakeups.get(name) or threading.Condition(self.lock)
         told = lambda: f"{operation} at {_generated_line(frame)}; missing: {missing()}"
         if self.fibers:
             return self.fibers.block(ready, told)
+        wakeup = self.wakeups.get(name) or threading.Condition(self.lock)
         wait = _Wait(name, wakeup, ready, told)
         self.waits.append(wait)
         self._fail_if_stuck()
