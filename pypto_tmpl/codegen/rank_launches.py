@@ -10,7 +10,7 @@ from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.lazy import lazy
-from pypto_tmpl.codegen.waiting import may_wait
+from pypto_tmpl.codegen.waiting import may_wait, writes_window
 from pypto_tmpl.ir.bodies import flat, statements
 
 NamesOf: TypeAlias = Callable[[Iterable[ir.Expr]], tuple[str, ...]]
@@ -64,9 +64,16 @@ class RankLaunches:
     def _marked(self, callee: ir.Function, args: list[str]) -> list[str]:
         """Arguments, those marked that the callee writes."""
         return [
-            self._written(param, direction, text)
+            self._macros.inout(text)
+            if self._is_written_window(callee, param, direction)
+            else self._written(param, direction, text)
             for param, direction, text in zip(callee.params, callee.param_directions, args, strict=False)
         ]
+
+    def _is_written_window(self, callee: ir.Function, param: ir.Var, direction: ir.ParamDirection) -> bool:
+        """Whether a task writes a window of which its signature does not say so."""
+        is_plain = direction is ir.ParamDirection.In and isinstance(param.type, ir.DistributedTensorType)
+        return is_plain and writes_window(self._context.script.kernels, callee, param)
 
     def task(
         self,

@@ -1,4 +1,4 @@
-"""What may wait for another rank, or another block of its launch."""
+"""What may wait for another rank, or another block of its launch, and what later tasks come after."""
 
 from __future__ import annotations
 
@@ -22,6 +22,26 @@ def body_may_wait(kernels: KernelMap, body: ir.Stmt) -> bool:
             callee = kernels.callee(node)
             if node.op.name in waits if callee is None else may_wait(kernels, callee):
                 return True
+    return False
+
+
+def writes_window(kernels: KernelMap, function: ir.Function, param: ir.Var) -> bool:
+    """Whether a function, or what it calls, writes a window that its signature only takes.
+
+    One-sided operations and signals count as writes of the window that they are given.
+    """
+    table = load_table()
+    for node in code_nodes(function.body):
+        if not isinstance(node, Launch):
+            continue
+        callee, entry = kernels.callee(node), table.get(node.op.name)
+        given = [place for place, arg in enumerate(node.args) if arg is param]
+        if callee is not None:
+            writes = any(writes_window(kernels, callee, callee.params[place]) for place in given)
+        else:
+            writes = entry is not None and any(entry.operand_names[at] in entry.writes for at in given)
+        if writes:
+            return True
     return False
 
 

@@ -216,3 +216,51 @@ return y
         ys = torch.zeros(2, 1, 8)
         call(names, 2, XS, ys)
         assert ys[:, 0, 0].tolist() == [8, 7], stage
+
+
+def test_a_task_follows_one_that_puts_into_a_window_without_saying_so() -> None:
+    """Neither signature says that windows are written; the put and the signal count as writes."""
+    node = program(
+        function(
+            "InCore",
+            "share",
+            f"x: {tensor(1, 8)}, data: {window(1, 8)}, sig: {window(1, 1, dtype='INT32')}",
+            """
+me = pld.rank(pld.get_comm_ctx(sig))
+pld.tensor.put(data, peer=1 - me, src=x)
+pld.system.notify(sig, peer=1 - me, offsets=[0, 0], value=1, op=pld.NotifyOp.AtomicAdd)
+pld.system.wait(sig, offsets=[0, 0], expected=1, cmp=pld.WaitCmp.Ge)
+""",
+        ),
+        function(
+            "InCore",
+            "copy",
+            f"data: {window(1, 8)}, y: {tensor(1, 8, way='Out')}",
+            "y = pl.store(pl.load(data, [0, 0], [1, 8]), [0, 0], y)\nreturn y",
+            tensor(1, 8),
+        ),
+        function(
+            "Orchestration",
+            "chip",
+            f"x: {tensor(1, 8)}, y: {tensor(1, 8, way='Out')}, data: {window(1, 8)}, "
+            f"sig: {window(1, 1, dtype='INT32')}",
+            "self.share(x, data, sig)\ny = self.copy(data, y)\nreturn y",
+            tensor(1, 8),
+        ),
+        host(
+            "data [1, 8] FP32\nsig [1, 1] INT32",
+            "for r in pl.range(pld.world_size()):\n"
+            "    self.chip(xs[r], ys[r], data_w, sig_w, device=r)\nreturn ys",
+            f"xs: {tensor(2, 1, 8)}, ys: {tensor(2, 1, 8, way='Out')}",
+            tensor(2, 1, 8),
+        ),
+    )
+    xs = torch.tensor([7.0, 8.0])[:, None, None].expand(2, 1, 8).contiguous()
+    for stage, names in each_stage(node):
+        ys = torch.zeros(2, 1, 8)
+        call(names, 2, xs, ys)
+        assert torch.equal(ys, xs.flip(0)), stage
+    for seed in (None, 1):
+        ys = torch.zeros(2, 1, 8)
+        call(script(node, race_check=True, schedule_seed=seed), 2, xs, ys)
+        assert torch.equal(ys, xs.flip(0)), seed
