@@ -311,6 +311,15 @@ def test_memory_that_is_made_anew_at_a_freed_place_is_not_shared():
     assert race(script) is None
 
 
+def test_a_shared_tensor_keeps_its_place_as_long_as_its_accesses_are_known():
+    """Others would be taken for it: they may be larger, and nobody has touched them."""
+    check = checked(TWO_WRITES)["_RaceCheck"]()
+    check.send()
+    for extent in range(1, 60):
+        check.read(torch.zeros(extent))
+    assert len(check.numbers) == 59
+
+
 def test_the_lanes_of_an_inner_group_follow_the_lane_that_calls_it():
     script = checked("""
         def h_aic(x, row):
