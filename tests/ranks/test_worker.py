@@ -94,7 +94,7 @@ def test_a_worker_runs_many_calls_in_order() -> None:
     with compiled.prepare() as rt:
         handles = [rt.submit(compiled, x, y) for y in ys]
         for handle in handles:
-            handle.result(timeout=60)
+            handle.result(timeout=600)
         assert all(handle.done for handle in handles)
         handles[0].wait()
         rt(x, ys[0])
@@ -131,11 +131,11 @@ def test_an_error_of_a_run_is_raised_by_each_question_for_its_result() -> None:
 def test_a_result_that_is_not_there_in_time() -> None:
     compiled = compiled_sum()
     with compiled.prepare() as rt:
-        gate = threading.Event()
+        gate, at_once = threading.Event(), 0.01
         rt._runner.submit(gate.wait)
         handle = rt.submit(compiled, shared(rows()), shared(rows()))
         with pytest.raises(TimeoutError, match=r"^DistributedRunHandle.result\(\) timed out$"):
-            handle.result(timeout=0.01)
+            handle.result(timeout=at_once)
         assert not handle.done
         gate.set()
         handle.result()
