@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import torch
 from click.testing import CliRunner
 from ranks.ranked import counted, stages
@@ -11,6 +12,14 @@ from ranks.test_kernels import mesh_sum
 
 from pypto_tmpl import ir
 from pypto_tmpl.cli import main
+
+
+@pytest.fixture(autouse=True)
+def own_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands set options for the rest of their process, by the environment."""
+    for name in ("RACE_CHECK", "RANKS"):
+        monkeypatch.setenv(f"PYPTO_TMPL_{name}", "")
+        monkeypatch.delenv(f"PYPTO_TMPL_{name}")
 
 
 def dump(folder: Path) -> None:
