@@ -57,7 +57,16 @@ class StoredAssignments(Assignments):
         return str(self._macros.slots(pool, self._macros.address(ring.offset.value), ring.size, ring.count))
 
     def assign(self, var: ir.Var, value: ir.Expr) -> Lines:
-        return [*self._clobbered(value), *super().assign(var, value)]
+        before = [] if self._is_declared_first(var, value) else self._clobbered(value)
+        return [*before, *super().assign(var, value)]
+
+    def _is_declared_first(self, var: ir.Var, value: ir.Expr) -> bool:
+        """Whether the line before that of the op declares the result, which touches no byte."""
+        place = self._places.of(var)
+        if place is None or not isinstance(value, ir.Call) or self._places.rings.of(value) is not None:
+            return False
+        in_place = place.boxes is None and self._values.changes_in_place(value, place)
+        return not in_place and not self._places.is_view(var, value)
 
     def _clobbered(self, value: ir.Expr) -> Lines:
         """What an op does to its workspaces, before all else: whoever has bytes of one loses them."""
@@ -101,7 +110,7 @@ class StoredAssignments(Assignments):
             return [self._forms.assign(name, self._view(value, place, text))]
         if place.boxes is None and self._values.changes_in_place(value, place):
             return [self._forms.assign(name, text)]
-        lines = [self._forms.assign(name, self._buffer(place))]
+        lines = [self._forms.assign(name, self._buffer(place)), *self._clobbered(value)]
         if isinstance(value, ir.Call) and self._context.table.facts(value.op.name).has("allocates"):
             return lines
         into = self._moved(name, value, place) or self._into(name, value, place)

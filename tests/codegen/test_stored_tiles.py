@@ -539,3 +539,19 @@ def test_what_is_yielded_is_copied_all_at_once_where_nobody_has_planned_that() -
     assert torch.equal(out, Y - X)
     assert "        _carry([a, b], [b, a])\n" in text
     assert torch.equal(run(program), X - Y)
+
+
+def test_a_workspace_is_lost_behind_the_declaration_whose_type_the_line_tells():
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        w @ 0x4000 FP32[16, 64] = pl.tile.create([16, 64], dtype=pl.FP32, target_memory=pl.Mem.Vec)
+        m @ 0x6000 FP32[16, 1] = pl.tile.row_max(a, w)
+        c @ 0x8000 FP32[16, 64] = pl.tile.row_expand_add(a, m)
+        store(c)
+    """)
+    lines = [
+        line.strip() for line in torch_codegen(program, options={"storage": True}, comments=True).splitlines()
+    ]
+    at = lines.index("_clobber(w)")
+    assert lines[at - 1].startswith("m = _buf(") and lines[at - 1].endswith("  # FP32[16, 1]")
+    assert lines[at + 1] == "torch.amax(a, dim=-1, keepdim=True, out=m)"
