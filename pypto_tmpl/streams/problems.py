@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.unsupported import Unsupported
 from pypto_tmpl.errors import PyptoTmplError
@@ -70,3 +73,23 @@ class Obstacle(Exception):
 
 class BrokenError(Exception):
     """A variable is read whose statement has no text: that statement's obstacle has been told already."""
+
+
+@contextmanager
+def told_of(stmt: ir.Stmt, function: str, broken: set[ir.Var], problems: list[Unsupported]) -> Iterator[None]:
+    """Note what is in the way of a statement among ``problems``, and its variables as ``broken``."""
+    try:
+        yield
+    except (Obstacle, BrokenError) as error:
+        broken.update(_bound_by(stmt))
+        if isinstance(error, Obstacle):
+            span = error.span if error.span is not None and error.span.is_valid() else stmt.span
+            variable = error.variable or (stmt.var.name_hint if isinstance(stmt, ir.AssignStmt) else "")
+            problems.append(Unsupported(error.what, function, variable, span))
+
+
+def _bound_by(stmt: ir.Stmt) -> tuple[ir.Var, ...]:
+    """The variables that a statement binds behind itself."""
+    if isinstance(stmt, ir.AssignStmt):
+        return (stmt.var,)
+    return stmt.return_vars if isinstance(stmt, ir.ForStmt | ir.WhileStmt | ir.IfStmt) else ()

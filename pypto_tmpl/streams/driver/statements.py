@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.unsupported import Unsupported
@@ -13,7 +12,7 @@ from pypto_tmpl.streams.driver.scalars import Scalars
 from pypto_tmpl.streams.driver.state import State
 from pypto_tmpl.streams.driver.tasks import Tasks, result_at
 from pypto_tmpl.streams.driver.values import Buffer, Domain, HostTensor, Meaning, Results, Scalar
-from pypto_tmpl.streams.problems import BrokenError, Obstacle
+from pypto_tmpl.streams.problems import Obstacle, told_of
 
 
 class Statements:
@@ -32,18 +31,8 @@ class Statements:
     def sequence(self, body: ir.Stmt, carries: Sequence[Meaning]) -> None:
         """The lines of a body, whose yield hands its values to ``carries``."""
         for stmt in flat(body):
-            self._attempt(stmt, partial(self._one, stmt, carries))
-
-    def _attempt(self, stmt: ir.Stmt, emit: Callable[[], None]) -> None:
-        """Emit something; what is in the way is noted, and its variables are not read any more."""
-        try:
-            emit()
-        except (Obstacle, BrokenError) as error:
-            self._state.broken.update(_bound_by(stmt))
-            if isinstance(error, Obstacle):
-                span = error.span if error.span is not None and error.span.is_valid() else stmt.span
-                variable = error.variable or (stmt.var.name_hint if isinstance(stmt, ir.AssignStmt) else "")
-                self.problems.append(Unsupported(error.what, self._function.name, variable, span))
+            with told_of(stmt, self._function.name, self._state.broken, self.problems):
+                self._one(stmt, carries)
 
     def _one(self, stmt: ir.Stmt, carries: Sequence[Meaning]) -> None:
         if isinstance(stmt, ir.AssignStmt):
@@ -174,10 +163,3 @@ class Statements:
         if isinstance(meaning, Scalar):
             return meaning.text
         return str(self._state.macros.tensor(meaning.key)) if isinstance(meaning, HostTensor) else ""
-
-
-def _bound_by(stmt: ir.Stmt) -> tuple[ir.Var, ...]:
-    """The variables that a statement binds behind itself."""
-    if isinstance(stmt, ir.AssignStmt):
-        return (stmt.var,)
-    return stmt.return_vars if isinstance(stmt, ir.ForStmt | ir.WhileStmt | ir.IfStmt) else ()

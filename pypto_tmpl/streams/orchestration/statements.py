@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import TypeGuard
 
 from pypto_tmpl import ir
@@ -18,7 +16,7 @@ from pypto_tmpl.streams.orchestration.scalars import Scalars
 from pypto_tmpl.streams.orchestration.spelling import TENSOR, cpp_type
 from pypto_tmpl.streams.orchestration.state import State
 from pypto_tmpl.streams.orchestration.values import Cpp, Meaning, Results
-from pypto_tmpl.streams.problems import BrokenError, Obstacle
+from pypto_tmpl.streams.problems import BrokenError, Obstacle, told_of
 
 
 class Statements:
@@ -50,19 +48,8 @@ class Statements:
             self._creations.begin(statements)
         for stmt in statements:
             if not self._creations.is_done(stmt):
-                self._attempt(stmt, partial(self._one, stmt, carries))
-
-    def _attempt(self, stmt: ir.Stmt, emit: Callable[[], None]) -> None:
-        """Emit something; what is in the way is noted, and its variables are not read any more."""
-        try:
-            emit()
-        except (Obstacle, BrokenError) as error:
-            self._state.broken.update(_bound_by(stmt))
-            if isinstance(error, Obstacle):
-                span = error.span if error.span is not None and error.span.is_valid() else stmt.span
-                variable = error.variable or (stmt.var.name_hint if isinstance(stmt, ir.AssignStmt) else "")
-                found = Unsupported(error.what, self._state.function.name, variable, span)
-                self.problems.append(found)
+                with told_of(stmt, self._state.function.name, self._state.broken, self.problems):
+                    self._one(stmt, carries)
 
     def _one(self, stmt: ir.Stmt, carries: list[Carry | None]) -> None:
         if isinstance(stmt, ir.AssignStmt):
@@ -226,10 +213,3 @@ def _direction(step: ir.Expr) -> str:
     if not isinstance(step, ir.ConstInt):
         return ""
     return "none" if step.value == 0 else "up" if step.value > 0 else "down"
-
-
-def _bound_by(stmt: ir.Stmt) -> tuple[ir.Var, ...]:
-    """The variables that a statement would have bound."""
-    if isinstance(stmt, ir.AssignStmt):
-        return (stmt.var,)
-    return stmt.return_vars if isinstance(stmt, ir.ForStmt | ir.WhileStmt | ir.IfStmt) else ()
