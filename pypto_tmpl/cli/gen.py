@@ -12,6 +12,8 @@ from pypto_tmpl.cli.group import Settings
 from pypto_tmpl.cli.script_options import given_options, script_option
 
 if TYPE_CHECKING:
+    from pypto_tmpl import ir
+    from pypto_tmpl.codegen.options import ScriptOptions
     from pypto_tmpl.codegen.script import PreambleMode
 
 
@@ -83,6 +85,7 @@ def gen(
     if source_map and output is None:
         raise click.UsageError("--source-map writes beside the script: say where that goes with -o FILE")
     node = read_dump(dump, program)
+    options = given_options((*script_options, "source_map_file") if source_map else script_options)
     script = emit_script(
         node,
         check_shapes,
@@ -92,8 +95,7 @@ def gen(
         trace=trace,
         comments=comments,
         source_comments=source_comments,
-        storage=storage,
-        options=given_options((*script_options, "source_map_file") if source_map else script_options),
+        options=_stored(options, node, dump.stem) if storage else options,
     )
     if output is None:
         click.echo(script.text.encode(), nl=False)  # UTF-8 and the line ends it has, whatever the locale
@@ -103,3 +105,13 @@ def gen(
         write_generated(output, script.text, is_script, force=force)
         if source_map:
             write_source_map(output, script.sources)
+
+
+def _stored(options: ScriptOptions, node: ir.Program | ir.Function, stage: str) -> ScriptOptions:
+    """The options of a script on bytes: the name of a dump tells what is planned by then, as elsewhere."""
+    from pypto_tmpl.codegen.options import stored
+    from pypto_tmpl.execution.entry import functions_of
+    from pypto_tmpl.storage.stored import copies_yields, is_placed_at_0
+
+    placed = is_placed_at_0(functions_of(node), stage)
+    return stored(options, copy_yields=copies_yields(stage), placed=placed)

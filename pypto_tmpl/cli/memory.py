@@ -64,6 +64,7 @@ def memory(
     from pypto_tmpl.backend import chosen_facts
     from pypto_tmpl.passes.memory.report import report_text
     from pypto_tmpl.passes.memory.usage import has_storage, memory_use
+    from pypto_tmpl.storage.stored import planned_by
 
     if page is not None:
         _check_page(page)
@@ -71,23 +72,24 @@ def memory(
     if not isinstance(node, ir.Program):
         raise DumpError(f"{file.name!r} holds a function, and kernels are those of programs")
     with lowering(backend), pass_context(planner):
-        shown = _after(file)
+        shown, placed = _after(file), planned_by(file.stem) == "addresses"
         if not has_storage(node):
             node, shown = _lowered(node, strategy_passes(strategy, planner))
+            placed = shown == _PLACES
         facts = chosen_facts()
-        kernels = memory_use(node, facts)
+        kernels = memory_use(node, facts, placed=placed)
     click.echo(report_text(shown, "" if facts is None else facts.name, kernels).encode(), nl=False)
     if page is not None:
         _write_page(page, file, "" if facts is None else facts.name, kernels)
-    if check and not _is_sound(node, kernels):
+    if check and not _is_sound(node, kernels, placed):
         raise click.exceptions.Exit(1)
 
 
-def _is_sound(node: ir.Program, kernels: list[KernelUse]) -> bool:
+def _is_sound(node: ir.Program, kernels: list[KernelUse], placed: bool) -> bool:
     """Whether nothing is wrong with a plan; what is wrong is printed."""
     from pypto_tmpl.passes.memory.checking import plan_problems
 
-    problems = plan_problems(node, kernels)
+    problems = plan_problems(node, kernels, placed=placed)
     for problem in problems:
         click.echo(f"wrong: {problem}")
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"

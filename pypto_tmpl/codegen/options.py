@@ -43,6 +43,7 @@ class ScriptOptions:
     source_map_file: bool = False
     storage: bool = False
     copy_yields: bool = False
+    placed: bool = False
     ranks: int | None = None
 
     def __post_init__(self) -> None:
@@ -84,10 +85,15 @@ def read_options(given: GivenOptions) -> ScriptOptions:
     return ScriptOptions(**given)  # type: ignore[arg-type]  # its checks see to the kinds
 
 
-def stored(given: GivenOptions, *, copy_yields: bool = False) -> ScriptOptions:
+def stored(given: GivenOptions, *, copy_yields: bool = False, placed: bool = False) -> ScriptOptions:
     """Options as a caller gives them, of a script whose tiles are views of bytes.   Raises: OptionError."""
     options = read_options(given)
-    return replace(options, storage=True, copy_yields=copy_yields or options.copy_yields)
+    return replace(
+        options,
+        storage=True,
+        copy_yields=copy_yields or options.copy_yields,
+        placed=placed or options.placed,
+    )
 
 
 def environment_options() -> ScriptOptions:

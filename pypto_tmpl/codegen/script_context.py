@@ -92,7 +92,7 @@ class ScriptContext:
     @lazy
     def has_addresses(self) -> bool:
         """Whether tiles lie at addresses of their memories, or in allocations that nobody has placed."""
-        return has_addresses(self.functions)
+        return self.options.placed or has_addresses(self.functions)
 
     @lazy
     def notes_edges(self) -> bool:

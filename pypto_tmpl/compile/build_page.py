@@ -22,6 +22,7 @@ from pypto_tmpl.generated import is_record, json_in
 from pypto_tmpl.passes.memory.usage import has_storage, memory_use
 from pypto_tmpl.runtime.manifest import NAME, Manifest, read_manifest
 from pypto_tmpl.runtime.stages import DUMPS
+from pypto_tmpl.storage.stored import planned_by
 
 SHOWN = (".py", ".cpp", ".h", ".pto", ".txt", ".log", ".json")
 _LARGEST = 4_000_000  # bytes of a file: a page with more of it is none that a browser likes
@@ -128,5 +129,6 @@ def _memory(build: Path, manifest: Manifest | None) -> list[dict[str, Any]]:
         return []
     if not isinstance(program, ir.Program) or not has_storage(program):
         return []
-    kernels = memory_use(program, facts_of(BackendType[manifest.backend]))
+    placed = planned_by(manifest.stage) == "addresses"
+    kernels = memory_use(program, facts_of(BackendType[manifest.backend]), placed=placed)
     return [kernel.as_dict() for kernel in kernels if all(space.is_placed for space in kernel.spaces)]

@@ -13,6 +13,7 @@ from pathlib import Path
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType, compiling_for, get_backend_type, is_backend_configured
 from pypto_tmpl.files import write_bytes
+from pypto_tmpl.ir.pass_order import BUFFERS
 from pypto_tmpl.ir.stage_names import AS_WRITTEN, FRONTEND, LAST, find_stage, stage_stems
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.context import Instrument, PassContext
@@ -23,7 +24,7 @@ from pypto_tmpl.passes.manager import PassManager, run_pipeline
 from pypto_tmpl.passes.pipeline import PassPipeline
 from pypto_tmpl.passes.round_trip import make_roundtrip_instrument
 from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, RuntimeKind, VerificationLevel
-from pypto_tmpl.passes.strategies import BUFFERS, OptimizationStrategy, pass_names
+from pypto_tmpl.passes.strategies import OptimizationStrategy, pass_names
 
 _OF_CONTEXTS = ("verification_level", "diagnostic_phase", "memory_planner", "runtime")
 _REMEDY = (

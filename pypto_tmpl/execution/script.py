@@ -41,14 +41,16 @@ def make_script(
     takes_notes: bool = False,
     storage: bool = False,
     copy_yields: bool = False,
+    placed: bool = False,
 ) -> ProgramScript:
     """The script of a program, with the options of the environment; with ``storage`` its tiles have places.
 
-    Where nobody has planned the copies of what it yields, these are to ``copy_yields``.
+    Where nobody has planned the copies of what it yields, these are to ``copy_yields``; one is ``placed``
+    if its tiles have addresses though all are 0.
     Raises UnsupportedProgramError listing all that has no meaning here.
     """
     maker = generator(template_dirs)
-    options = stored(None, copy_yields=copy_yields) if storage else None
+    options = stored(None, copy_yields=copy_yields, placed=placed) if storage else None
     script = maker.script(
         node, check_shapes=check_shapes, trace=trace, takes_notes=takes_notes, options=options
     )

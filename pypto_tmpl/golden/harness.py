@@ -42,7 +42,7 @@ from pypto_tmpl.runtime.read_only import ChangedInput
 from pypto_tmpl.runtime.records.task_count import expected_tasks
 from pypto_tmpl.runtime.stages import at_stage
 from pypto_tmpl.storage.choices import DEFAULT, StorageChoice
-from pypto_tmpl.storage.stored import is_stored
+from pypto_tmpl.storage.stored import is_placed_at_0, is_stored
 
 _NOT_SET = ("", "0", "false", "False")
 _SKIPPED = "validation skipped: no golden_fn or golden_data"
@@ -366,7 +366,7 @@ class Harness:
         broken: BrokenPass | None = None
         if not all(check.passed for check in self._finished.checks.values()):
             broken = self._broken_pass(build, values)
-            told = [] if placed is None else [_ON_BYTES, *wrong_places(placed)]
+            told = [] if placed is None else _wrong_on_bytes(build, placed)
         for text in [*([] if broken is None else broken.lines()), *told]:
             self._console.detail(text)
         raise_for(self._finished.checks, [*changed, *_of_pass(broken), *told])
@@ -378,7 +378,7 @@ class Harness:
             self._executed(build, values, on_bytes.options)
         except Exception as error:
             broken = self._broken_pass(build, values)
-            for line in [*_of_pass(broken), _ON_BYTES, *wrong_places(on_bytes.placed)]:
+            for line in [*_of_pass(broken), *_wrong_on_bytes(build, on_bytes.placed)]:
                 error.add_note(line)
             raise
         self._compare(build, values, self._changed_inputs(build, values), on_bytes.placed)
@@ -401,6 +401,12 @@ def _placed_program(build: Build) -> ir.Program | None:
     program = BuiltScript(build.directory, manifest, build.program).program
     is_placed = program is not None and is_stored(functions_of(program), "both", manifest.stage)
     return program if is_placed else None
+
+
+def _wrong_on_bytes(build: Build, program: ir.Program) -> list[str]:
+    """What is wrong with the places of tiles, behind the line that says that a run was on their bytes."""
+    placed = is_placed_at_0(functions_of(program), build.manifest.stage)
+    return [_ON_BYTES, *wrong_places(program, placed=placed)]
 
 
 def _stacked_specs(build: Build, values: RunValues) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 import torch
@@ -19,12 +20,12 @@ from pypto_tmpl.hunt.programs.drawing import ENTRY, HuntedProgram
 from pypto_tmpl.hunt.programs.inputs import inputs_of
 from pypto_tmpl.hunt.running import BY_VALUE, ON_BYTES, emitted, in_order
 from pypto_tmpl.ir.destinations import has_destinations
+from pypto_tmpl.ir.pass_order import TILE
 from pypto_tmpl.ir.stage_names import FRONTEND, pass_of
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.passes.round_trip import RoundTripError, read_again
-from pypto_tmpl.passes.strategies import TILE
 from pypto_tmpl.storage.overwrites import overwrites
-from pypto_tmpl.storage.stored import copies_yields, is_stored
+from pypto_tmpl.storage.stored import copies_yields, is_placed_at_0, is_stored
 
 _OF_FORMS = 0.1  # reading the text of every stage would take as long as all else
 _IN_ORDER = 0.25
@@ -147,11 +148,12 @@ class Judge:
         if kernels == self._kernels:
             return
         self._kernels = kernels  # the nodes are kept, so that these stay theirs
-        found = overwrites(node, load_table())
+        placed = is_placed_at_0(functions, stage)
+        found = overwrites(node, load_table(), placed=placed)
         if found:
             statement = found[0].statement
             raise self.wrong(stage, "storage", found[0].text(), op_of(ir.python_print(statement)))
-        self._run(stage, "storage", node, ON_BYTES)
+        self._run(stage, "storage", node, replace(ON_BYTES, placed=placed))
 
     def _is_drawn(self, what: Wrong, share: float) -> bool:
         """Whether to look for what is looked for in a share of all places."""

@@ -42,13 +42,13 @@ def find_stage(stems: Sequence[str], wanted: str) -> int:
         return len(stems) - 1
     name = FRONTEND if wanted == AS_WRITTEN else wanted
     for position, stem in enumerate(stems):
-        if name and name in (stem, pass_of(stem)) or (name.isdecimal() and int(name) == _number(stem)):
+        if name and name in (stem, pass_of(stem)) or (name.isdecimal() and int(name) == number_of(stem)):
             return position
     known = [AS_WRITTEN, *dict.fromkeys(filter(None, map(pass_of, stems))), LAST]
     raise StageNameError(f"there is no stage {wanted!r}", notes=[allowed_note("stages", known, wanted)])
 
 
-def _number(stem: str) -> int:
+def number_of(stem: str) -> int:
     """The number of a stage, -1 for a name without one."""
     digits = stem.partition("_")[0]
     return int(digits) if digits.isdecimal() else -1

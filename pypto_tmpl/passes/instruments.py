@@ -107,7 +107,7 @@ class ReportInstrument(PassInstrument):
         if pass_.get_name() != _PLACES:
             return
         facts = chosen_facts()
-        if kernels := memory_use(program, facts):
+        if kernels := memory_use(program, facts, placed=True):
             make_folder(self._output_dir)
             text = report_text(_PLACES, "" if facts is None else facts.name, kernels)
             write_text(self._output_dir / MEMORY, text)

@@ -7,11 +7,12 @@ from pathlib import Path, PurePosixPath
 
 from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.entry import functions_of
 from pypto_tmpl.ir.stage_names import StageNameError, find_stage
 from pypto_tmpl.runtime.entry import stage_entry
 from pypto_tmpl.runtime.manifest import Manifest, read_manifest
 from pypto_tmpl.runtime.torch_script import FOLDER, TorchScript, torch_script
-from pypto_tmpl.storage.stored import copies_yields
+from pypto_tmpl.storage.stored import copies_yields, is_placed_at_0
 
 DUMPS = "passes_dump"
 BINARY = ".msgpack"
@@ -56,6 +57,7 @@ def on_bytes(build: Path, manifest: Manifest, program: ir.Program) -> Manifest:
         folder,
         storage=True,
         copy_yields=copies_yields(manifest.stage),
+        placed=is_placed_at_0(functions_of(program), manifest.stage),
     )
     return _with_script(build, manifest, script)
 

@@ -53,12 +53,13 @@ def torch_script(
     *,
     storage: bool = False,
     copy_yields: bool = False,
+    placed: bool = False,
 ) -> TorchScript:
     """The script of a program, by values or on the bytes of its tiles (``make_script`` has the choices).
 
     Raises UnsupportedProgramError listing all that has no meaning here.
     """
-    made = make_script(program, takes_notes=True, storage=storage, copy_yields=copy_yields)
+    made = make_script(program, takes_notes=True, storage=storage, copy_yields=copy_yields, placed=placed)
     name = made.script.names[entry.name]
     script = formatted(made.script)
     record = record_text(script, functions_of(program))

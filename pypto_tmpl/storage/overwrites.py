@@ -126,15 +126,16 @@ def _number(stmt: ir.Stmt | None) -> int:
 
 
 def overwrites(
-    program: ir.Program | ir.Function, table: OpTable, *, copies_yields: bool = False
+    program: ir.Program | ir.Function, table: OpTable, *, copies_yields: bool = False, placed: bool = False
 ) -> list[Overwrite]:
     """What the functions of a program read from bytes that hold something else, in the order of the text.
 
-    In one that ``copies_yields``, loops and branches copy what they yield to where it is to lie.
+    In one that ``copies_yields``, loops and branches copy what they yield to where it is to lie. One that is
+    ``placed`` has addresses though all may be 0.
     """
     program = as_assignments(program, table)
     functions = list(program.functions.values()) if isinstance(program, ir.Program) else [program]
-    is_planned = has_addresses(functions)
+    is_planned = placed or has_addresses(functions)
     walks = (_Walk(function, table, is_planned, copies_yields) for function in functions)
     return [found for walk in walks for found in walk.found()]
 

@@ -12,7 +12,7 @@ from pypto_tmpl.execution.options import set_options_of_later_scripts
 x, out = tensor("x", [4, 8]), tensor("out", [4, 8])
 NAMES = (
     "pipe_wait_timeout_sec, mixed_kernel_timeout_sec, bounded_pipes, strict_leftovers, schedule_seed,"
-    " race_check, poison, packed_scales, source_map_file, storage, copy_yields, ranks"
+    " race_check, poison, packed_scales, source_map_file, storage, copy_yields, placed, ranks"
 )
 
 

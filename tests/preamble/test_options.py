@@ -17,6 +17,7 @@ WORDS = {
     "ranks": ("_RANKS",),
     "storage": ("_STORAGE", "_pool(", "_buf(", "_write_tile"),
     "copy_yields": ("_COPY_YIELDS",),
+    "placed": ("_PLACED",),
 }
 
 

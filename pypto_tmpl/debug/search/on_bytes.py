@@ -23,11 +23,12 @@ from pypto_tmpl.debug.trace.records import Trace, TraceRecord
 from pypto_tmpl.debug.trace.run import trace_stage
 from pypto_tmpl.debug.trace.traced_stage import Place, TracedStage
 from pypto_tmpl.debug.trace.value_match import EXACT, Comparable, same, worst_cell
+from pypto_tmpl.execution.entry import functions_of
 from pypto_tmpl.execution.statement_place import StatementPlace, statement_text
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.storage.overwrites import Overwrite, overwrites
 from pypto_tmpl.storage.places import FunctionPlaces
-from pypto_tmpl.storage.stored import copies_yields
+from pypto_tmpl.storage.stored import copies_yields, is_placed_at_0
 
 Tensors = Mapping[str, torch.Tensor]
 _COMPARED = ("inputs", "value", "operand", "condition", "argument", "push", "write")
@@ -61,7 +62,7 @@ def misread_on_bytes(
         stored = TracedStage(*trace_stage(stage, *tensors, requests[1]))
     except MisplacedError as error:
         return _misplaced(told, error, values)
-    found = overwrites(stored.node, load_table(), copies_yields=copies_yields(stage.name))
+    found = _overwrites(stored.node, stage.name)
     misread, chosen = _first(found, stored, list(_misreads(values, stored)))
     if misread is None:
         return _failing(told, stored, found)
@@ -78,6 +79,11 @@ def misread_on_bytes(
         writer=None if chosen is None else _writer(stored, chosen),
         overwrite=None if chosen is None else chosen.facts(),
     )
+
+
+def _overwrites(node: ir.Program | ir.Function, stage: str) -> list[Overwrite]:
+    placed = is_placed_at_0(functions_of(node), stage)
+    return overwrites(node, load_table(), copies_yields=copies_yields(stage), placed=placed)
 
 
 def _first(
@@ -200,7 +206,7 @@ def _misplaced(told: tuple[str, str, str], error: MisplacedError, values: Traced
 
     Which tiles are beyond an allocation depends on where that begins, and what is overwritten does not.
     """
-    for overwrite in overwrites(values.node, load_table()):
+    for overwrite in _overwrites(values.node, told[0]):
         for place, stmt in values.statements.items():
             if stmt is overwrite.statement:
                 found = statement_place(values, place)

@@ -27,7 +27,7 @@ from pypto_tmpl.overlays import using_templates
 from pypto_tmpl.storage.choices import StorageChoice
 from pypto_tmpl.storage.destinations import as_assignments
 from pypto_tmpl.storage.places import FunctionPlaces
-from pypto_tmpl.storage.stored import copies_yields, is_stored
+from pypto_tmpl.storage.stored import copies_yields, is_placed_at_0, is_stored
 
 Node = ir.Program | ir.Function
 
@@ -298,6 +298,7 @@ def _emit(read: Node, request: Request, stage: str) -> ProgramScript:
         trace=request.trace,
         storage=storage,
         copy_yields=storage and copies_yields(stage),
+        placed=storage and is_placed_at_0(functions_of(node), stage),
     )
 
 

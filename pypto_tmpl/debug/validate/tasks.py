@@ -145,8 +145,9 @@ def _notes(prepared: Prepared, content: StageContent) -> tuple[str, ...]:
     """Which tiles lie where others have written, of a program that runs on their bytes."""
     if not prepared.is_stored:
         return ()
-    copies_yields = options_in(prepared.script.text).copy_yields
-    return wrong_places(read_again(prepared, content), copies_yields=copies_yields)
+    options = options_in(prepared.script.text)
+    node = read_again(prepared, content)
+    return wrong_places(node, copies_yields=options.copy_yields, placed=options.placed)
 
 
 def _places(

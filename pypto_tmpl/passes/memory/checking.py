@@ -12,10 +12,13 @@ from pypto_tmpl.storage.overwrites import overwrites
 from pypto_tmpl.storage.places import FunctionPlaces
 
 
-def plan_problems(program: ir.Program, kernels: Iterable[KernelUse]) -> list[str]:
-    """A line for each problem: reads, tiles beyond their allocations, and then by kernel and memory."""
+def plan_problems(program: ir.Program, kernels: Iterable[KernelUse], *, placed: bool = False) -> list[str]:
+    """A line for each problem: reads, tiles beyond their allocations, and then by kernel and memory.
+
+    A program that is ``placed`` has addresses though all may be 0.
+    """
     table = load_table()
-    found = [overwrite.text() for overwrite in overwrites(program, table)]
+    found = [overwrite.text() for overwrite in overwrites(program, table, placed=placed)]
     for function in program.functions.values():
         for var, what in FunctionPlaces(function, table).misfits():
             on_line = f" on line {var.span.begin_line}" if var.span.is_valid() else ""

@@ -22,6 +22,7 @@ from pypto_tmpl.passes.memory.room import most_at_once
 from pypto_tmpl.passes.memory.views import source_place
 from pypto_tmpl.rewrite import Rewriter, build
 from pypto_tmpl.storage.destinations import as_assignments
+from pypto_tmpl.storage.places import has_addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +153,15 @@ class KernelUse:
         }
 
 
-def memory_use(program: ir.Program, backend: BackendFacts | None) -> list[KernelUse]:
-    """What the kernels of a program use, in the order of the program; those without storage are left out."""
+def memory_use(program: ir.Program, backend: BackendFacts | None, *, placed: bool = False) -> list[KernelUse]:
+    """What the kernels of a program use, in the order of the program; those without storage are left out.
+
+    A program that is ``placed`` has addresses though all may be 0.
+    """
     program = as_assignments(program, load_table())
     kernels = [f for f in program.functions.values() if is_incore_type(f.func_type)]
-    found = [_kernel_use(function, backend) for function in kernels]
+    placed = placed or has_addresses(program.functions.values())
+    found = [_kernel_use(function, backend, placed) for function in kernels]
     return [kernel for kernel in found if kernel.spaces]
 
 
@@ -169,7 +174,7 @@ def has_storage(program: ir.Program) -> bool:
     return any(not memref.is_pinned_ for memref in memrefs)
 
 
-def _kernel_use(function: ir.Function, backend: BackendFacts | None) -> KernelUse:
+def _kernel_use(function: ir.Function, backend: BackendFacts | None, is_placed: bool) -> KernelUse:
     function = _with_distinct_names(function)
     lifetimes = Lifetimes(function)
     numbers = {id(stmt): number for number, stmt in enumerate(lifetimes.numbered)}
@@ -180,7 +185,7 @@ def _kernel_use(function: ir.Function, backend: BackendFacts | None) -> KernelUs
     for group in lifetimes.groups.values():
         buffers.setdefault(group.space, []).append(_buffer(group, declared.get(id(group.base))))
     spaces = tuple(
-        SpaceUse(space, None if backend is None else backend.capacity(space), _ordered(own))
+        SpaceUse(space, None if backend is None else backend.capacity(space), _ordered(own, is_placed))
         for space, own in sorted(buffers.items(), key=lambda one: one[0].value)
     )
     loops = tuple(_loops(function, numbers))
@@ -206,9 +211,9 @@ class _Naming(Rewriter):
         return typed if name == old.name_hint else build(typed, name_hint=name)
 
 
-def _ordered(buffers: list[BufferUse]) -> tuple[BufferUse, ...]:
+def _ordered(buffers: list[BufferUse], is_placed: bool) -> tuple[BufferUse, ...]:
     """By address; without addresses where all begin at 0 though they are in use together."""
-    without = all(buffer.start == 0 for buffer in buffers) and _are_together(buffers)
+    without = not is_placed and all(buffer.start == 0 for buffer in buffers) and _are_together(buffers)
     if without or any(buffer.start is None for buffer in buffers):
         return tuple(_unplaced(buffer) for buffer in sorted(buffers, key=lambda one: one.name))
     return tuple(sorted(buffers, key=lambda one: (one.start or 0, one.first, one.name)))

@@ -14,6 +14,7 @@ from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ir.enums import FunctionType, MemorySpace
 from pypto_tmpl.language.module import loads
 from pypto_tmpl.passes.memory.usage import KernelUse, SpaceUse, TileUse, memory_use
+from pypto_tmpl.storage.stored import planned_by
 
 FunctionMap, SpaceUsage, Tile = KernelUse, SpaceUse, TileUse
 
@@ -160,4 +161,5 @@ def _uses(dump: Path, facts: BackendFacts | None) -> list[KernelUse]:
     node = loads(dump)
     if not isinstance(node, ir.Program):
         raise ValueError(f"{dump} holds a function, and kernels are those of programs")
-    return memory_use(node, facts)
+    placed = planned_by(dump.stem) == "addresses"
+    return memory_use(node, facts, placed=placed)

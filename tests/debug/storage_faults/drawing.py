@@ -6,7 +6,6 @@ What has an effect is decided by ``shadow``, not by what is to be tested.
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -130,8 +129,6 @@ def _fault(kind: str, stage: PlannedStage, change: Change) -> Fault | None:
         program = read(text)
     except PyptoTmplError:
         return None  # no program that a compiler would have dumped
-    if not _says_addresses(text):
-        return None
     ways = effects(_function(program, change.function))
     return Fault(
         0,
@@ -144,14 +141,6 @@ def _fault(kind: str, stage: PlannedStage, change: Change) -> Fault | None:
         frozenset(wrong for way in ways for wrong in way.wrong),
         all(way.leaves for way in ways),
     )
-
-
-def _says_addresses(text: str) -> bool:
-    """Whether an allocation begins elsewhere than at 0: else nothing tells that a program was placed."""
-    starts: dict[str, int] = {}
-    for base, offset in re.findall(r"pl\.MemRef\((\w+), pl\.const\((\d+), ", text):
-        starts[base] = min(starts.get(base, int(offset)), int(offset))
-    return any(starts.values())
 
 
 def planned_stages(corpus: Path) -> Iterator[PlannedStage]:

@@ -87,14 +87,14 @@ def names(fault: Fault, told: OverwriteFacts) -> bool:
 def score(fault: Fault) -> Score:
     """Search a fault as a user would, and check its plan."""
     program, table = fault.program(), load_table()
-    checked = plan_problems(program, [])
+    checked = problems(fault)
     misfits = [
         (function.name, var.name_hint)
         for function in program.functions.values()
         for var, _ in FunctionPlaces(function, table).misfits()
     ]
     is_checked = (fault.function, fault.variable) in misfits or any(
-        names(fault, one.facts()) for one in overwrites(program, table)
+        names(fault, one.facts()) for one in overwrites(program, table, placed=True)
     )
     entry, inputs, expected = arguments(fault.stage)
     with tempfile.TemporaryDirectory() as folder:
@@ -105,6 +105,11 @@ def score(fault: Fault) -> Score:
             told = f"{type(error).__name__}: {error}".splitlines()[0]
             return Score(fault, None, tuple(checked), is_checked, told)
     return Score(fault, found, tuple(checked), is_checked)
+
+
+def problems(fault: Fault) -> list[str]:
+    """What the check says of the plan, as of a dump that has addresses."""
+    return plan_problems(fault.program(), [], placed=True)
 
 
 def runs_right(fault: Fault) -> bool:
@@ -167,7 +172,7 @@ def main() -> None:
         print(f"{fault.name}: {'named' if scores[-1].is_named else 'MISSED'}", flush=True)
     if not options.list:
         harmless = draw_harmless(options.seed, corpora(), options.kinds)
-        told = [(fault, runs_right(fault), plan_problems(fault.program(), [])) for fault in harmless]
+        told = [(fault, runs_right(fault), problems(fault)) for fault in harmless]
         print(table(scores, told))
         print(Counter(one.fault.kind for one in scores if one.is_named))
 

@@ -9,7 +9,7 @@ from storage.placed_kernels import inputs, placed, run
 
 from pypto_tmpl import ir
 from pypto_tmpl.cli import main
-from pypto_tmpl.debug import validate_pass_ir_codegen_results
+from pypto_tmpl.debug import Options, first_divergence, validate_pass_ir_codegen_results
 from pypto_tmpl.debug.validate.results import ValidationError
 
 OVERLAID = """
@@ -115,3 +115,50 @@ def test_the_plan_of_a_stage_is_checked_without_running_it(dumps: Path) -> None:
     right = CliRunner().invoke(main, ["memory", str(dumps / "35_after_AllocateMemoryAddr.py"), "--check"])
     assert right.exit_code == 0
     assert right.stdout.splitlines()[-1] == "check: tiles are where they are read"
+
+
+ALL_AT_0 = """
+    a @ 0 FP32[16, 64] = load(x)
+    b @ other+0 FP32[16, 64] = load(y)
+    c @ other+0 FP32[16, 64] = pl.tile.add(a, b)
+    store(c)
+"""
+AT_0 = "kernel: written by line 11 `b` at Vec 0x0-0xfff while `a` is read on line 12"
+
+
+@pytest.mark.parametrize(
+    ("stage", "bad"),
+    [
+        ("35_after_AllocateMemoryAddr", True),
+        ("38_after_DeriveCallDirections", True),
+        ("36_after_DeriveCallDirections", False),  # of the planner PTOAS, which has placed nothing
+    ],
+)
+def test_a_plan_in_which_all_begins_at_0_is_one_from_the_stage_on_that_has_addresses(
+    tmp_path: Path, stage: str, bad: bool
+) -> None:
+    text = ir.python_print(placed(ALL_AT_0), format=False)
+    for name in ("34_after_MemoryReuse", stage):
+        (tmp_path / f"{name}.py").write_text(text)
+    try:
+        check(tmp_path)
+        found = []
+    except ValidationError as error:
+        found = [(stage.stage.name, stage.notes) for stage in error.result.bad]
+    assert found == ([(stage, (AT_0,))] if bad else [])
+    dump = tmp_path / f"{stage}.py"
+    checked = CliRunner().invoke(main, ["memory", str(dump), "--check"])
+    assert (f"wrong: {AT_0}" in checked.stdout.splitlines()) is bad
+    script = CliRunner().invoke(main, ["gen", str(dump), "--storage"])
+    pools = [line.split()[0] for line in script.stdout.splitlines() if "= _pool(" in line]
+    assert pools == (["vec"] if bad else ["mem", "other"])
+
+
+def test_bisect_names_the_overwrite_of_a_plan_in_which_all_begins_at_0(tmp_path: Path) -> None:
+    for name in ("34_after_MemoryReuse", "35_after_AllocateMemoryAddr"):
+        (tmp_path / f"{name}.py").write_text(ir.python_print(placed(ALL_AT_0), format=False))
+    x, y = inputs()
+    tensors = {"x": x, "y": y, "n": torch.tensor(0), "out": torch.zeros(16, 64)}
+    found = first_divergence(tmp_path, tensors, {"out": x + y}, Options(entry="kernel", jobs=1))
+    assert found is not None and found.overwrite is not None
+    assert (found.first_bad, found.overwrite.text) == ("35_after_AllocateMemoryAddr", AT_0[8:])
