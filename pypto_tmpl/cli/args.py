@@ -16,6 +16,7 @@ _STAGES = {"before_dispatch": "before", "after_completion": "after"}
 @click.command()
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 @click.option("--task", help="Only this task: r1t3.")
+@click.option("--rank", type=click.IntRange(0), help="Only this rank, of a run on several.")
 @click.option("--arg", "name", help="Only arguments of this name, or at this position.")
 @click.option("--stage", type=click.Choice(["before", "after"]), help="Only before or after the task ran.")
 @click.option("--values", is_flag=True, help="Print the cells too.")
@@ -26,6 +27,7 @@ _STAGES = {"before_dispatch": "before", "after_completion": "after"}
 def args(
     path: Path,
     task: str | None,
+    rank: int | None,
     name: str | None,
     stage: str | None,
     values: bool,
@@ -39,9 +41,9 @@ def args(
     from pypto_tmpl.runtime.records.dump_reader import DumpError, read_dump
 
     dump = read_dump(path)
-    chosen = [arg for arg in dump.args if _is_chosen(arg, task, name, stage)]
+    chosen = [arg for arg in dump.args if _is_chosen(arg, task, rank, name, stage)]
     if not chosen:
-        tasks = list(dict.fromkeys(arg.task for arg in dump.args))
+        tasks = list(dict.fromkeys(arg.place for arg in dump.args))
         raise DumpError("no dumped argument is like that", notes=[f"tasks: {', '.join(tasks) or 'none'}"])
     if save is not None:
         _save(dump, chosen, save, force)
@@ -52,9 +54,12 @@ def args(
             click.echo("    " + str(dump.tensor(arg)).replace("\n", "\n    "))
 
 
-def _is_chosen(arg: DumpedArg, task: str | None, name: str | None, stage: str | None) -> bool:
+def _is_chosen(
+    arg: DumpedArg, task: str | None, rank: int | None, name: str | None, stage: str | None
+) -> bool:
     return (
         task in (None, arg.task)
+        and rank in (None, arg.rank)
         and name in (None, arg.name, str(arg.index))
         and stage in (None, _STAGES[arg.stage])
     )
@@ -62,7 +67,7 @@ def _is_chosen(arg: DumpedArg, task: str | None, name: str | None, stage: str | 
 
 def _line(arg: DumpedArg) -> str:
     what = f"{arg.dtype}{list(arg.shape)}" if arg.shape is not None else f"{arg.dtype} {arg.value}"
-    return f"{arg.task}  {arg.index}  {arg.name}  {arg.role}, {_STAGES[arg.stage]}: {what}"
+    return f"{arg.place}  {arg.index}  {arg.name}  {arg.role}, {_STAGES[arg.stage]}: {what}"
 
 
 def _save(dump: ArgsDump, chosen: list[DumpedArg], path: Path, force: bool) -> None:

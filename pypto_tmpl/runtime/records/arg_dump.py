@@ -56,7 +56,8 @@ class ArgDump:
     def __init__(self, folder: Path, files: DumpFiles, level: int) -> None:
         self._folder, self._files, self._level = folder / files.folder, files, level
         self._entries: list[_Entry] = []
-        self._position = self._first_of_task = 0
+        self._places: dict[int, list[int]] = {}  # of the entries of tasks that run
+        self._position = 0
         check_dump(self._folder / files.index, self._folder / files.data)
         self._partial = self._folder / f".{files.data}.{secrets.token_hex(8)}"
         make_folder(self._folder)
@@ -66,9 +67,9 @@ class ArgDump:
         self, task: Task, args: Sequence[Arg], values: Sequence[Any], marked: Sequence[torch.Tensor]
     ) -> None:
         """Dump what the task reads."""
-        self._first_of_task = len(self._entries)
         for arg, value in self._wanted(args, values, marked):
             if arg.type != "OUTPUT":
+                self._places.setdefault(task.task_id, []).append(len(self._entries))
                 self._add(task, arg, "before_dispatch", value)
 
     def after(
@@ -76,7 +77,7 @@ class ArgDump:
     ) -> None:
         """Dump what the task wrote; what it turned out to be is known now."""
         final = {arg.index: arg for arg in args}
-        for position in range(self._first_of_task, len(self._entries)):
+        for position in self._places.pop(task.task_id, ()):
             entry = self._entries[position]
             self._entries[position] = replace(entry, arg=final.get(entry.arg.index, entry.arg))
         for arg, value in self._wanted(args, values, marked):
@@ -214,4 +215,6 @@ def _data(entry: _Entry, view: View) -> dict[str, Any]:
 
 
 def _scalar_dtype(value: object) -> str:
+    if isinstance(value, str):
+        return "COMM_CTX"
     return "BOOL" if isinstance(value, bool) else "INT64" if isinstance(value, int) else "FLOAT32"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT, GAP_X, GAP_Y = 168, 40, 22, 46  # of a node and between nodes, in pixels
-PER_ROW = 12  # more tasks of one rank go to rows below
+PER_ROW = 12  # more tasks of one depth go to rows below
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,11 @@ class Layout:
     height: int
 
 
-def lay_out(tasks: Sequence[int], edges: Iterable[tuple[int, int]]) -> Layout:
+def lay_out(tasks: Sequence[int], edges: Iterable[tuple[int, int]], per_row: int = PER_ROW) -> Layout:
     """Lay out tasks, each below all that it waits for (their order is one in which they can run).
 
-    Parts that nothing connects stand beside each other. An edge that others imply is not drawn.
+    Parts that nothing connects stand beside each other, at most ``per_row`` tasks in a row. An edge that
+    others imply is not drawn.
     """
     drawn = direct_edges(tasks, edges)
     before: dict[int, list[int]] = {task: [] for task in tasks}
@@ -36,8 +37,8 @@ def lay_out(tasks: Sequence[int], edges: Iterable[tuple[int, int]]) -> Layout:
         rows: list[list[int]] = [[] for _ in range(1 + max(ranks[task] for task in part))]
         for task in part:
             rows[ranks[task]].append(task)
-        parts.append(_placed(rows, before))
-    return _packed(parts, drawn)
+        parts.append(_placed(rows, before, per_row))
+    return _packed(parts, drawn, per_row)
 
 
 def direct_edges(tasks: Sequence[int], edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -88,15 +89,15 @@ class _Part:
     height: int
 
 
-def _placed(ranks: list[list[int]], before: Mapping[int, list[int]]) -> _Part:
-    full = min(PER_ROW, max(map(len, ranks))) * (WIDTH + GAP_X)
+def _placed(ranks: list[list[int]], before: Mapping[int, list[int]], per_row: int) -> _Part:
+    full = min(per_row, max(map(len, ranks))) * (WIDTH + GAP_X)
     centres: dict[int, float] = {}
     corners: dict[int, tuple[int, int]] = {}
     y = 0
     for rank in ranks:
         ordered = sorted(rank, key=lambda task: _mean([centres[pred] for pred in before[task]]))
-        for first in range(0, len(ordered), PER_ROW):
-            row = ordered[first : first + PER_ROW]
+        for first in range(0, len(ordered), per_row):
+            row = ordered[first : first + per_row]
             x = (full - len(row) * (WIDTH + GAP_X)) // 2
             for task in row:
                 corners[task] = (x, y)
@@ -106,9 +107,9 @@ def _placed(ranks: list[list[int]], before: Mapping[int, list[int]]) -> _Part:
     return _Part(corners, full, y)
 
 
-def _packed(parts: Sequence[_Part], edges: Sequence[tuple[int, int]]) -> Layout:
+def _packed(parts: Sequence[_Part], edges: Sequence[tuple[int, int]], per_row: int) -> Layout:
     """Parts beside each other, as many as fit into the widest row, those of a row at one height."""
-    limit = PER_ROW * (WIDTH + GAP_X)
+    limit = per_row * (WIDTH + GAP_X)
     corners: dict[int, tuple[int, int]] = {}
     x = y = height = width = 0
     for part in parts:

@@ -23,7 +23,7 @@ def attach(namespace: dict[str, Any], plan: TaskPlan, recorder: Listener) -> Non
     for name, kernel in plan.kernels.items():
         if callable(namespace.get(name)):
             namespace[name] = _launching(namespace[name], kernel, recorder)
-    hooks = {"_run_spmd": _blocks, "_run_mixed_kernels": _group, "_run_lanes": _lanes}
+    hooks = {"_run_spmd": _blocks, "_run_blocks": _blocks, "_run_mixed_kernels": _group, "_run_lanes": _lanes}
     for name, hook in hooks.items():
         if name in namespace:
             namespace[name] = hook(namespace[name], plan, recorder)
@@ -60,13 +60,7 @@ def _launching(function: _Function, kernel: Kernel, recorder: Listener) -> _Func
 def _blocks(function: _Function, plan: TaskPlan, recorder: Listener) -> _Function:
     @wraps(function)
     def run_spmd(core_num: int, launched: _Function, *args: Any) -> Any:
-        kernel = plan.kernels.get(launched.__name__)
-        name, given = launched.__name__, [Given(f"arg{i}", "In", arg) for i, arg in enumerate(args)]
-        if kernel is not None:
-            name, given = kernel.name, _given(kernel, args)
-        elif launched.__name__ == "_run_group_call":
-            meta = launched.__globals__["_GROUP_META"][args[0]]
-            name, given = args[0], _given_to_group(plan, meta, args[1:], None)
+        name, given = launch_of(plan, launched, args)
         with recorder.launch(name, given, int(core_num)):
             return function(core_num, launched, *args)
 
@@ -110,6 +104,17 @@ def _lanes(function: _Function, plan: TaskPlan, recorder: Listener) -> _Function
         return run
 
     return run_lanes
+
+
+def launch_of(plan: TaskPlan, function: _Function, args: Sequence[Any]) -> tuple[str, list[Given]]:
+    """What a call of a function of the script launches, a kernel or a group, and its arguments."""
+    kernel = plan.kernels.get(function.__name__)
+    if kernel is not None:
+        return kernel.name, _given(kernel, args)
+    if function.__name__ == "_run_group_call":
+        meta = function.__globals__["_GROUP_META"][args[0]]
+        return args[0], _given_to_group(plan, meta, args[1:], None)
+    return function.__name__, [Given(f"arg{i}", "In", arg) for i, arg in enumerate(args)]
 
 
 def _given(kernel: Kernel, args: Sequence[Any]) -> list[Given]:

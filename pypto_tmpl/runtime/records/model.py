@@ -22,7 +22,7 @@ class Arg:
     name: str
     type: ArgType
     view: View | None
-    value: int | float | bool | None = None
+    value: int | float | bool | str | None = None  # a text is the rank of a context
     cores: frozenset[CoreType] = frozenset()  # of a mixed kernel: whose member uses it
 
 

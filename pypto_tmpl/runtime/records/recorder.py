@@ -45,11 +45,15 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a launch asks for beside its call; ``marked`` are the tensors to dump, by their names."""
+    """What a launch asks for beside its call; ``marked`` are the tensors to dump, by their names.
+
+    ``args`` are its arguments where they are known, and what it waits for with them, before it runs.
+    """
 
     note: LaunchNote = LaunchNote()
     marked: Mapping[str, torch.Tensor] = field(default_factory=dict)
     place: Place = None
+    args: Sequence[Arg] | None = None
 
 
 class ArgSink(Protocol):
@@ -64,11 +68,15 @@ class ArgSink(Protocol):
     ) -> None: ...
 
 
-class _Here(threading.local):
-    """What the calling thread is in: a task that was launched, a core's part of it that runs."""
+class Here(threading.local):
+    """What the calling thread is in: a task that was launched, a core's part of it that runs.
+
+    ``pending`` is a task of a statement that may yet decide not to launch it.
+    """
 
     task: Task | None = None
     record: CoreRecord | None = None
+    pending: tuple[Task, Asked] | None = None
 
 
 class Recorder:
@@ -88,20 +96,20 @@ class Recorder:
         on_task_id: Callable[[int], None] = lambda task_id: None,
         on_task: Callable[[], None] = lambda: None,
         clock: Callable[[], int] = time.perf_counter_ns,
+        here: Here | None = None,
     ) -> None:
         self.records = Records()
         self.unmatched: list[str] = []  # marks that no argument is
         self._plan, self._sink, self._counts_work = plan, sink, counts_work
         self._block_of, self._on_task_id, self._clock = block_of, on_task_id, clock
         self._on_task = on_task
-        self._here, self._lock = _Here(), threading.Lock()
+        self._here, self._lock = Here() if here is None else here, threading.Lock()
         self._buffers, self._producers = Buffers(), Producers()
         self._function_ids: dict[str, int] = {}
         self._count = 0  # of stretches on cores
         self._rounds: dict[
             int, tuple[int, int]
         ] = {}  # of each parallel loop: its runs, iterations of this one
-        self._pending: tuple[Task, Asked] | None = None  # of a statement that may yet decide not to launch
 
     # What the marks in the script say
 
@@ -112,15 +120,15 @@ class Recorder:
         launch = self._plan.launches[line]
         task = self._new_task(launch.is_manual, deps)
         marked = _tensors_of(sys._getframe(1), launch.note.dumps)
-        self._pending = (task, Asked(launch.note, marked, self._place(launch.loops)))
+        self._here.pending = (task, Asked(launch.note, marked, self._place(launch.loops)))
         if launch.is_dummy:
-            task.is_dummy, task.name, self._pending = True, "dummy", None
+            task.is_dummy, task.name, self._here.pending = True, "dummy", None
             task.dispatched = task.finished = self._clock()
 
     def settle(self) -> None:
         """That statement is done, whether it has launched anything or not."""
         if self._here.task is None:
-            self._pending = None
+            self._here.pending = None
 
     def loop(self, number: int) -> None:
         """A parallel loop starts."""
@@ -187,8 +195,8 @@ class Recorder:
                 inside.block_num = block_num
             yield
             return
-        task, asked = self._pending or (self._new_task(False, ()), Asked())
-        self._pending = None
+        task, asked = self._here.pending or (self._new_task(False, ()), Asked())
+        self._here.pending = None
         task.block_num = 1 if block_num is None else block_num
         with self._running(task, name, given, asked):
             yield
@@ -262,7 +270,8 @@ class Recorder:
             at_start = values
             args, values = self._args(given, asked)
             task.args = args
-            task.edges += self._producers.submit(task.task_id, args, asked.place)
+            if asked.args is None:
+                task.edges += self._producers.submit(task.task_id, args, asked.place)
             if self._sink is not None:
                 self._sink.after(task, args, values, tuple(marked.values()))
                 self._note_unmatched(task, asked.note.dumps, [(asked.marked, at_start), (marked, values)])
@@ -288,6 +297,9 @@ class Recorder:
                 tensors.append((one, position in free or one.name in free))
             else:
                 scalars.append(one)
+        values = [*(one.value for one, _ in tensors), *(one.value for one in scalars)]
+        if asked.args is not None:
+            return [*asked.args], values
         args: list[Arg] = []
         for one, is_free in tensors:
             view = self._buffers.view(one.value)
@@ -297,7 +309,7 @@ class Recorder:
             args.append(Arg(len(args), one.name, type_, view, cores=one.cores))
         for one in scalars:
             args.append(Arg(len(args), one.name, "SCALAR", None, one.value, one.cores))
-        return args, [*(one.value for one, _ in tensors), *(one.value for one in scalars)]
+        return args, values
 
     def _begin(self, task: Task, name: str, core: CoreType, lane: int | None) -> CoreRecord:
         block = self._block_of()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,20 @@ from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.generated import write_generated
 from pypto_tmpl.runtime.dfx import DfxOptions
 from pypto_tmpl.runtime.records.arg_dump import FIRST, MARKED, SECOND, ArgDump
-from pypto_tmpl.runtime.records.graph_page import graph_page
+from pypto_tmpl.runtime.records.dispatches import INDEX, Dispatch, index_of_ranks
+from pypto_tmpl.runtime.records.graph_page import graph_page, graph_page_of_ranks
 from pypto_tmpl.runtime.records.hooks import attach, block_of, task_id_setter
+from pypto_tmpl.runtime.records.model import Records
 from pypto_tmpl.runtime.records.ownership import same_form
 from pypto_tmpl.runtime.records.plan import TaskPlan, task_plan
 from pypto_tmpl.runtime.records.pmu import pmu_csv, pmu_ops_csv
+from pypto_tmpl.runtime.records.rank_recorder import RankRecorder, RankRecorders
 from pypto_tmpl.runtime.records.recorder import Recorder
 from pypto_tmpl.runtime.records.rewrite import mark_launches
 from pypto_tmpl.runtime.records.swimlane import chip_swimlane_records, l2_perf_records, name_map
 from pypto_tmpl.runtime.records.task_graph import deps
 from pypto_tmpl.runtime.records.ticker import TaskTicker
-from pypto_tmpl.runtime.records.trace_events import merged_swimlane
+from pypto_tmpl.runtime.records.trace_events import merged_swimlane, swimlane_of_ranks
 
 FOLDER = "dfx_outputs"
 NO_TASK = "no task ran on a core"
@@ -83,7 +87,11 @@ class Counting:
 
 
 class Recording:
-    """Records the tasks of one run of a build as the diagnostic flags ask."""
+    """Records the tasks of one run of a build as the diagnostic flags ask.
+
+    Where several ranks run, each dispatch has files of its own in ``rank<r>/d<k>/``; what shows all ranks
+    stands beside these folders.
+    """
 
     def __init__(
         self,
@@ -95,12 +103,12 @@ class Recording:
         on_task: Callable[[], None] | None = None,
     ) -> None:
         self._on_task = on_task or (lambda: None)
-        self._build, self._backend, self._options = build, backend, options
+        self._backend, self._options = backend, options
         self._marker = LaunchMarker(program, script)
-        self._title = program.name
+        self._title, self._build_name = program.name, build.resolve().name
         self._folder = build / FOLDER
-        self._dump: ArgDump | None = None
-        self._recorder: Recorder | None = None
+        self._parts: list[_Part] = []
+        self._ranks: RankRecorders | None = None
 
     @property
     def notes(self) -> Sequence[str]:
@@ -116,11 +124,12 @@ class Recording:
     @property
     def remarks(self) -> Iterator[str]:
         """Why files of the run are empty, or not as full as was asked."""
-        assert self._recorder is not None
-        yield from (f"nothing is dumped: {one}" for one in dict.fromkeys(self._recorder.unmatched))
-        if not self._recorder.records.core_records:
+        unmatched = [one for part in self._parts for one in part.recorder.unmatched]
+        yield from (f"nothing is dumped: {one}" for one in dict.fromkeys(unmatched))
+        dumps = [part.dump for part in self._parts if part.dump is not None]
+        if not any(part.recorder.records.core_records for part in self._parts):
             yield f"{NO_TASK}: the records hold nothing"
-        elif self._dump is not None and self._dump.is_empty and self._options.enable_dump_args == MARKED:
+        elif dumps and all(d.is_empty for d in dumps) and self._options.enable_dump_args == MARKED:
             yield (
                 "nothing is dumped: no task takes a tensor that the program marks"
                 " (dumps=[...], pl.dump_tag); 2 dumps all arguments"
@@ -128,34 +137,61 @@ class Recording:
 
     def attach(self, namespace: dict[str, Any]) -> None:
         """Attach to a script that was loaded with its launches marked."""
+        plan = self._marker.plan
+        if "_submit" not in namespace:
+            dump = self._dump(self._folder)
+            recorder = Recorder(plan, **self._options_of(namespace, dump))
+            self._parts.append(_Part(self._folder, recorder, dump))
+            attach(namespace, plan, recorder)
+            return
+
+        def recorder_of(dispatch: Dispatch, context: Any) -> RankRecorder:
+            folder = self._folder / dispatch.folder
+            dump = self._dump(folder)
+            recorder = RankRecorder(plan, dispatch, context, **self._options_of(namespace, dump))
+            self._parts.append(_Part(folder, recorder, dump))
+            return recorder
+
+        self._ranks = RankRecorders(namespace, recorder_of)
+        attach(namespace, plan, self._ranks)
+        self._ranks.attach()
+
+    def _dump(self, folder: Path) -> ArgDump | None:
         options = self._options
-        if options.enable_dump_args:
-            files = FIRST if options.dumps_as_tensor_dump else SECOND
-            self._dump = ArgDump(self._folder, files, options.enable_dump_args)
-        self._recorder = Recorder(
-            self._marker.plan,
-            counts_work=bool(options.enable_pmu),
-            sink=self._dump,
-            block_of=block_of(namespace),
-            on_task_id=task_id_setter(namespace),
-            on_task=self._on_task,
-        )
-        attach(namespace, self._marker.plan, self._recorder)
+        files = FIRST if options.dumps_as_tensor_dump else SECOND
+        return ArgDump(folder, files, options.enable_dump_args) if options.enable_dump_args else None
+
+    def _options_of(self, namespace: dict[str, Any], dump: ArgDump | None) -> dict[str, Any]:
+        return {
+            "counts_work": bool(self._options.enable_pmu),
+            "sink": dump,
+            "block_of": block_of(namespace),
+            "on_task_id": task_id_setter(namespace),
+            "on_task": self._on_task,
+        }
 
     def write(self) -> list[Path]:
-        """Write the files that the flags ask for; what ran until an error is in them too."""
-        assert self._recorder is not None
-        texts = dict(self._texts())
-        for name, text in texts.items():
-            write_generated(self._folder / name, text, same_form(text), make_folders=True)
-        written = [self._folder / name for name in texts]
-        if self._dump is not None:
-            written.append(self._dump.close())
-        return written
+        """Write the files that the flags ask for; what ran until an error is in them too.
 
-    def _texts(self) -> Iterator[tuple[str, str]]:
-        assert self._recorder is not None
-        records, options = self._recorder.records, self._options
+        Returns them; of several ranks those of all, and the folders of dispatches.
+        """
+        written = [path for part in self._parts for path in self._write(part)]
+        if self._ranks is None:
+            return written
+        texts = dict(self._texts_of_ranks(self._ranks.dispatches))
+        return [*self._write_texts(self._folder, texts), *(part.folder for part in self._parts)]
+
+    def _write(self, part: _Part) -> list[Path]:
+        written = self._write_texts(part.folder, dict(self._texts(part.recorder.records)))
+        return written if part.dump is None else [*written, part.dump.close()]
+
+    def _write_texts(self, folder: Path, texts: Mapping[str, str]) -> list[Path]:
+        for name, text in texts.items():
+            write_generated(folder / name, text, same_form(text), make_folders=True)
+        return [folder / name for name in texts]
+
+    def _texts(self, records: Records) -> Iterator[tuple[str, str]]:
+        options = self._options
         if options.enable_chip_swimlane:
             if options.times_as_l2_records:
                 yield "l2_perf_records.json", _json(l2_perf_records(records))
@@ -165,18 +201,37 @@ class Recording:
                     "chip_swimlane_records.json",
                     _json(chip_swimlane_records(records, level, self._backend)),
                 )
-            stamp = time.strftime("%Y%m%d_%H%M%S")
-            yield f"merged_swimlane_{stamp}.json", _json(merged_swimlane(records))
+            yield _swimlane_name(), _json(merged_swimlane(records))
         if options.enable_dep_gen:
             yield "deps.json", _json(deps(records))
             yield "deps_graph.html", graph_page(records, self._title)
         if options.enable_chip_swimlane or options.enable_dep_gen:
-            yield f"name_map_{self._build.resolve().name}.json", _json(name_map(records.functions))
+            yield f"name_map_{self._build_name}.json", _json(name_map(records.functions))
         if options.enable_pmu and records.core_records:
             yield "pmu.csv", pmu_csv(records, options.enable_pmu, self._backend)
             yield "pmu_ops.csv", pmu_ops_csv(records)
         elif options.enable_pmu:
             yield "pmu_empty.txt", f"There is no pmu.csv: {NO_TASK}.\n"
+
+    def _texts_of_ranks(self, dispatches: Sequence[Dispatch]) -> Iterator[tuple[str, str]]:
+        yield INDEX, _json(index_of_ranks(dispatches))
+        if self._options.enable_chip_swimlane:
+            yield _swimlane_name(), _json(swimlane_of_ranks(dispatches))
+        if self._options.enable_dep_gen:
+            yield "deps_graph.html", graph_page_of_ranks(dispatches, self._title)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What has a folder of its own: the run, or a dispatch of it."""
+
+    folder: Path
+    recorder: Recorder
+    dump: ArgDump | None
+
+
+def _swimlane_name() -> str:
+    return f"merged_swimlane_{time.strftime('%Y%m%d_%H%M%S')}.json"
 
 
 def _json(data: Any) -> str:
