@@ -6,7 +6,7 @@ import ast
 
 from pypto_tmpl import ir
 from pypto_tmpl.domains.host import ALL_REDUCE, DEFER_WAIT, KERNEL_ONLY, WORLD_SIZE
-from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.domains.kernel_collectives import collective_problem
 from pypto_tmpl.language.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
 from pypto_tmpl.language.reader import HOST_LEVELS, Reader
 
@@ -30,37 +30,15 @@ def check_rank_call(reader: Reader, node: ast.Call, call: ir.Call) -> None:
         )
         raise reader.error(InvalidOperationError, node, message)
     if name == ALL_REDUCE:
-        _check_all_reduce(reader, node, call, on_host)
+        _check_signal_is_no_none(reader, node)
+    problem = None if on_host else collective_problem(call)
+    if problem is not None:
+        raise reader.error(InvalidOperationError, node, f"{name}: {problem}")
 
 
-def _check_all_reduce(reader: Reader, node: ast.Call, call: ir.Call, on_host: bool) -> None:
-    """A signal of the right shape in kernels, where there is one block; on the host it may be left out."""
+def _check_signal_is_no_none(reader: Reader, node: ast.Call) -> None:
+    """On the host a signal may be left out, which is another thing."""
     given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "signal")]
     if any(isinstance(one, ast.Constant) and one.value is None for one in given):
         message = f"{ALL_REDUCE} signal cannot be None; omit the signal argument for host synthesis"
         raise reader.error(ParserTypeError, node, message)
-    if on_host:
-        return
-    if len(call.args) < 2:
-        message = f"{ALL_REDUCE} requires an explicit signal outside host orchestrator functions"
-        raise reader.error(InvalidOperationError, node, message)
-    if call.kwargs.get("core_num", 1) != 1:
-        message = "core_num > 1 is supported only in a HOST orchestrator"
-        raise reader.error(InvalidOperationError, node, message)
-    problem = _signal_problem(call)
-    if problem is not None:
-        raise reader.error(InvalidOperationError, node, f"{ALL_REDUCE}: {problem}")
-
-
-def _signal_problem(call: ir.Call) -> str | None:
-    """Why a signal does not fit a collective in a kernel: [NR, 1], of a ring [2 * (NR - 1), NR]."""
-    type_ = call.args[1].type
-    assert isinstance(type_, ir.TensorType)
-    if len(type_.shape) != 2:
-        return f"signal must be 2D [NR, 1], got rank {len(type_.shape)}"
-    rows, ranks = map(constant_extent, type_.shape)
-    if call.kwargs.get("mode", "mesh") == "ring":
-        if rows is not None and ranks is not None and rows != 2 * (ranks - 1):
-            return f"signal shape[0] ({rows}) must equal 2*(NR-1) = {2 * (ranks - 1)} for NR = {ranks}"
-        return None
-    return None if ranks in (1, None) else f"signal shape[1] must be 1 (one cell per rank), got {ranks}"

@@ -11,7 +11,6 @@ from ranks.ranked import (
     function,
     host,
     program,
-    script,
     single_kernel,
     tensor,
     window,
@@ -19,7 +18,6 @@ from ranks.ranked import (
 
 from pypto_tmpl import ir
 
-LOWERS = "LowerCompositeOps"  # which has no form yet of a ring in FP16, and of all_to_all_v in kernels
 OPS = {"Sum": torch.add, "Max": torch.maximum, "Min": torch.minimum, "Prod": torch.mul}
 
 
@@ -42,10 +40,10 @@ return y
     )
 
 
-def results(node: ir.Program, xs: torch.Tensor, until: str = "") -> list[torch.Tensor]:
+def results(node: ir.Program, xs: torch.Tensor) -> list[torch.Tensor]:
     """What every stage of the program computes of its input; signals are zero afterwards."""
     found = []
-    for _stage, names in each_stage(node, until):
+    for _stage, names in each_stage(node):
         names["_ranks"].kept = kept = {}
         ys = torch.full_like(xs, 9)
         call(names, xs.shape[0], xs, ys)
@@ -66,12 +64,44 @@ def test_a_mesh_starts_with_the_own_value_and_rounds_each_step() -> None:
 
 def test_a_ring_goes_through_the_ranks_from_the_one_behind_each_segment() -> None:
     xs = torch.tensor([1.0, 1.0, 2048.0]).half()[:, None, None].expand(3, 1, 48).contiguous()
-    for ys in results(all_reduce(3, 48, "Sum", "ring", "FP16"), xs, LOWERS):
+    for ys in results(all_reduce(3, 48, "Sum", "ring", "FP16"), xs):
         assert (ys[:, :, :32] == 2048).all() and (ys[:, :, 32:] == 2050).all()
     xs = torch.tensor([1.0, 10.0, 100.0])[:, None, None] * (counted(1, 1, 8)[:, :, :7] + 1)
     for ys in results(all_reduce(3, 7, "Sum", "ring"), xs):
         assert ys[0, 0].tolist() == [111, 222, 333, 444, 555, 666, 777]
         assert torch.equal(ys, ys[:1].expand_as(ys))
+
+
+def around(xs: torch.Tensor, bounds: list[int], op: str) -> torch.Tensor:
+    """Element by element: from the rank behind a segment once around, each step rounded to half floats."""
+    ranks, found = xs.shape[0], torch.empty_like(xs[0, 0])
+    for segment in range(ranks):
+        for place in range(bounds[segment], bounds[segment + 1]):
+            value = xs[(segment + 1) % ranks, 0, place]
+            for step in range(2, ranks + 1):
+                other = xs[(segment + step) % ranks, 0, place]
+                value = OPS[op](other.double(), value.double()).half()
+            found[place] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("bounds", "op"),
+    [
+        ([0, 16, 32, 40], "Sum"),
+        ([0, 16, 16, 16, 17], "Sum"),
+        ([0, 5, 5], "Prod"),
+        ([0, 64, 112, 160, 200], "Prod"),
+        ([0, 48, 80, 100], "Max"),
+        ([0, 10000, 20000], "Min"),
+    ],
+)
+def test_a_ring_of_half_floats_has_segments_of_16_and_rounds_each_step(bounds: list[int], op: str) -> None:
+    ranks, count = len(bounds) - 1, bounds[-1]
+    xs = (torch.randn(ranks, 1, count, generator=torch.Generator().manual_seed(5)) * 3).half()
+    expected = around(xs, bounds, op)
+    for ys in results(all_reduce(ranks, count, op, "ring", "FP16"), xs):
+        assert torch.equal(ys, expected.expand_as(ys))
 
 
 @pytest.mark.parametrize("mode", ["mesh", "ring"])
@@ -148,35 +178,66 @@ def test_rows_are_gathered_broadcast_and_exchanged(ranks: int) -> None:
         assert torch.equal(ys, local.transpose(0, 1))
 
 
-def test_blocks_move_whole_and_their_counts_are_limited() -> None:
-    body = """
+def blocks(ranks: int, rows: int, columns: int, dtype: str, counts: tuple[int, ...]) -> ir.Program:
+    """Every rank sends a block of rows to each, and copies out what it got and how much of that counts."""
+    told = "\n".join(
+        f"c{q}: pl.Scalar[pl.INT32] = pl.read(got, [{q}, 0])\npl.write(counts, [0, {q}], c{q})"
+        for q in range(ranks)
+    )
+    body = f"""
 data = pld.tensor.all_to_all_v(x, data, sig, send, got)
-y = pl.store(pl.load(data, [0, 0], [4, 8]), [0, 0], y)
-a: pl.Scalar[pl.INT32] = pl.read(got, [0, 0])
-b: pl.Scalar[pl.INT32] = pl.read(got, [1, 0])
-pl.write(counts, [0, 0], a)
-pl.write(counts, [0, 1], b)
+y = pl.store(pl.load(data, [0, 0], [{ranks * rows}, {columns}]), [0, 0], y)
+{told}
 return y
 """
-    node = single_kernel(
-        2,
-        {"data": (4, 8), "sig": (2, 1), "got": (2, 1)},
+    whole = (ranks * rows, columns)
+    return single_kernel(
+        ranks,
+        {"data": whole, "sig": (ranks, 1), "got": (ranks, 1)},
         body,
-        inputs={"x": (4, 8), "send": (2, 1)},
-        outputs={"y": (4, 8), "counts": (1, 8)},
-        dtypes={"sig": "INT32", "got": "INT32", "send": "INT32", "counts": "INT32"},
+        inputs={"x": whole, "send": counts},
+        outputs={"y": whole, "counts": (1, 8)},
+        dtypes={
+            **dict.fromkeys(("sig", "got", "send", "counts"), "INT32"),
+            **dict.fromkeys(("data", "x", "y"), dtype),
+        },
     )
+
+
+def test_blocks_move_whole_and_their_counts_are_limited() -> None:
     xs = (
         (100.0 * torch.arange(2)[:, None, None] + torch.arange(4.0)[None, :, None])
         .expand(2, 4, 8)
         .contiguous()
     )
     send = torch.tensor([[[1], [5]], [[2], [0]]], dtype=torch.int32)
-    for stage, names in each_stage(node, LOWERS):
+    for stage, names in each_stage(blocks(2, 2, 8, "FP32", (2, 1))):
         ys, counts = torch.zeros(2, 4, 8), torch.zeros(2, 1, 8, dtype=torch.int32)
         call(names, 2, xs, send, ys, counts)
         assert ys[:, :, 0].tolist() == [[0, 1, 100, 101], [2, 3, 102, 103]], stage
         assert counts[:, 0, :2].tolist() == [[1, 2], [2, 0]], stage
+
+
+@pytest.mark.parametrize(
+    ("ranks", "rows", "columns", "dtype"),
+    [(3, 3, 16, "FP16"), (4, 2, 32, "INT32"), (2, 40, 256, "FP32")],  # the last: blocks of several chunks
+)
+def test_blocks_go_to_every_rank(ranks: int, rows: int, columns: int, dtype: str) -> None:
+    """Block q of rank r is block r of rank q, whatever its count says; a count below zero goes as it is."""
+    kind = {"FP16": torch.float16, "INT32": torch.int32, "FP32": torch.float32}[dtype]
+    xs = (counted(ranks, ranks * rows, columns) % 1009).to(kind)
+    send = torch.arange(ranks * ranks, dtype=torch.int32).reshape(ranks, ranks) % (rows + 3) - 1
+    expected = torch.empty_like(xs)
+    for r in range(ranks):
+        for q in range(ranks):
+            expected[r, q * rows : (q + 1) * rows] = xs[q, r * rows : (r + 1) * rows]
+    for stage, names in each_stage(blocks(ranks, rows, columns, dtype, (ranks,))):
+        ys, counts = torch.zeros_like(xs), torch.zeros(ranks, 1, 8, dtype=torch.int32)
+        call(names, ranks, xs, send, ys, counts)
+        assert torch.equal(ys, expected), stage
+        assert counts[:, 0, :ranks].tolist() == [
+            [min(int(send[q, r]), rows) for q in range(ranks)] for r in range(ranks)
+        ], stage
 
 
 def on_host(ranks: int, count: int, line: str, signals: str, *, dtype: str = "FP32") -> ir.Program:
@@ -246,42 +307,3 @@ def test_the_host_has_a_ring_and_makes_signals_of_its_own(ranks: int) -> None:
             ys = torch.zeros_like(xs)
             call(names, ranks, xs, ys)
             assert torch.equal(ys, expected.expand_as(ys)), (stage, line)
-
-
-@pytest.mark.parametrize(("collective", "valid"), [("_allreduce", [3, 5]), ("_allreduce_ring", [3, 16])])
-def test_what_is_not_valid_keeps_its_values(collective: str, valid: list[int]) -> None:
-    """Through the helpers: the passes lower only windows that are valid as a whole."""
-    ys = reduced(collective, valid)
-    xs = counted(2, 4, 16)
-    expected = xs.clone()
-    expected[:, : valid[0], : valid[1]] = xs.sum(0)[: valid[0], : valid[1]]
-    assert torch.equal(ys, expected)
-
-
-def test_parts_that_no_collective_takes() -> None:
-    with pytest.raises(ValueError, match="target valid_shape must be a contiguous row-major prefix"):
-        reduced("_allreduce_ring", [3, 5])
-    with pytest.raises(ValueError, match="partial valid_shape must fit within one 16384-byte mesh chunk"):
-        reduced("_allreduce", [90, 64], shape=(100, 64))
-
-
-def reduced(collective: str, valid: list[int], shape: tuple[int, int] = (4, 16)) -> torch.Tensor:
-    """The windows of two ranks after a sum of their valid parts."""
-    names = script(all_reduce(2, 8, "Sum", "mesh"), preamble="full")
-    xs = counted(2, *shape)
-
-    def chip(x: torch.Tensor, data: torch.Tensor, signal: torch.Tensor) -> None:
-        data.copy_(x)
-        names[collective](data, signal, op="Sum", valid_shape=valid)
-
-    def host() -> object:
-        data_buf = names["_window_buffer"]("data", 4 * shape[0] * shape[1])
-        signal_buf = names["_window_buffer"]("signal", 16)
-        data = names["_window_view"](data_buf, shape, torch.float32)
-        signal = names["_window_view"](signal_buf, [2, 2], torch.int32)
-        for rank in range(2):
-            names["_dispatch"](rank, chip, xs[rank], data, signal)
-        return data
-
-    names["host"] = lambda: names["_run_host"](host, ranks=2)
-    return call(names, 2)

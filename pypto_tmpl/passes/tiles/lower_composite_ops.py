@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from pypto_tmpl import ir
+from pypto_tmpl.domains.kernel_collectives import collective_problem
 from pypto_tmpl.passes.base import FunctionPass
 from pypto_tmpl.passes.context import PassContext
 from pypto_tmpl.passes.tiles.collectives import COLLECTIVES
@@ -78,6 +79,9 @@ class _Lower(Rewriter):
         if lowering is None or not isinstance(value, ir.Call):
             return [], value
         recipe = Recipe(self._owner, stmt, value, base, self._numbers)
+        problem = collective_problem(value)
+        if problem is not None:
+            raise recipe.error(problem)
         found = lowering(recipe, value)
         if found is None:
             found = ir.MakeTuple([], value.span)
