@@ -44,8 +44,9 @@ class Comparable:
 
     @classmethod
     def of(cls, value: Value) -> Comparable:
-        """The value of a record."""
-        return cls(value.detach().cpu() if isinstance(value, torch.Tensor) else torch.tensor(value))
+        """The value of a record; of packed FP4 the bytes, since torch converts it to nothing."""
+        tensor = value.detach().cpu() if isinstance(value, torch.Tensor) else torch.tensor(value)
+        return cls(tensor.view(torch.uint8) if tensor.dtype == torch.float4_e2m1fn_x2 else tensor)
 
     def key(self) -> tuple[int, bytes]:
         """Equal for values of the same cells in the same order."""
