@@ -107,6 +107,10 @@ class FunctionEmitter:
         for var, what in self._values.misfits():
             self._context.current_variable = var
             self._context.report(what, var.span)
+        for var, call in self._values.copied_views():
+            self._context.current_variable = var
+            what = f"{call.op.name!r} to or from elements of four bits, of bytes that are written"
+            self._context.report(what, var.span)
         self._context.current_variable = None
         for call in self._values.runtime_regions.lost:
             self._context.report(

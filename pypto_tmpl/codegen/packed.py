@@ -1,8 +1,12 @@
-"""FP4: a tensor holds two numbers in one of torch's elements, a tile each number in an FP8 element."""
+"""Elements of four bits.
+
+A tile has each in an element of its own. So has a tensor, but for FP4: torch's elements hold two.
+"""
 
 from __future__ import annotations
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.dtypes import HALF_BYTE
 
 _TILE_CARRIERS = {"FP4": "FP8E4M3FN"}
 
@@ -16,3 +20,9 @@ def carrier_name(type_: ir.ShapedType) -> str:
     """The dtype whose torch dtype the value has in a script."""
     name = type_.dtype.name
     return _TILE_CARRIERS.get(name, name) if isinstance(type_, ir.TileType) else name
+
+
+def splits_bytes(call: ir.Call) -> bool:
+    """Whether a result has bytes of the first operand as elements of four bits, or the other way round."""
+    dtypes = {value.type.dtype for value in (call, *call.args[:1]) if isinstance(value.type, ir.TileType)}
+    return len(dtypes) > 1 and any(dtype.get_bit() == HALF_BYTE for dtype in dtypes)

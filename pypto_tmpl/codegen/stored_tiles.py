@@ -65,7 +65,7 @@ class StoredAssignments(Assignments):
         place = self._places.of(var)
         if place is None or not isinstance(value, ir.Call) or self._places.rings.of(value) is not None:
             return False
-        in_place = place.boxes is None and self._values.changes_in_place(value, place)
+        in_place = place.is_plain and self._values.changes_in_place(value, place)
         return not in_place and not self._places.is_view(var, value)
 
     def _clobbered(self, value: ir.Expr) -> Lines:
@@ -108,19 +108,24 @@ class StoredAssignments(Assignments):
             return [self._left_behind(given, name), self._forms.assign(name, self._buffer(place))]
         if self._places.is_view(var, value):
             return [self._forms.assign(name, self._view(value, place, text))]
-        if place.boxes is None and self._values.changes_in_place(value, place):
+        if place.is_plain and self._values.changes_in_place(value, place):
             return [self._forms.assign(name, text)]
-        lines = [self._forms.assign(name, self._buffer(place)), *self._clobbered(value)]
+        lines = [self._forms.assign(name, self._destination(value, place)), *self._clobbered(value)]
         if isinstance(value, ir.Call) and self._context.table.facts(value.op.name).has("allocates"):
             return lines
         into = self._moved(name, value, place) or self._into(name, value, place)
         return [*lines, self._write(place, name, value, text) if into is None else self._forms.evaluate(into)]
 
+    def _destination(self, value: ir.Expr, place: Place) -> str:
+        """The text of the tile into which a value is written; only the run tells where some windows begin."""
+        changed = self._values.changed_operand(value, place) if place.is_moving else None
+        return self._buffer(place) if changed is None else self._variables.name_of(changed)
+
     def _carried(self, target: ir.Var, value: ir.Expr, text: str, before: Lines) -> Iterable[tuple[str, str]]:
         """A carry lies where its type says: a round changes it only by what it writes there."""
         place, source = self._places.of(target), self._places.of(value)
         if place is None:
-            if source is not None and source.boxes is None:
+            if source is not None and source.is_plain:
                 text = self._copied(text)
             return super()._carried(target, value, text, before)
         is_known = isinstance(target, ir.IterArg) and value is not target.initValue
@@ -145,21 +150,23 @@ class StoredAssignments(Assignments):
         return [self._forms.evaluate(self._macros.carried(*zip(*pairs, strict=True)))] if pairs else []
 
     def check_of(self, var: ir.Var, may_be_clipped: bool) -> Lines:
-        """What is checked of other tiles holds of one in boxes as it is made."""
-        return [] if self._is_in_boxes(var) else super().check_of(var, may_be_clipped)
+        """What is checked of other tiles holds of one in boxes or of four bits as it is made."""
+        return [] if self._is_unpacked_to_read(var) else super().check_of(var, may_be_clipped)
 
     def _check_poison(self, var: ir.Var) -> Lines:
-        return [] if self._is_in_boxes(var) else super()._check_poison(var)
+        return [] if self._is_unpacked_to_read(var) else super()._check_poison(var)
 
-    def _is_in_boxes(self, var: ir.Var) -> bool:
+    def _is_unpacked_to_read(self, var: ir.Var) -> bool:
         place = self._places.of(var)
-        return place is not None and place.boxes is not None
+        return place is not None and not place.is_plain
 
     def _read(self, var: ir.Var) -> str:
         """The text of a variable as an operand, by row and column."""
         name, place = self._variables.name_of(var), self._places.of(var)
-        if place is None or place.boxes is None:
+        if place is None or place.is_plain:
             return name
+        if place.boxes is None:
+            return str(self._macros.numbers(name))
         is_whole = place.shape == (place.boxes.rows, place.boxes.columns)
         return str(self._macros.unpack(name, None if is_whole else self._literals(place.shape)))
 

@@ -26,12 +26,15 @@ class StoredValues(Values):
     def misfits(self) -> Iterable[tuple[ir.Var, str]]:
         return self.places.misfits()
 
+    def copied_views(self) -> Iterable[tuple[ir.Var, ir.Call]]:
+        return (found for found in super().copied_views() if not self._has_place(found[0]))
+
     def is_written(self, call: ir.Call) -> bool:
         if self._is_copied():
             return False
         places = [place for arg in call.args if (place := self.places.of(arg)) is not None]
-        if places and all(place.boxes is not None and place.boxes.is_scattered for place in places):
-            return False  # by row and column, it is a copy already
+        if places and all(map(_is_copied_to_read, places)):
+            return False
         return bool(places) or super().is_written(call)
 
     def may_be_view(self, call: ir.Call) -> bool:
@@ -90,6 +93,8 @@ class StoredValues(Values):
         """
         if not isinstance(value, ir.Call) or place.is_moving or place.shape != static_shape(value.type):
             return False
+        if place.is_packed:
+            return False
         facts, shapes = self._table.facts(value.op.name), []
         if place.boxes is not None:
             is_sum = facts.has("accumulates") and self.changes_in_place(value, place)
@@ -126,11 +131,17 @@ class StoredValues(Values):
 
     def changes_in_place(self, value: ir.Expr, place: Place) -> bool:
         """Whether an op changes the operand that lies in a place and gives it back."""
+        return self.changed_operand(value, place) is not None
+
+    def changed_operand(self, value: ir.Expr, place: Place) -> ir.Var | None:
+        """The operand that lies in a place, if an op changes it there and gives it back."""
         if not isinstance(value, ir.Call):
-            return False
+            return None
         returned = self._table.facts(value.op.name).returned
-        target = None if returned is None else self.places.of(value.args[returned])
-        return target is not None and target.is_there(place)
+        operand = None if returned is None else value.args[returned]
+        target = None if operand is None else self.places.of(operand)
+        is_there = target is not None and target.is_there(place)
+        return operand if is_there and isinstance(operand, ir.Var) else None
 
     def _read_tiles(self, call: ir.Call) -> list[ir.Expr]:
         """The tiles among the operands of an op, but for its workspaces."""
@@ -145,6 +156,11 @@ def _tiles_in(operand: ir.Expr) -> list[ir.Expr]:
     if isinstance(operand, ir.MakeTuple):
         return [tile for element in operand.elements for tile in _tiles_in(element)]
     return [operand] if isinstance(operand.type, ir.TileType) else []
+
+
+def _is_copied_to_read(place: Place) -> bool:
+    """Whether a tile by row and column is a copy of what lies in a place."""
+    return place.is_packed or place.boxes is not None and place.boxes.is_scattered
 
 
 def _is_repeated(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:

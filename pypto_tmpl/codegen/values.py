@@ -13,6 +13,7 @@ from pypto_tmpl.codegen.lane_regions import LaneRegions
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.lifetimes import Views
 from pypto_tmpl.codegen.outdated_regions import OutdatedRegions
+from pypto_tmpl.codegen.packed import splits_bytes
 from pypto_tmpl.codegen.poison import fresh_variables
 from pypto_tmpl.codegen.quiet import Quiet
 from pypto_tmpl.codegen.regions import RuntimeRegions
@@ -159,6 +160,17 @@ class Values:
     def misfits(self) -> Iterable[tuple[ir.Var, str]]:
         """Variables that cannot lie where they are to, and why."""
         return ()
+
+    def copied_views(self) -> Iterable[tuple[ir.Var, ir.Call]]:
+        """Views of bytes that are written, if elements of four bits make them copies."""
+        views = {id(call): call for call in self._context.facts.calls if self._is_split_view(call)}
+        for var, value in self._context.facts.flows if views else ():
+            if id(value) in views and self._changing.may_change(var):
+                yield var, views[id(value)]
+
+    def _is_split_view(self, call: ir.Call) -> bool:
+        facts = None if isinstance(call.op, ir.GlobalVar) else self._table.facts(call.op.name)
+        return facts is not None and facts.view_of is not None and splits_bytes(call)
 
     def may_share(self, left: ir.Expr, right: ir.Expr) -> bool:
         """Whether two values may show cells of one buffer."""

@@ -98,6 +98,9 @@ class DataType:
         return DataType, (self._code,)
 
 
+_BYTE = 8  # bits
+HALF_BYTE = 4
+"""Bits of the dtypes of which two elements share a byte."""
 _FP64_CODE = 0x35  # reserved upstream: a code without a constant and without a width
 
 # code: (constant, bits, to_string, C type)
@@ -144,3 +147,13 @@ def common_dtype(first: DataType, second: DataType) -> DataType:
     if first.get_bit() != second.get_bit():
         return first if first.get_bit() > second.get_bit() else second
     return second if first.is_unsigned_int() and second.is_signed_int() else first
+
+
+def element_bits(dtype: DataType) -> int:
+    """The bits that an element takes in memory: no less than a byte, but for dtypes of four bits."""
+    return HALF_BYTE if dtype.get_bit() == HALF_BYTE else dtype.get_byte() * _BYTE
+
+
+def packed_bytes(elements: int, dtype: DataType) -> int:
+    """The bytes of elements that lie one behind the other."""
+    return -(-elements * element_bits(dtype) // _BYTE)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.dtypes import element_bits
 from pypto_tmpl.ir.extents import constant_extent
 
-_LINE = 32  # bytes of a row of a box of 512 bytes
+_LINE = 256  # bits of a row of a box of 512 bytes
 _ROWS = 16
 _SCALES = 2
 _WIDE, _NARROW = 1024, 32
@@ -48,6 +49,11 @@ class Boxes:
         """Elements from the first to the last."""
         return self.rows * self.columns
 
+    def part(self, rows: int, columns: int) -> Boxes:
+        """The boxes of a window of so many rows and columns, which may be smaller than a box."""
+        height, width = min(self.height, rows), min(self.width, columns)
+        return replace(self, height=height, width=width, rows=rows, columns=columns)
+
 
 def boxes_of(
     view: ir.TileView, shape: tuple[int, ...], dtype: ir.DataType, acc_rows: int = ACC_ROWS
@@ -61,7 +67,7 @@ def boxes_of(
     if view.slayout is ir.TileLayout.none_box or len(shape) != 2:
         return None
     is_row_major = view.slayout is ir.TileLayout.row_major
-    long, short = _ROWS, _LINE // dtype.get_byte()
+    long, short = _ROWS, _LINE // element_bits(dtype)
     if view.fractal == _WIDE:
         short = _ROWS
     elif view.fractal == _NARROW:

@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements, trailing_yield
+from pypto_tmpl.ir.dtypes import HALF_BYTE, packed_bytes
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ir.verifier.walking import all_definitions
 from pypto_tmpl.ops import OpTable
@@ -17,7 +18,6 @@ from pypto_tmpl.storage.slots import SlotRing, SlotRings
 
 _OFFSETS = 2  # of a window, among the operands of the op
 _SIZE = 1  # of an allocation
-_PACKED_BITS = 4
 LARGEST_MEMORY = 1 << 24  # bytes: more than any memory of a core has
 
 
@@ -49,7 +49,7 @@ class Place:
     @property
     def size(self) -> int:
         """Bytes from the first element to the last."""
-        return _elements(self.shape, self.strides, self.boxes) * self.dtype.get_byte()
+        return packed_bytes(_elements(self.shape, self.strides, self.boxes), self.dtype)
 
     @property
     def is_dense(self) -> bool:
@@ -59,7 +59,17 @@ class Place:
     @property
     def is_gapless(self) -> bool:
         """Whether rows follow each other without gaps, or columns do."""
-        return self.size == prod(self.shape) * self.dtype.get_byte()
+        return self.size == packed_bytes(prod(self.shape), self.dtype)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether two elements share a byte."""
+        return self.dtype.get_bit() == HALF_BYTE
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a view of its bytes is the tile by row and column, which needs no unpacking."""
+        return self.boxes is None and not self.is_packed
 
     def is_same(self, other: Place) -> bool:
         """Whether tiles in both are the same elements."""
@@ -116,7 +126,7 @@ def packed_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class FunctionPlaces:
-    """The places of the tiles of one function; elements of four bits have none."""
+    """The places of the tiles of one function."""
 
     def __init__(self, function: ir.Function, table: OpTable) -> None:
         self._table = table
@@ -215,7 +225,7 @@ class FunctionPlaces:
     def _beyond_type(self, place: Place, var: ir.Var) -> str | None:
         """Of more elements than the bytes that a type says."""
         memref = var.type.memref if isinstance(var.type, ir.TileType) else None
-        size = prod(place.shape) * place.dtype.get_byte()
+        size = packed_bytes(prod(place.shape), place.dtype)
         if memref is None or memref.size_ >= size:
             return None
         at = f"at {place.space.name} {place.reach[0]:#x}"
@@ -294,6 +304,16 @@ class FunctionPlaces:
             constant_extent(offset) is None for offset in offsets.elements
         )
 
+    def _begins_within_a_byte(self, value: ir.Expr | None, source: Place) -> bool:
+        """Whether a window, by constant offsets, begins at the second of two elements that share a byte."""
+        if not source.is_packed or not self._is_window(value):
+            return False
+        offsets = value.args[_OFFSETS]
+        if not isinstance(offsets, ir.MakeTuple):
+            return False
+        starts = [constant_extent(offset) or 0 for offset in offsets.elements]
+        return sum(start * stride for start, stride in zip(starts, source.strides, strict=False)) % 2 == 1
+
     def pools(self, has_addresses: bool) -> Mapping[ir.MemorySpace | ir.Var, int]:
         """The bytes of each pool: one for a memory, or where no addresses are planned for an allocation."""
         ends: dict[ir.MemorySpace | ir.Var, int] = {}
@@ -306,8 +326,6 @@ class FunctionPlaces:
         """The place of a tile that comes out of a pipe: one of its slots."""
         shape = static_shape(type_)
         if not isinstance(type_, ir.TileType) or type_.memory_space is None or shape is None:
-            return None
-        if type_.dtype.get_bit() == _PACKED_BITS:
             return None
         view = type_.get_effective_tile_view()
         return Place(
@@ -329,7 +347,7 @@ class FunctionPlaces:
         if not isinstance(type_, ir.TileType) or type_.memref is None:
             return None
         space, shape = type_.memory_space, tuple(constant_extent(extent) for extent in type_.shape)
-        if space is ir.MemorySpace.DDR or space is None or type_.dtype.get_bit() == _PACKED_BITS:
+        if space is ir.MemorySpace.DDR or space is None:
             return None
         extents = tuple(extent for extent in shape if extent is not None)
         view = type_.get_effective_tile_view()
@@ -344,14 +362,17 @@ class FunctionPlaces:
         if other is not None and other.base is memref.base_:
             is_moving = other.is_moving or self._is_moving_window(value)
             is_moving = is_moving or self._is_window(value) and other.boxes is not None
+            is_moving = is_moving or self._begins_within_a_byte(value, other)
             is_cut = self._is_window(value) and len(other.shape) == len(extents)
             is_alike = (other.shape, other.dtype) == (extents, type_.dtype) and not other.is_gapless
             if is_cut or is_alike:
                 strides = other.strides  # a window has the pitch of what it is cut from, which no type says
+            if is_cut and other.boxes is not None and boxes is None:
+                boxes = other.boxes.part(*extents)
         if other is not None and isinstance(value, ir.Var):
             # types of carries may be wider than their values
             extents, strides, boxes = other.shape, other.strides, other.boxes
-        offset, room = memref.byte_offset_, _elements(extents, strides, boxes) * type_.dtype.get_byte()
+        offset, room = memref.byte_offset_, packed_bytes(_elements(extents, strides, boxes), type_.dtype)
         if is_moving and other is not None:
             offset, room = other.offset, other.room
         elif constant_extent(offset) is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.dtypes import element_bits
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ops import OpTable
 from pypto_tmpl.ops.typing.words import resolve_result
@@ -13,6 +14,7 @@ from pypto_tmpl.storage.places import Place, packed_strides
 
 _OFFSETS = 2  # of a window, among the operands of the op
 _RANK = 2
+_BYTE = 8  # bits
 _TURNED = "turned"  # the layout of ops that swap the last two axes
 
 
@@ -51,9 +53,11 @@ def _window(value: ir.Call, start: Place, source: Place) -> Place | None:
         return start
     if source.address is None or source.boxes is not None:
         return start
-    address = source.address
-    for offset, stride in zip(offsets.elements, source.strides, strict=True):
-        address += (constant_extent(offset) or 0) * stride * source.dtype.get_byte()
+    before = sum(
+        (constant_extent(offset) or 0) * stride
+        for offset, stride in zip(offsets.elements, source.strides, strict=True)
+    )
+    address = source.address + before * element_bits(source.dtype) // _BYTE
     begin = ir.ConstInt(address, ir.DataType.INT64, start.offset.span)
     is_flat = len(start.shape) == len(source.shape)
     return replace(start, offset=begin, strides=source.strides if is_flat else start.strides, boxes=None)

@@ -24,12 +24,13 @@ class Placed:
 """  # noqa: E501  # the printer breaks no lines
 TILE = re.compile(r"(\w+) @ (?:(\w+)\+)?(-?\w+) (\w+)\[(\d+), (\d+)\]")
 """``t @ 0x400 FP32[16, 64]``: a tile at an address; ``t @ other+0 ...``: not in the allocation ``mem``."""
-BYTES = {"FP32": 4, "INT32": 4, "FP16": 2, "BF16": 2, "UINT8": 1}
+BITS = {"FP32": 32, "INT32": 32, "FP16": 16, "BF16": 16} | dict.fromkeys(["UINT8", "INT8"], 8)
+BITS |= dict.fromkeys(["INT4", "UINT4", "FP4", "HF4"], 4)
 
 
 def _typed(found: re.Match[str]) -> str:
     name, base, address, dtype, rows, columns = found.groups()
-    size = int(rows) * int(columns) * BYTES[dtype]
+    size = -(-int(rows) * int(columns) * BITS[dtype] // 8)
     place = f"pl.MemRef({base or 'mem'}, pl.const({int(address, 0)}, pl.INT64), {size})"
     return f"{name}: pl.Tile[[{rows}, {columns}], pl.{dtype}, {place}, pl.Mem.Vec]"
 

@@ -17,6 +17,9 @@ def view(fractal: int = 512) -> ir.TileView:
     [
         ((64, 64), ir.DataType.BF16, 512, (16, 16)),  # 16 rows of 32 bytes
         ((64, 64), ir.DataType.INT8, 512, (16, 32)),
+        ((64, 64), ir.DataType.INT4, 512, (16, 64)),
+        ((64, 64), ir.DataType.HF4, 512, (16, 64)),
+        ((64, 64), ir.DataType.BOOL, 512, (16, 32)),
         ((16, 32), ir.DataType.FP32, 1024, (16, 16)),
     ],
 )

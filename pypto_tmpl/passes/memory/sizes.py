@@ -7,10 +7,9 @@ import math
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.ir import MemorySpace
+from pypto_tmpl.ir.dtypes import packed_bytes
 from pypto_tmpl.ir.extents import constant_extent
 
-_BYTE = 8
-_PACKED = 4  # bits of dtypes of which two share a byte
 _ACC_ROWS = 16  # where no backend is chosen
 
 
@@ -27,13 +26,3 @@ def storage_bytes(type_: ir.ShapedType, backend: BackendFacts | None) -> int | N
         unit = _ACC_ROWS if backend is None else backend.acc_row_alignment(type_.dtype)
         known[0] = -(-known[0] // unit) * unit
     return packed_bytes(math.prod(known), type_.dtype)
-
-
-def packed_bytes(elements: int, dtype: ir.DataType) -> int:
-    """The bytes of elements that lie one behind the other."""
-    return -(-elements * element_bits(dtype) // _BYTE)
-
-
-def element_bits(dtype: ir.DataType) -> int:
-    """The bits that an element takes in memory: no less than a byte, but for dtypes of four bits."""
-    return _PACKED if dtype.get_bit() == _PACKED else dtype.get_byte() * _BYTE

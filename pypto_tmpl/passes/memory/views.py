@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir.dtypes import element_bits, packed_bytes
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.base import PassError
-from pypto_tmpl.passes.memory.sizes import element_bits, packed_bytes
 from pypto_tmpl.passes.memory.strides import index, packed, product, total
 
 _BYTE = 8

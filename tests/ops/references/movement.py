@@ -207,12 +207,43 @@ def concat(src0: Shaped, src1: Shaped, **ignored: object) -> torch.Tensor:
 
 @reference("tile.reinterpret_view", "tensor.reinterpret_view")
 def reinterpret_view(
-    data: Shaped, result: torch.dtype, shape: list[int] | None = None, **ignored: object
+    data: Shaped, result: torch.dtype, dtype: str, shape: list[int] | None = None
 ) -> torch.Tensor:
-    """The same bytes, by numpy."""
-    names = {torch.int8: "<i1", torch.int16: "<i2", torch.uint32: "<u4"}
-    read = np.frombuffer(data.data.numpy().tobytes(), dtype=names[result]).astype(np.int64)
-    return torch.from_numpy(read).reshape(shape or [data.data.shape[0], -1])
+    """The same bytes, by numpy; the first of two elements of four bits is the low half of a byte.
+
+    No sample is of INT8 or FP8, whose torch dtypes carry INT4 and FP4.
+    """
+    rows = data.data.shape[0]
+    if data.data.dtype == torch.int8:
+        stored = bytes_of([number & 15 for number in data.data.flatten().tolist()])
+    elif data.data.dtype == torch.float8_e4m3fn:
+        stored = bytes_of([code_of(number) for number in data.data.float().flatten().tolist()])
+    else:
+        stored = data.data.numpy().tobytes()
+    if dtype in ("INT4", "FP4"):
+        codes = [half for byte in stored for half in (byte % 16, byte // 16)]
+        numbers = (
+            [(code + 8) % 16 - 8 for code in codes] if dtype == "INT4" else [FP4[code] for code in codes]
+        )
+        return torch.tensor(numbers, dtype=torch.float64 if dtype == "FP4" else None).reshape(
+            shape or [rows, -1]
+        )
+    names = {torch.int8: "<i1", torch.uint8: "<u1", torch.int16: "<i2", torch.uint32: "<u4"}
+    read = np.frombuffer(stored, dtype=names[result]).astype(np.int64)
+    return torch.from_numpy(read).reshape(shape or [rows, -1])
+
+
+FP4 = [sign * number for sign in (1, -1) for number in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)]
+
+
+def code_of(number: float) -> int:
+    """The code of an FP4 number."""
+    return FP4.index(abs(number)) + 8 * (math.copysign(1, number) < 0)
+
+
+def bytes_of(codes: list[int]) -> bytes:
+    """Codes of four bits, the first of two in the low half of a byte."""
+    return bytes(low + 16 * high for low, high in zip(codes[::2], codes[1::2], strict=True))
 
 
 @reference("tensor.view")
