@@ -175,6 +175,7 @@ def _table(found: TraceDiff, show_all: bool) -> list[str]:
     for title, place in (("first trace", first.left), ("second trace", first.right)):
         lines.append(f"    {title}: {place.text or place.generated_text}")
         where = [place.source, f"generated line {place.generated_line}" if place.generated_line else ""]
-        runs = [f"{name}={value}" for name, value in place.iteration.items()] + [f"lane {place.lane}"]
+        runs = [] if place.rank is None else [f"rank {place.rank}"]
+        runs += [f"{name}={value}" for name, value in place.iteration.items()] + [f"lane {place.lane}"]
         lines.append(f"        at {', '.join([word for word in where if word] + runs)}")
     return [*lines, f"    {first.verdict.line()}", *(f"    {line}" for line in first.verdict.details())]

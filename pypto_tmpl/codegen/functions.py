@@ -33,6 +33,13 @@ In, Out, InOut = ir.ParamDirection.In, ir.ParamDirection.Out, ir.ParamDirection.
 _DIRECTIONS = {direction.name: direction for direction in (In, InOut, Out)}
 
 
+def _kind(function: ir.Function) -> str:
+    """What a docstring calls a function by: its type, or its role if it runs on the host of several ranks."""
+    if function.level is ir.Level.HOST and function.role is not None:
+        return function.role.name
+    return function.func_type.name
+
+
 @lru_cache(maxsize=1024)
 def _summary(forms: Any, kind: str, directed: tuple[tuple[str, ir.ParamDirection], ...]) -> str:
     """What the docstring of a function says, given its parameters with their directions."""
@@ -165,7 +172,7 @@ class FunctionEmitter:
         function = self._context.function
         names, directions = map(self._variables.name_of, function.params), function.param_directions
         directed = tuple(zip(names, directions, strict=True))
-        summary = _summary(self._forms, function.func_type.name, directed)
+        summary = _summary(self._forms, _kind(function), directed)
         text = self._forms.function(name, params, summary, body)
         return self._context.script.marks.function(text, name, self._context.function)
 

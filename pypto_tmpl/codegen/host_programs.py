@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.lazy import lazy
@@ -81,17 +81,26 @@ class HostProgram:
                 yield device.value + 1
 
     def sharded(self) -> list[ir.Var]:
-        """The parameters of which each rank gets its own part, by the first axis."""
+        """The parameters of which each rank there is gets its own part, by the first axis."""
+        assert self.function is not None
+        values = {id(s.var): s.value for s in statements(self.function.body) if isinstance(s, ir.AssignStmt)}
+        return self._indexed_by(lambda loop: is_call_of(values.get(id(loop.stop), loop.stop), WORLD_SIZE))
+
+    def handed_out(self) -> list[ir.Var]:
+        """The parameters of which each rank gets its own part, be it of ranks that the program counts."""
+        assert self.function is not None
+        values = map(evaluated, statements(self.function.body))
+        devices = {id(value.attrs.get("device")) for value in values if isinstance(value, ir.Call)}
+        return self._indexed_by(lambda loop: id(loop.loop_var) in devices)
+
+    def _indexed_by(self, is_of_ranks: Callable[[ir.ForStmt], bool]) -> list[ir.Var]:
+        """The parameters that the variables of some loops index by the first axis."""
         assert self.function is not None
         params = {id(param): param for param in self.function.params}
         found: dict[int, ir.Var] = {}
-        values = {id(s.var): s.value for s in statements(self.function.body) if isinstance(s, ir.AssignStmt)}
         for stmt, loops in in_loops(self.function.body):
             ranks = {
-                id(loop.loop_var)
-                for loop in loops
-                if isinstance(loop, ir.ForStmt)
-                and is_call_of(values.get(id(loop.stop), loop.stop), WORLD_SIZE)
+                id(loop.loop_var) for loop in loops if isinstance(loop, ir.ForStmt) and is_of_ranks(loop)
             }
             for node in ir.walk(stmt) if ranks and not isinstance(stmt, ir.ForStmt) else ():
                 if isinstance(node, ir.Call) and node.op.name in load_table().matching(_is_window):

@@ -9,12 +9,14 @@ from typing import Any
 
 import torch
 
+from pypto_tmpl.compare.by_rank import ranks_line, wrong_by_rank
 from pypto_tmpl.compare.differences import differences_of
 from pypto_tmpl.compare.picture import ErrorPicture, error_picture
 from pypto_tmpl.compare.rule import absolute_differences, are_same, wrong_elements
 from pypto_tmpl.compare.shape import ErrorShape, error_shape
 from pypto_tmpl.compare.tolerance import Tolerance, exponent_text
 from pypto_tmpl.compare.verdicts import Comparator
+from pypto_tmpl.execution.entry import user_name
 
 Tensors = Mapping[str, torch.Tensor]
 
@@ -26,7 +28,8 @@ class Rules:
     ``default`` holds for floating-point tensors, of it ``atol`` for integers, and nothing for bools. A tensor
     named in ``per_tensor`` has that tolerance, whatever its dtype. ``widen_dtypes`` compares tensors of
     different dtypes by value instead of calling that a mismatch. With ``pictures`` verdicts on tensors that
-    are not the same hold what a report draws of their errors.
+    are not the same hold what a report draws of their errors. Of tensors that are ``stacked``, ranks along
+    the first axis, verdicts tell which ranks are wrong.
     """
 
     default: Tolerance = Tolerance(5e-2, 5e-2)
@@ -34,6 +37,7 @@ class Rules:
     equal_nan: bool = False
     widen_dtypes: bool = False
     pictures: bool = False
+    stacked: frozenset[str] = frozenset()
 
     def tolerance(self, name: str, *dtypes: torch.dtype) -> Tolerance:
         """The tolerance that holds for a tensor of these dtypes."""
@@ -47,6 +51,7 @@ class TensorVerdict:
     """Whether one tensor is as expected; ``details`` say why it is not.
 
     ``is_input`` marks one that was only to be read: there is a verdict on it because it was changed.
+    ``wrong_by_rank`` counts the wrong elements of each rank, of a tensor that holds the parts of all.
     """
 
     name: str
@@ -58,6 +63,7 @@ class TensorVerdict:
     comparator: str = ""
     picture: ErrorPicture | None = None
     is_input: bool = False
+    wrong_by_rank: tuple[int, ...] = ()
 
     @property
     def rerun_name(self) -> str:
@@ -77,6 +83,8 @@ class TensorVerdict:
         if self.passed:
             return
         yield from self.reason.splitlines()
+        if self.wrong_by_rank:
+            yield ranks_line(self.wrong_by_rank)
         if self.shape is not None:
             yield from self.shape.lines()
 
@@ -105,6 +113,9 @@ def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rul
         reason = f"dtype {actual.dtype}, expected {expected.dtype}: {values}"
     elif found.bad and found.bad == found.nan_pairs:
         reason = "every bad cell is NaN on both sides; with equal_nan these are right"
+    by_rank: tuple[int, ...] = ()
+    if found.bad and user_name(name) in rules.stacked:
+        by_rank = wrong_by_rank(actual, expected, tolerance, rules.equal_nan)
     has_picture = rules.pictures and not are_same(actual, expected)
     return TensorVerdict(
         name,
@@ -114,6 +125,7 @@ def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rul
         reason=reason,
         shape=error_shape(found, actual, expected) if found.bad else None,
         picture=_picture(actual, expected, tolerance, rules) if has_picture else None,
+        wrong_by_rank=by_rank,
     )
 
 

@@ -12,9 +12,13 @@ import torch
 from pypto_tmpl import runtime
 from pypto_tmpl.compile.build import Build
 from pypto_tmpl.compile.compiled_program import CompiledProgram
+from pypto_tmpl.debug.validate.results import ValidationResult
+from pypto_tmpl.debug.validate.validation import ATOL, RTOL, Number
+from pypto_tmpl.execution.options import options_of_scripts
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.distributed import DistributedConfig
 from pypto_tmpl.runtime.prepared import PreparedBuild
+from pypto_tmpl.storage.choices import DEFAULT, StorageChoice
 
 
 class DistributedCompiledProgram(CompiledProgram):
@@ -65,6 +69,23 @@ class DistributedCompiledProgram(CompiledProgram):
             is_scalar = parameter is not None and parameter.is_scalar and isinstance(value, torch.Tensor)
             values.append(value.item() if is_scalar and isinstance(value, torch.Tensor) else value)
         return values
+
+    def validate_ir(
+        self,
+        tensors: Mapping[str, torch.Tensor | Number],
+        expected: Mapping[str, torch.Tensor],
+        *,
+        rtol: float = RTOL,
+        atol: float = ATOL,
+        storage: StorageChoice = DEFAULT,
+    ) -> ValidationResult:
+        """As ``CompiledProgram``, every stage on as many ranks as the program was compiled for.
+
+        What is wrong is told by rank.
+        """
+        devices = self.device_ids
+        with options_of_scripts(ranks=None if devices is None else len(devices)):
+            return super().validate_ir(tensors, expected, rtol=rtol, atol=atol, storage=storage)
 
     def prepared(self, *, keeps_windows: bool, reset: bool) -> PreparedBuild:
         """The program, loaded for many calls."""

@@ -172,7 +172,7 @@ def describe_entry(function: ir.Function, script_name: str) -> Entry:
         _parameter(var, direction, same[user_name(var.name_hint)] == 1) for var, direction in pairs
     )
     is_kernel = function.func_type not in _ENTRY_TYPES
-    return Entry(function.name, script_name, parameters, _returned(function.body), is_kernel)
+    return Entry(function.name, script_name, parameters, returned_names(function.body), is_kernel)
 
 
 def _parameter(var: ir.Var, direction: ir.ParamDirection, is_unique: bool) -> Parameter:
@@ -194,7 +194,7 @@ def _extent(dim: ir.Expr) -> int | str | None:
     return user_name(dim.name_hint) if isinstance(dim, ir.Var) else None
 
 
-def _returned(body: ir.Stmt) -> tuple[str, ...]:
+def returned_names(body: ir.Stmt) -> tuple[str, ...]:
     """The user's names of the values in a return statement at the end of the body; "" for other values."""
     last = last_of(body)
     if not isinstance(last, ir.ReturnStmt):

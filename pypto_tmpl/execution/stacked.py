@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.host_programs import HostProgram
-from pypto_tmpl.execution.entry import user_name
+from pypto_tmpl.execution.entry import returned_names, user_name
+from pypto_tmpl.ir.bodies import last_of
 
 
-def stacked_parameters(program: ir.Program) -> frozenset[str]:
-    """The user's names of the parameters of which each rank gets its own part; none without a host."""
-    host = HostProgram({function.name: function for function in program.functions.values()})
-    found = () if host.function is None else host.sharded()
-    return frozenset(user_name(parameter.name_hint) for parameter in found)
+def stacked_tensors(functions: Iterable[ir.Function]) -> frozenset[str]:
+    """The user's names of the parameters of which each rank gets its own part, and of windows that the host
+    returns; none without a host.
+    """
+    host = HostProgram({function.name: function for function in functions})
+    if host.function is None:
+        return frozenset()
+    parameters = (user_name(parameter.name_hint) for parameter in host.handed_out())
+    return frozenset([*parameters, *_returned_windows(host.function)])
+
+
+def _returned_windows(function: ir.Function) -> Iterator[str]:
+    last = last_of(function.body)
+    values = last.value if isinstance(last, ir.ReturnStmt) else ()
+    for name, value in zip(returned_names(function.body), values, strict=True):
+        if name and isinstance(value.type, ir.DistributedTensorType):
+            yield name

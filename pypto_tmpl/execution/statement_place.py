@@ -14,8 +14,8 @@ class StatementPlace:
 
     ``path`` leads to it in the IR of its function (``body/2/then/0``), ``text`` is its IR, ``source`` the
     ``file:line`` it was made from and ``generated_line`` its line in the traced script, ``generated_text``
-    what stands there. ``iteration`` has the values of the loop variables around it. A file line of 0 and
-    empty texts are unknown.
+    what stands there. ``iteration`` has the values of the loop variables around it, ``rank`` is that of a run
+    on several. A file line of 0 and empty texts are unknown.
     """
 
     function: str
@@ -28,6 +28,7 @@ class StatementPlace:
     lane: str = ""
     block: int = 0
     iteration: Mapping[str, int] = field(default_factory=dict)
+    rank: int | None = None
 
 
 def statement_text(stmt: ir.Stmt) -> str:

@@ -19,7 +19,7 @@ from pypto_tmpl.compile.reuse import reuse_build
 from pypto_tmpl.debug.stages.storage import wrong_places
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.entry import functions_of
-from pypto_tmpl.execution.stacked import stacked_parameters
+from pypto_tmpl.execution.stacked import stacked_tensors
 from pypto_tmpl.golden.broken_pass import BrokenPass, find_broken_pass
 from pypto_tmpl.golden.console import Console
 from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data
@@ -349,6 +349,7 @@ class Harness:
         knobs = self._knobs
         values.assert_apart()
         assert values.expected is not None
+        self._finished.stacked = _stacked_specs(build, values)
         self._finished.checks = check_outputs(
             values.outputs(),
             values.expected,
@@ -358,7 +359,7 @@ class Harness:
             values.inputs(),
             equal_nan=knobs.equal_nan,
             only_wrong=placed is not None,
-            stacked=_stacked_specs(build, values),
+            stacked=self._finished.stacked,
         )
         for text in changed:
             self._console.detail(text)
@@ -412,7 +413,7 @@ def _wrong_on_bytes(build: Build, program: ir.Program) -> list[str]:
 def _stacked_specs(build: Build, values: RunValues) -> list[str]:
     """The specs of tensors that hold the parts of all ranks; specs go by position."""
     program = build.program
-    stacked = frozenset() if program is None else stacked_parameters(program)
+    stacked = frozenset() if program is None else stacked_tensors(functions_of(program))
     pairs = zip(values.specs, build.manifest.entry.parameters, strict=True)
     return [spec.name for spec, param in pairs if param.name in stacked]
 

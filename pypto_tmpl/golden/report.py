@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,7 @@ class FinishedRun:
     build: Build | None = None
     values: RunValues | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)
+    stacked: Sequence[str] = ()  # outputs that hold the parts of all ranks
 
 
 def write_run_report(path: Path, run: FinishedRun, outcome: RunResult, knobs: Knobs) -> None:
@@ -49,7 +50,9 @@ def _as_stage(run: FinishedRun, outcome: RunResult, knobs: Knobs) -> ValidationR
         source,
         actual=run.values.outputs() if is_compared and run.values else {},
         expected=(run.values.expected or {}) if is_compared and run.values else {},
-        rules=Rules(Tolerance(knobs.rtol, knobs.atol), equal_nan=knobs.equal_nan),
+        rules=Rules(
+            Tolerance(knobs.rtol, knobs.atol), equal_nan=knobs.equal_nan, stacked=frozenset(run.stacked)
+        ),
         decided={name: (check.passed, _message(check)) for name, check in run.checks.items()},
         error=error,
         seconds=outcome.execution_time or 0.0,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from pypto_tmpl.compare.by_rank import ranks_line, wrong_by_rank
 from pypto_tmpl.compare.elements import meta_difference
 from pypto_tmpl.compare.tolerance import Tolerance
 from pypto_tmpl.golden.closeness import compare_close
@@ -20,7 +21,6 @@ from pypto_tmpl.golden.comparators import (
     topk_pair_compare,
 )
 from pypto_tmpl.golden.errors import ValidationError, place_in_script
-from pypto_tmpl.golden.ranks import wrong_ranks
 
 __all__ = [
     "ValidationError",
@@ -152,7 +152,7 @@ def _by_default(name: str, context: _Context) -> Check:
     message, measured = found.message(), list(found.measured())
     if found.found.bad and name in context.stacked:
         tolerance = Tolerance(context.rtol, context.atol).of(actual.dtype)
-        by_rank = wrong_ranks(actual, expected, tolerance, context.equal_nan)
+        by_rank = ranks_line(wrong_by_rank(actual, expected, tolerance, context.equal_nan))
         message, measured = f"    {by_rank}\n{message}", [by_rank, *measured]
     return Check(found.passed, None, message, measured)
 

@@ -11,9 +11,11 @@ import torch
 
 import pypto_tmpl.language as pl
 import pypto_tmpl.language.distributed as pld
+from pypto_tmpl.compare.by_rank import ranks_line, wrong_by_rank
 from pypto_tmpl.compare.tolerance import Tolerance
 from pypto_tmpl.golden import RunResult, TensorSpec, run, run_jit
-from pypto_tmpl.golden.ranks import marked_devices, wrong_ranks
+from pypto_tmpl.golden.ranks import marked_devices
+from pypto_tmpl.ir import compile
 from pypto_tmpl.runtime import DistributedConfig
 
 
@@ -115,8 +117,8 @@ def test_the_ranks_that_are_wrong_are_named(capsys: pytest.CaptureFixture[str]) 
 
 def test_all_ranks_may_be_wrong() -> None:
     wrong = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
-    text = wrong_ranks(wrong, torch.zeros(2, 2), Tolerance(0.0, 0.5))
-    assert text == "wrong elements by rank: rank 0 (1), rank 1 (2)"
+    counts = wrong_by_rank(wrong, torch.zeros(2, 2), Tolerance(0.0, 0.5))
+    assert ranks_line(counts) == "wrong elements by rank: rank 0 (1), rank 1 (2)"
 
 
 def test_a_rank_that_fails_ends_the_run_by_its_name() -> None:
@@ -154,3 +156,27 @@ def test_a_script_says_how_many_devices_it_needs(tmp_path: Path, monkeypatch: py
         "kernel.py is marked `# ci: devices=2`, and runs on 1 device, [4]\n"
         "   = name as many devices as in: -d 0,1"
     )
+
+
+def test_stages_of_a_compiled_program_are_validated_on_its_ranks() -> None:
+    """On two devices rank 1 is wrong; on three, for which there are no parts, all stages fail."""
+    node = drive.specialize(*(torch.empty(2, 1, 16) for _ in range(2)))
+    compiled = compile(node, distributed_config=DistributedConfig(device_ids=[4, 1]))
+    x = torch.arange(32.0).reshape(2, 1, 16)
+    assert compiled.validate_ir({"x": x}, {"y": x.flip(0)}).passed
+    wrong = x.flip(0).clone()
+    wrong[1, 0, 0] += 9
+    with pytest.raises(AssertionError, match=r"wrong elements by rank: rank 1 \(1\); right: 0"):
+        compiled.validate_ir({"x": x}, {"y": wrong})
+    more = compiled.on_devices(DistributedConfig(device_ids=[0, 1, 2]))
+    with pytest.raises(AssertionError, match="index 2 is out of bounds"):
+        more.validate_ir({"x": x}, {"y": x.flip(0)})
+
+
+def test_the_report_on_a_run_names_the_ranks(tmp_path: Path) -> None:
+    def golden(t: dict[str, Any]) -> None:
+        swapped(t)
+        t["y"][0, 0, 5] += 1
+
+    run_on([0, 1], golden, report=str(tmp_path / "run.html"))
+    assert '["wrong elements by rank","rank 0 (1); right: 1"]' in (tmp_path / "run.html").read_text()

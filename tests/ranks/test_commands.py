@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,41 @@ def test_gen_tells_what_windows_have_no_device(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["gen", str(tmp_path / "kernel.py")])
     assert done.exit_code == 2
     assert "device= expression must be ConstInt or the induction var of pl.range" in done.output
+
+
+def test_reports_name_the_ranks_that_are_wrong(tmp_path: Path) -> None:
+    dump(tmp_path / "dump")
+    xs = 100.0 * torch.arange(2)[:, None, None] + counted(1, 1, 64)
+    wrong = xs.sum(0).repeat(2, 1, 1)
+    wrong[1, 0, 3:5] += 1
+    torch.save({"x": xs}, tmp_path / "in.pt")
+    torch.save({"y": wrong}, tmp_path / "out.pt")
+    given = ["--inputs", str(tmp_path / "in.pt"), "--expected", str(tmp_path / "out.pt"), "--jobs", "1"]
+    given += ["--rtol", "0", "--atol", "0.5", "--keep-going", "--report"]
+    done = CliRunner().invoke(main, ["validate", str(tmp_path / "dump"), *given, str(tmp_path / "r.json")])
+    assert done.exit_code == 1
+    text = "wrong elements by rank: rank 1 (2); right: 0"
+    stages = json.loads((tmp_path / "r.json").read_text())["stages"]
+    assert [stage["tensors"][0]["wrong_by_rank"] for stage in stages] == [[0, 2]] * len(stages)
+    assert done.output.count(text) == len(stages) > 10
+    CliRunner().invoke(main, ["validate", str(tmp_path / "dump"), *given, str(tmp_path / "r.html")])
+    assert '["wrong elements by rank","rank 1 (2); right: 0"]' in (tmp_path / "r.html").read_text()
+
+
+def test_bisect_names_the_rank_of_the_first_wrong_value(tmp_path: Path) -> None:
+    """From a stage on, all ranks take the row of rank 1 instead of the other one's: only rank 1 is wrong."""
+    dump(tmp_path / "dump")
+    right = "remote_load(data__ssa_v1, q__idx_v0_2, [0, 0], [1, 64])"
+    for path in sorted((tmp_path / "dump").glob("*.py"))[10:]:
+        text = path.read_text()
+        assert text.count(right) == 1
+        path.write_text(text.replace(right, right.replace("q__idx_v0_2", "1")))
+    xs = 100.0 * torch.arange(2)[:, None, None] + counted(1, 1, 64)
+    torch.save({"x": xs}, tmp_path / "in.pt")
+    torch.save({"y": xs.sum(0).expand(2, 1, 64).contiguous()}, tmp_path / "out.pt")
+    given = ["--inputs", str(tmp_path / "in.pt"), "--expected", str(tmp_path / "out.pt")]
+    done = CliRunner().invoke(main, ["bisect", str(tmp_path / "dump"), *given])
+    assert done.exit_code == 1, done.output
+    assert "first bad stage: 10_after_AllocateMemoryAddr" in done.output
+    assert "variable: t__tmp_v2" in done.output
+    assert "run: rank 1, q__idx_v0_2=0" in done.output

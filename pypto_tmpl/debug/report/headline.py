@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pypto_tmpl.compare.by_rank import LABEL
 from pypto_tmpl.debug.report.marks import Marks, divergence_marks, failure_marks
 from pypto_tmpl.debug.report.page_data import tensor_facts
 from pypto_tmpl.debug.search.divergence import Divergence
@@ -14,7 +15,7 @@ from pypto_tmpl.debug.validate.schedule import StageResult
 SHOWN_TENSORS = 3
 SCRIPT, TRACED = "in the script", "in the traced script"
 SHOWN_ERROR = 6  # lines; the whole of it stands with the stage's outputs
-SHOWN_FACTS = ("why", "bad cells", "max abs diff", "where")
+SHOWN_FACTS = ("why", LABEL, "bad cells", "max abs diff", "where")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pypto_tmpl.codegen.record import Script
+from pypto_tmpl.compare.by_rank import LABEL, ranks_line
 from pypto_tmpl.compare.picture import ErrorPicture
 from pypto_tmpl.compare.tensors import TensorVerdict
 from pypto_tmpl.debug.report.attached import Attached
@@ -37,6 +38,8 @@ def tensor_facts(verdict: TensorVerdict) -> Iterator[tuple[str, str]]:
     """Labels and texts of what is known about a tensor's error."""
     if verdict.reason and not verdict.passed:
         yield "why", verdict.reason
+    if verdict.wrong_by_rank:
+        yield LABEL, ranks_line(verdict.wrong_by_rank).removeprefix(f"{LABEL}: ")
     if verdict.shape is None:
         yield "max abs diff", f"{verdict.max_abs_diff:.6e}"
         return

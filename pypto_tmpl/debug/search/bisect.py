@@ -11,6 +11,7 @@ import torch
 
 from pypto_tmpl.codegen.tracing import TraceSelection
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
+from pypto_tmpl.compare.by_rank import ranks_line
 from pypto_tmpl.compare.tensors import TensorVerdict
 from pypto_tmpl.debug.search.blame import Blame
 from pypto_tmpl.debug.search.divergence import Divergence, Kind
@@ -282,4 +283,7 @@ def _narrowest(search: StageSearch, bad: TracedStage, reasons: tuple[str, ...]) 
 def _cells(verdicts: list[TensorVerdict]) -> str:
     lines = list(verdicts[0].shape.lines()) if verdicts and verdicts[0].shape is not None else []
     where = [line for line in lines if line.startswith("where:")]
-    return (where or lines or [""])[0].removeprefix("where: ")
+    place = (where or lines or [""])[0].removeprefix("where: ")
+    if not verdicts or not verdicts[0].wrong_by_rank:
+        return place
+    return ", ".join([ranks_line(verdicts[0].wrong_by_rank), *([place] if place else [])])

@@ -114,7 +114,8 @@ def _place_lines(place: StatementPlace) -> Iterator[str]:
         yield f"    source: {place.source}"
     if place.generated_line:
         yield f"    generated: line {place.generated_line}: {place.generated_text}"
-    run = [f"{name}={value}" for name, value in place.iteration.items()]
+    run = [] if place.rank is None else [f"rank {place.rank}"]
+    run += [f"{name}={value}" for name, value in place.iteration.items()]
     if place.lane not in ("", "caller"):
         run.append(f"lane {place.lane}")
     if place.block:

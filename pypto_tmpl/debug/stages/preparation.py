@@ -20,6 +20,7 @@ from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.entry import Entry, functions_of, select_entry
 from pypto_tmpl.execution.load import script_name
 from pypto_tmpl.execution.script import ProgramScript, make_script
+from pypto_tmpl.execution.stacked import stacked_tensors
 from pypto_tmpl.language.diagnostics import BufferTextError
 from pypto_tmpl.language.limits import decode
 from pypto_tmpl.ops import load_table
@@ -85,7 +86,8 @@ class Prepared:
 
     ``printed`` is the text of a companion, where that was asked for; ``large`` are the functions of the
     script that several threads pay for. A script ``is_stored`` if it runs on the bytes of its tiles;
-    ``values`` is the one that does not, where both are to run.
+    ``values`` is the one that does not, where both are to run. Tensors that are ``stacked`` hold the parts of
+    all ranks.
     """
 
     script: Script
@@ -101,6 +103,7 @@ class Prepared:
     large: tuple[str, ...] = ()
     is_stored: bool = False
     values: Script | None = None
+    stacked: frozenset[str] = frozenset()
 
     def runs_like(self, other: Prepared) -> str:
         """Why the other need not run too: "IR" that is structurally equal, the same "script", or ""."""
@@ -139,6 +142,7 @@ def prepare(content: StageContent, request: Request) -> Prepared:
             seconds=time.perf_counter() - began,
             is_stored=emitted.is_stored,
             values=_values(emitted, request),
+            stacked=stacked_tensors(functions_of(emitted.node)),
             printed=_printed_companion(content) if request.print_companions and not is_from_text else "",
         )
 

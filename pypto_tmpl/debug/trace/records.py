@@ -29,7 +29,8 @@ class TraceRecord:
     ``order`` sorts the records of a run; it depends on the program only, not on how lanes took turns.
     ``call`` counts the calls of the function on its lane, ``at`` are the loop variables around, outermost
     first. ``valid`` is the valid region, None for all of the value; ``window`` the offsets of a write.
-    ``part`` is the place in a tuple. ``value`` is None if it was left out because of the size limit.
+    ``part`` is the place in a tuple. ``value`` is None if it was left out because of the size limit. ``rank``
+    is that of a run on several, of which ``order`` goes rank by rank.
     """
 
     site: int
@@ -42,6 +43,7 @@ class TraceRecord:
     window: tuple[int, ...] | None
     part: int | None
     value: Value | None
+    rank: int | None = None
 
     def region(self) -> Value | None:
         """The valid part of the value."""
@@ -165,6 +167,7 @@ class Trace:
             lane=record.lane,
             block=record.block,
             iteration=dict(zip(statement.loops, record.at, strict=False)),
+            rank=record.rank,
         )
 
     def left_out_note(self) -> str:
@@ -191,6 +194,7 @@ def record_of(found: Mapping[str, Any]) -> TraceRecord:
         window=window,
         part=found["part"],
         value=found["value"],
+        rank=found.get("rank"),
     )
 
 

@@ -169,4 +169,5 @@ def _record(found: dict[str, Any], value: Any) -> TraceRecord:
         window=None if found["window"] is None else tuple(found["window"]),
         part=found["part"],
         value=value,
+        rank=found.get("rank"),
     )

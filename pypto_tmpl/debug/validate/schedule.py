@@ -254,8 +254,9 @@ class Schedule:
         inputs, expected = self.job.tensors.load()
         made = {verdict.name: verdict for verdict in outcome.verdicts}
         given = {name: tensor for name, tensor in inputs.items() if name not in expected}
+        rules = replace(self.job.rules, stacked=outcome.stacked)
         for name, comparator in self.job.comparators.items():
-            made[name] = compare_by(comparator, name, outcome.tensors, expected, given, self.job.rules)
+            made[name] = compare_by(comparator, name, outcome.tensors, expected, given, rules)
         names = dict.fromkeys([*expected, *made])  # what is left are checkpoints
         return tuple(made[name] for name in names)
 

@@ -49,7 +49,8 @@ class Failure:
 class Outcome:
     """What a run gave: verdicts, the computed tensors that were asked for, and why some are wrong.
 
-    ``is_on_bytes`` tells that the run was one on the bytes of tiles.
+    ``is_on_bytes`` tells that the run was one on the bytes of tiles. Tensors that are ``stacked`` hold the
+    parts of all ranks.
     """
 
     verdicts: tuple[TensorVerdict, ...]
@@ -57,6 +58,7 @@ class Outcome:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     is_on_bytes: bool = False
+    stacked: frozenset[str] = frozenset()
 
 
 def prepare_task(content: StageContent, request: Request) -> Prepared | Failure:
@@ -102,6 +104,7 @@ def _run_task(
 ) -> Outcome | Failure:
     began = time.perf_counter()
     inputs, expected = tensors.load()
+    rules = replace(request.rules, stacked=prepared.stacked)
     verdicts: list[TensorVerdict] = []
 
     def check(namespace: Mapping[str, Any]) -> None:
@@ -131,14 +134,14 @@ def _run_task(
     except ScriptError as error:
         return Failure("script", error.what, is_on_bytes=prepared.is_stored)
     compared = [name for name in expected if name not in request.elsewhere]
-    verdicts += [compare_tensors(name, actual[name], expected[name], request.rules) for name in compared]
+    verdicts += [compare_tensors(name, actual[name], expected[name], rules) for name in compared]
     if changed:
         places = _places(prepared, content, tensors, sorted(changed), request)
         verdicts += [verdict_on(name, now, befores[name], places.get(name)) for name, now in changed.items()]
     notes = () if all(verdict.passed for verdict in verdicts) else _notes(prepared, content)
     seconds = time.perf_counter() - began
     sent = actual if request.send_back else {}
-    return Outcome(tuple(verdicts), sent, seconds, notes, is_on_bytes=prepared.is_stored)
+    return Outcome(tuple(verdicts), sent, seconds, notes, prepared.is_stored, prepared.stacked)
 
 
 def _notes(prepared: Prepared, content: StageContent) -> tuple[str, ...]:
