@@ -14,6 +14,7 @@ from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.operands import CallError, Operand, bind_attributes, bind_operands
 from pypto_tmpl.codegen.packed import is_packed
 from pypto_tmpl.codegen.poison import Suspect, suspects
+from pypto_tmpl.codegen.rank_launches import RankLaunches
 from pypto_tmpl.codegen.type_keys import type_key
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
@@ -129,6 +130,10 @@ class OperatorCalls:
     def _made(self, facts: CallFacts, parts: list[str | list[str]]) -> str:
         """What the macro of an op makes of a call."""
         known, call = facts.known, facts.call
+        if known.is_of_host and not self._context.on_host:
+            what = f"operator {call.op.name!r}, of which only host orchestrators have the runtime"
+            self._context.report(what, call.span)
+            return str(self._macros.nothing())
         if not (self._dtypes_are_supported(call, known) and (known.writes_freely or facts.answer(MAY_WRITE))):
             return str(self._macros.nothing())
         if not (known.unpacks or self._is_by_row_and_column(call)):
@@ -192,6 +197,8 @@ class OperatorCalls:
                 return self._awaited_tasks(call) if self._context.runs_tasks else None
             case "devices":
                 return self._devices(call)
+            case "submitted":
+                return self._submitted(call)
             case "dispatched_to":
                 device = call.attrs.get("device")
                 return None if device is None else self._expressions.alone(device)
@@ -201,6 +208,14 @@ class OperatorCalls:
         """Text of the tasks that a call of an op names as those before it."""
         tasks = [task for key in _EDGES for task in call.attrs.get(key, ())]
         return str(self._macros.list_of([self._expressions.alone(task) for task in tasks]))
+
+    def _submitted(self, call: ir.Call) -> tuple[str, ...]:
+        """Texts of the function and the arguments of what a call submits; none where that is no call."""
+        submitted = self._context.script.kernels.facts[self._context.function.name].submitted.get(id(call))
+        if submitted is None:
+            return ()
+        texts = [self._expressions.alone(arg) for arg in submitted.args]
+        return RankLaunches(self._context, self._expressions).submitted(call, submitted, texts)
 
     def _devices(self, call: ir.Call) -> str | None:
         """Text of the devices of the allocation that a call makes, None for all."""

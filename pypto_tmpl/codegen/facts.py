@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.lazy import lazy
+from pypto_tmpl.domains.host import SUBMITS
 from pypto_tmpl.ir.fields import node_fields_of
 
 
@@ -158,6 +159,7 @@ def code_nodes(root: ir.IRNode) -> list[ir.IRNode]:
 Launch: TypeAlias = ir.Call | ir.Submit
 LAUNCHES = (ir.Call, ir.Submit)  # the same for checks that are made again and again
 BOXES = (ir.TensorType, ir.TileType)
+_SUBMITTED_OPERANDS = 2  # the runtime, and a tuple of arguments
 _LOOPS = (ir.ForStmt, ir.WhileStmt)
 Flow: TypeAlias = tuple[ir.Var, ir.Expr]
 
@@ -195,6 +197,15 @@ class BlockNames:
             return found
 
 
+def submitted_call(call: ir.Call) -> ir.Call | None:
+    """The call of a function that a call of an op submits, None for all other ops."""
+    callee = call.kwargs.get("callee") if call.op.name in SUBMITS else None
+    if not isinstance(callee, str) or len(call.args) < _SUBMITTED_OPERANDS:
+        return None
+    args = call.args[1].elements if isinstance(call.args[1], ir.MakeTuple) else ()
+    return ir.Call(ir.GlobalVar(callee), list(args), {}, ir.UnknownType(), call.span)
+
+
 class BodyFacts:
     """The nodes of one function's body by kind, each list in program order."""
 
@@ -211,7 +222,12 @@ class BodyFacts:
         self.launches: Sequence[Launch] = self.calls  # operator calls included
         if ir.Submit in by_class:
             self.launches = [node for node in self.code.nodes if isinstance(node, Launch)]
-        self.function_calls = [node for node in self.launches if type(node.op) is ir.GlobalVar]
+        self.submitted = {id(call): made for call in self.calls if (made := submitted_call(call)) is not None}
+        self.function_calls = [
+            self.submitted.get(id(node), node)
+            for node in self.launches
+            if type(node.op) is ir.GlobalVar or id(node) in self.submitted
+        ]
         self.assignments: list[ir.AssignStmt] = by_class.get(ir.AssignStmt, [])
         self.loops: list[ir.ForStmt] = by_class.get(ir.ForStmt, [])
         self.other_loops: list[ir.WhileStmt] = by_class.get(ir.WhileStmt, [])

@@ -77,6 +77,8 @@ class HostProgram:
             value = evaluated(stmt)
             if isinstance(value, ir.Call) and isinstance(root := value.kwargs.get("root"), int):
                 yield root + 1
+            if isinstance(value, ir.Call) and isinstance(rank := value.kwargs.get("rank"), int):
+                yield rank + 1
             if isinstance(value, ir.Call) and isinstance(device := value.attrs.get("device"), ir.ConstInt):
                 yield device.value + 1
 

@@ -27,6 +27,7 @@ class KnownOp:
     writes_late: bool  # it reads all of its operands before it writes, or writes none
     writes_freely: bool  # nothing of a call tells that it may not write what it does
     is_pop: bool
+    is_of_host: bool  # only host orchestrators have it
     target: int  # the first operand that it writes, -1 if there is none
 
     @classmethod
@@ -43,6 +44,7 @@ class KnownOp:
             unpacks="unpacks" in traits,
             writes_late=not entry.writes or "reads_first" in traits,
             writes_freely="lays" not in traits and "atomic" not in entry.kwarg_names,
+            is_of_host="host_runtime" in traits,
             is_pop=entry.pipe is not None and entry.pipe.end == "pop",
             target=entry.operand_names.index(entry.writes[0]) if entry.writes else -1,
         )

@@ -11,6 +11,7 @@ from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.waiting import may_wait, writes_window
+from pypto_tmpl.domains.host import SUBMITS
 from pypto_tmpl.ir.bodies import flat, statements
 
 NamesOf: TypeAlias = Callable[[Iterable[ir.Expr]], tuple[str, ...]]
@@ -53,6 +54,47 @@ class RankLaunches:
             )
         ]
         return str(self._macros.dispatch(rank, name, given, self._taken(node, callee)))
+
+    def submitted(self, node: ir.Call, launch: ir.Call, args: list[str]) -> tuple[str, ...]:
+        """What a call of an op submits, whose value is asked for later: a function, then arguments."""
+        host, callee = self._context.script.host, self._context.script.kernels.callee(launch)
+        role = SUBMITS[node.op.name]
+        if callee is None:
+            self._fail(node, f"of {launch.op.name!r}, which is no function of this program")
+            return ()
+        is_one = host.is_sub_worker if role is ir.Role.SubWorker else host.is_dispatched
+        if not is_one(callee):
+            what = "a sub-worker of the host" if role is ir.Role.SubWorker else "an orchestrator of a chip"
+            self._fail(node, f"of {callee.name!r}, which is not {what}")
+            return ()
+        if len(args) != len(callee.params):
+            self._fail(node, f"of {callee.name!r} with {len(args)} arguments for {len(callee.params)}")
+            return ()
+        if any(isinstance(param.type, ir.DistributedTensorType) for param in callee.params):
+            self._fail(
+                node, f"of {callee.name!r}, which takes windows: these go with a call and its `device`"
+            )
+            return ()
+        given = [
+            self._written(param, direction, self._as_parameter(arg, param, text))
+            for arg, param, direction, text in zip(
+                launch.args, callee.params, callee.param_directions, args, strict=True
+            )
+        ]
+        return (self._context.script.function_names[callee.name], *given)
+
+    def _fail(self, node: ir.Call, what: str) -> None:
+        self._context.report(f"operator {node.op.name!r} {what}", node.span)
+
+    def _as_parameter(self, arg: ir.Expr, param: ir.Var, text: str) -> str:
+        """An argument of which no type tells the shape, in that of the parameter, where it is a number."""
+        if not isinstance(arg.type, ir.UnknownType) or not isinstance(param.type, ir.TensorType):
+            return text
+        wanted = _numbers(param.type)
+        if None in wanted:
+            return text
+        shape = [*map(self._macros.literal, wanted)]
+        return str(self._macros.as_parameter(text, shape, param.type.dtype.name))
 
     def _taken(self, node: Launch, callee: ir.Function) -> list[int | None]:
         """The parameters that the results of a submitted call are, if somebody takes these."""

@@ -15,6 +15,10 @@ WORLD_SIZE = "pld.system.world_size"
 ALLOCATION = "pld.tensor.alloc_window_buffer"
 WINDOW = "pld.tensor.window"
 ALL_REDUCE = "pld.tensor.allreduce"
+SUBMITS = MappingProxyType(
+    {"dist.submit_worker": ir.Role.SubWorker, "dist.submit_orchestrator": ir.Role.Orchestrator}
+)
+"""Ops that submit a call of the function that their keyword ``callee`` names, of such a role."""
 DEFER_WAIT = "pld.system.defer_wait"
 KERNEL_ONLY = frozenset(
     {

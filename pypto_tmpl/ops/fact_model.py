@@ -30,10 +30,10 @@ CORE_RULES: Mapping[CoreRule, str] = MappingProxyType(
 )
 Trait = Literal[
     "accumulates", "allocates", "block_index", "casts", "cellwise", "checks_poison", "copied_in_kernels",
-    "counts", "derives", "dummy_task", "extent", "fills_padding", "flattens", "heeds_start", "lane_index",
-    "lays", "loads", "loads_itself", "makes_value", "may_return_operand", "moves", "no_arithmetic", "product",
-    "quiet", "reads_element", "reads_first", "reserves", "shards", "signals", "staging", "unpacks", "waits",
-    "window", "writes_tensor",
+    "counts", "derives", "dummy_task", "extent", "fills_padding", "flattens", "heeds_start", "host_runtime",
+    "lane_index", "lays", "loads", "loads_itself", "makes_value", "may_return_operand", "moves",
+    "no_arithmetic", "product", "quiet", "reads_element", "reads_first", "reserves", "shards", "signals",
+    "staging", "unpacks", "waits", "window", "writes_tensor",
 ]  # fmt: skip
 TRAITS: Mapping[Trait, str] = MappingProxyType(
     {
@@ -52,6 +52,7 @@ TRAITS: Mapping[Trait, str] = MappingProxyType(
         "fills_padding": "writes cells that do not count, and gives a value in which all do",
         "flattens": "may give a tile of two axes for extents of more: all but the last are one",
         "heeds_start": "leaves out, or fills, the cells of a clamped window that lie before its tensor",
+        "host_runtime": "is a call of the runtime that a host orchestrator has",
         "lane_index": "gives the index of the vector lane that runs",
         "lays": "writes the cells of a source as they lie, at the offsets of the call",
         "loads": "copies a window of a tensor, which may be clamped",

@@ -61,6 +61,7 @@ CALL_FACTS = (
     "dispatched_to",
     "on_ranks",
     "awaited_tasks",
+    "submitted",
 )
 
 

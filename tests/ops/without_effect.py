@@ -12,8 +12,8 @@ _PAD = "is recorded for a later fillpad"
 
 
 def is_of_ranks(op: str) -> bool:
-    """Whether an op works on windows, which exist only while a host program runs: tests/ranks run these."""
-    return op.startswith(("pld.", "builtin."))
+    """Whether an op is of ranks or their host, which only a host program has: tests/ranks run these."""
+    return op.startswith(("pld.", "builtin.", "dist."))
 
 
 WITHOUT_EFFECT: dict[tuple[str, str], str] = {
