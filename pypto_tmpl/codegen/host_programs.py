@@ -73,14 +73,19 @@ class HostProgram:
                 yield from (device + 1 for device in found.listed)
         except DomainError:
             return  # which is reported where windows are made
-        for stmt in statements(self.function.body):
+        for stmt, loops in in_loops(self.function.body):
             value = evaluated(stmt)
-            if isinstance(value, ir.Call) and isinstance(root := value.kwargs.get("root"), int):
+            if not isinstance(value, ir.Call):
+                continue
+            if isinstance(root := value.kwargs.get("root"), int):
                 yield root + 1
-            if isinstance(value, ir.Call) and isinstance(rank := value.kwargs.get("rank"), int):
+            if isinstance(rank := value.kwargs.get("rank"), int):
                 yield rank + 1
-            if isinstance(value, ir.Call) and isinstance(device := value.attrs.get("device"), ir.ConstInt):
+            device = value.attrs.get("device")
+            if isinstance(device, ir.ConstInt):
                 yield device.value + 1
+            ends = [loop.stop for loop in loops if isinstance(loop, ir.ForStmt) and loop.loop_var is device]
+            yield from (stop.value for stop in ends if isinstance(stop, ir.ConstInt))
 
     def sharded(self) -> list[ir.Var]:
         """The parameters of which each rank there is gets its own part, by the first axis."""

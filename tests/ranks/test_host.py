@@ -67,6 +67,13 @@ def test_ranks_are_taken_in_turn_where_none_is_named() -> None:
     assert torch.equal(ys, xs) and torch.equal(zs[1], xs[0]) and not zs[0].any()
 
 
+def test_a_loop_over_numbers_tells_how_many_ranks_there_are() -> None:
+    names = script(copying("for r in pl.range(2):\n    self.chip(xs[r], ys[r], device=r)\nreturn 0"))
+    xs, ys = counted(2, 1, 8), torch.zeros(2, 1, 8)
+    names["host"](xs, ys, torch.zeros(2, 1, 8))
+    assert torch.equal(ys, xs)
+
+
 def test_a_host_reads_what_ranks_have_written() -> None:
     node = copying(
         """

@@ -167,17 +167,19 @@ COPY = function(
 )
 
 
-def scoped(chip: str) -> ir.Program:
-    """An orchestrator with scopes of its own, beside kernels that publish and copy."""
+def scoped(chip: str, then: str = "", params: str = "", *functions: str) -> ir.Program:
+    """An orchestrator with scopes of its own, beside kernels that publish and copy; ``then`` follows it."""
     dispatch = "for r in pl.range(pld.world_size()):\n    self.chip(xs[r], ys[r], data_w, sig_w, device=r)"
+    dispatch += then
     return program(
         COPY,
         PUBLISHER,
+        *functions,
         function("Orchestration", "chip", f"x: {ROW}, y: {OUT}, data: {DATA}, sig: {SIG}", chip, ROW),
         host(
             "data [1, 8] FP32\nsig [2, 1] INT32",
             f"{dispatch}\nreturn ys",
-            f"xs: {tensor(2, 1, 8)}, ys: {tensor(2, 1, 8, way='Out')}",
+            f"xs: {tensor(2, 1, 8)}, ys: {tensor(2, 1, 8, way='Out')}{params}",
             tensor(2, 1, 8),
         ),
     )
@@ -198,6 +200,58 @@ return y
         ys = torch.zeros(2, 1, 8)
         call(names, 2, XS, ys)
         assert ys[:, 0, 0].tolist() == [8, 7], stage
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_deferred_wait_has_asked_for_is_used_up_and_in_order(seed: int) -> None:
+    """The task that follows reads what the other rank pushed before it notified: no race, nothing left."""
+    node = scoped(
+        """
+with pl.manual_scope():
+    with pl.at(level=pl.Level.CORE_GROUP) as tid:
+        pld.system.defer_wait(sig, offsets=[0, 0], expected=1, cmp=pld.WaitCmp.Ge)
+    y, t = pl.submit(self.copy, data, y, deps=[tid])
+    data, u = pl.submit(self.publisher, x, data, sig)
+return y
+"""
+    )
+    for options in ({"race_check": True}, {}):
+        names, ys = script(node, schedule_seed=seed, strict_leftovers=True, **options), torch.zeros(2, 1, 8)
+        names["_ranks"].device_ids = [0, 1]
+        names["host"](XS, ys)
+        assert ys[:, 0, 0].tolist() == [8, 7]
+
+
+@pytest.mark.parametrize("seed", [0, 6, 13])
+def test_the_next_dispatch_comes_after_all_tasks_of_the_one_before(seed: int) -> None:
+    """Also after one that was complete before the last was launched."""
+    then = "\nfor r in pl.range(pld.world_size()):\n    self.last(ys[r], zs[r], data_w, device=r)"
+    chip = """
+with pl.manual_scope():
+    with pl.at(level=pl.Level.CORE_GROUP) as tid:
+        pld.system.defer_wait(sig, offsets=[0, 0], expected=1, cmp=pld.WaitCmp.Ge)
+    y, t = pl.submit(self.copy, data, y, deps=[tid])
+    data, u = pl.submit(self.publisher, x, data, sig)
+return y
+"""
+    last = function(
+        "Orchestration", "last", f"y: {ROW}, z: {OUT}, data: {DATA}", "z = self.double(y, z)\nreturn z", ROW
+    )
+    double = function(
+        "InCore",
+        "double",
+        f"y: {ROW}, z: {OUT}",
+        "z = pl.store(pl.mul(pl.load(y, [0, 0], [1, 8]), 2.0), [0, 0], z)\nreturn z",
+        ROW,
+    )
+    node = scoped(chip, then, f", zs: {tensor(2, 1, 8, way='Out')}", double, last)
+    names, ys, zs = (
+        script(node, schedule_seed=seed, race_check=True),
+        torch.zeros(2, 1, 8),
+        torch.zeros(2, 1, 8),
+    )
+    call(names, 2, XS, ys, zs)
+    assert zs[:, 0, 0].tolist() == [16, 14]
 
 
 def test_a_scope_that_waits_is_a_task_with_the_values_of_its_time() -> None:
