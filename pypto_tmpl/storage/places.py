@@ -10,7 +10,7 @@ from typing import TypeGuard
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements, trailing_yield
 from pypto_tmpl.ir.dtypes import HALF_BYTE, packed_bytes
-from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.ir.extents import constant_extent, same_extents
 from pypto_tmpl.ir.verifier.walking import all_definitions
 from pypto_tmpl.ops import OpTable
 from pypto_tmpl.storage.boxes import ACC_ROWS, WIDE_ACC_ROWS, Boxes, boxes_of
@@ -475,6 +475,17 @@ def _strides(shape: tuple[int, ...], view: ir.TileView) -> tuple[int, ...]:
     if view.blayout is ir.TileLayout.col_major and len(shape) > 1:
         return (*packed_strides((*shape[:-2], shape[-1], shape[-2]))[:-2], 1, shape[-2])
     return packed_strides(shape)
+
+
+def lies_alike(one: ir.TileType, other: ir.TileType) -> bool:
+    """Whether tiles of two types have the same elements at the same distances from the first byte."""
+    if not same_extents(one.shape, other.shape):
+        return False
+    shape, views = static_shape(one), [type_.get_effective_tile_view() for type_ in (one, other)]
+    if shape is None:
+        return len({(view.blayout, view.slayout, view.fractal) for view in views}) == 1
+    layouts = {(_strides(shape, view), boxes_of(view, shape, one.dtype)) for view in views}
+    return len(layouts) == 1
 
 
 def has_places(functions: Iterable[ir.Function]) -> bool:

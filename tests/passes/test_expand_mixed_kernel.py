@@ -268,8 +268,8 @@ REFUSED = {
     ),
     "more tiles at once than the pipe has slots": (
         (*TO_VECTOR, "v1 = pl.tile.move(c, target_memory=pl.Mem.Vec)",
-         "v2 = pl.tile.move(c, target_memory=pl.Mem.Vec)", "s = pl.tile.add(v1, v2)",
-         "y = pl.tile.add(s, v)", STORE, RETURN),
+         "v2 = pl.tile.move(c, target_memory=pl.Mem.Vec)", "s = pl.tile.add(v, v1)",
+         "y = pl.tile.add(s, v2)", STORE, RETURN),
         "a core takes another tile while it reads 2, as many as the pipe has slots",
     ),
 }  # fmt: skip

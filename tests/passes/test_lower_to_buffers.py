@@ -236,10 +236,25 @@ def test_tiles_out_of_pipes_are_slots():
     assert "t__tile_Vec: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.tpop_from_aic(split=0)\n" in plain
 
 
+def moving(program: ir.Program) -> list[tuple[str, str]]:
+    """Copies that yields have become, as what is written and what is read."""
+    return re.findall(r"^ *(\w+)\[\.\.\.\] = (\w+)$", ir.python_print(program), re.MULTILINE)
+
+
 def test_a_carry_by_rows_that_is_yielded_in_boxes_is_converted():
-    found = recorded("gated_scores_two_lanes", "Ascend950")
-    moving = re.findall(r"^ *(\w+)\[\.\.\.\] = (\w+)$", ir.python_print(found), re.MULTILINE)
-    assert moving == [("t__iter_v3", "t__tile_4")]
+    layout = "blayout=pl.TileLayout.col_major, slayout=pl.TileLayout.row_major"
+    place = "pl.MemRef(mem, pl.const(0, pl.INT64), 4096), pl.Mem.Vec"
+    boxed = f"pl.Tile[[16, 64], pl.FP32, {place}, pl.TileView({layout})]"
+    found = buffered(f"""
+        s @ 0x0 FP32[16, 64] = load(x)
+        for i, (t,) in pl.range(2, init_values=(s,)):
+            a @ 0x1000 FP32[16, 64] = pl.tile.muls(t, 0.5)
+            b: {boxed} = pl.tile.move(a, target_memory=pl.Mem.Vec, {layout})
+            r @ 0x0 FP32[16, 64] = pl.yield_(b)
+        store(r)
+    """)
+    assert moving(found) == [("t", "b")]
+    assert moving(recorded("gated_scores_two_lanes", "Ascend950")) == []  # MemoryReuse moves it
 
 
 def test_a_carry_whose_type_is_wider_than_its_value_has_the_extents_of_that():

@@ -22,25 +22,50 @@ def with_frees(function: ir.Function, side: CoreSide) -> ir.Function:
     free stands in the body of its pop, before what ends that.
     """
     kernel = Kernel(function)
-    flows = Flows(kernel)
-    names = _names(kernel)
     behind: dict[int, list[ir.Stmt]] = defaultdict(list)
     ahead: dict[int, list[ir.Stmt]] = defaultdict(list)
+    for stmt, call, last in _held(kernel):
+        keywords = {"id": call.kwargs["id"]} if "id" in call.kwargs else {}
+        place = ahead if _is_end(last) else behind
+        place[id(last)].append(free(stmt.var, side, stmt.span, **keywords))
+    return _Freeing(ahead, behind).rewrite(function) if ahead or behind else function
+
+
+def held_too_long(function: ir.Function) -> set[int]:
+    """The popped tiles (ids) that would be freed after one that is popped from the pipe behind them.
+
+    A free gives back the slot of the tile that was popped first, whichever tile it names.
+    """
+    kernel = Kernel(function)
+    spans = []
+    for stmt, call, last in _held(kernel):
+        end = kernel.number[id(last)] - 1 if _is_end(last) else kernel.end(last)
+        depth = sum(1 for _ in kernel.around(stmt))
+        spans.append((kernel.number[id(stmt)], (end, -depth), (call.op.name, call.kwargs.get("id")), stmt))
+    return {
+        id(stmt.var)
+        for start, end, pipe, stmt in spans
+        if any(pipe == other and start < later and sooner < end for later, sooner, other, _ in spans)
+    }
+
+
+def _held(kernel: Kernel) -> Iterator[tuple[ir.AssignStmt, ir.Call, ir.Stmt]]:
+    """The pops without frees, their calls, and the statements of their bodies that read the tiles last."""
+    flows = Flows(kernel)
+    names = _names(kernel)
     starts: dict[int, list[int]] = {}
     for stmt in kernel.statements:
         call = evaluated_call(stmt)
         if call is None or facts.of_value(call).pipe_end != "pop" or not isinstance(stmt, ir.AssignStmt):
             continue
-        if any(
-            facts.of_value(evaluated_call(reader)).pipe_end == "free"
-            for reader in flows.readers[id(stmt.var)]
-        ):
-            continue
-        last = _last_use(stmt, kernel, flows, names, starts)
-        keywords = {"id": call.kwargs["id"]} if "id" in call.kwargs else {}
-        place = ahead if isinstance(last, ir.YieldStmt | ir.ReturnStmt) else behind
-        place[id(last)].append(free(stmt.var, side, stmt.span, **keywords))
-    return _Freeing(ahead, behind).rewrite(function) if ahead or behind else function
+        readers = map(evaluated_call, flows.readers[id(stmt.var)])
+        if not any(facts.of_value(reader).pipe_end == "free" for reader in readers):
+            yield stmt, call, _last_use(stmt, kernel, flows, names, starts)
+
+
+def _is_end(stmt: ir.Stmt) -> bool:
+    """Whether nothing can stand behind a statement in its body."""
+    return isinstance(stmt, ir.YieldStmt | ir.ReturnStmt)
 
 
 def _names(kernel: Kernel) -> dict[int, list[ir.Var]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
@@ -22,6 +22,7 @@ from pypto_tmpl.passes.outline.dataflow import own_reads
 from pypto_tmpl.passes.structure.yields import results
 from pypto_tmpl.rewrite import build
 
+_ROWS = 0
 Rule: TypeAlias = "Callable[[LanePlan, ir.AssignStmt | ir.EvalStmt, ir.Call], None]"
 """Plans what becomes of a call of one op."""
 
@@ -31,8 +32,10 @@ class LanePlan:
 
     A tile that has one cell along the axis of the split is the same on both lanes, and so is what is computed
     of such tiles alone, however wide it is: a lane takes its half of it where it meets a tile that is halved.
-    The declared types of carries, and of results of loops and branches, stay as they are unless something
-    asks for the region of one of them, which they would tell wrong.
+    The declared types of carries, and of results of loops and branches, stay as they are where tiles are
+    halved by rows, so that rows begin where the types say, and nothing asks for the region of one of them.
+    Elsewhere they would tell wrong how rows lie, or which there are: they are halved, and so are those that
+    they come from.
     """
 
     def __init__(
@@ -53,7 +56,7 @@ class LanePlan:
         self.replacements: dict[int, list[ir.Stmt]] = {}
         self._declared: dict[int, ir.Var] = {}  # variables that are halved and keep their declared types
         self._exact: set[int] = set()
-        self._positions: dict[int, tuple[ir.Var, ...]] = {}
+        self._sources: dict[int, list[ir.Expr]] = defaultdict(list)  # what carries and results come from
         self._workspaces = workspaces(kernel)
         self._memory = memory
 
@@ -71,9 +74,15 @@ class LanePlan:
 
     def lane_types(self) -> dict[int, ir.Type]:
         """The types of variables (ids) that change, when all is planned."""
-        for key in self._exact:
-            for var in self._positions.get(key, (self._declared[key],)):
-                self.types[id(var)] = self.lane.type(var.type, self.axes[id(var)], var)
+        todo = list(self._exact)
+        seen = set(todo)
+        while todo:
+            key = todo.pop()
+            var = self._declared[key]
+            self.types[key] = self.lane.type(var.type, self.axes[key], var)
+            sources = {id(value) for value in self._sources[key]} & self._declared.keys() - seen
+            seen |= sources
+            todo += sources
         return self.types
 
     def rewritten(self, body: ir.Stmt) -> ir.Stmt:
@@ -111,9 +120,11 @@ class LanePlan:
     def _enter(self, stmt: ir.Stmt) -> None:
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
             for arg, var in zip(stmt.iter_args, stmt.return_vars, strict=True):
-                self._positions |= {id(arg): (arg, var), id(var): (arg, var)}
+                self._sources[id(arg)] += [arg.initValue, var]
+                self._sources[id(var)].append(arg)
                 self._keep_declared(arg, self.axis(arg.initValue))
         elif isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Var):
+            self._sources[id(stmt.var)].append(stmt.value)
             self._keep_declared(stmt.var, self.axis(stmt.value))
             self.ask_region(stmt.var)
         elif isinstance(stmt, ir.AssignStmt | ir.EvalStmt) and (call := evaluated_call(stmt)) is not None:
@@ -125,13 +136,14 @@ class LanePlan:
             if len(axes) > 1 and isinstance(variables[-1].type, ir.TileType):
                 what = f"{variables[-1].name_hint!r} is halved over the lanes here, and otherwise there"
                 raise self.error(what, stmt, variables[-1])
+            self._sources[id(variables[-1])] += values
             self._keep_declared(variables[-1], next(iter(axes), None))
 
     def _keep_declared(self, var: ir.Var, axis: int | None) -> None:
         if axis is not None:
             self.axes[id(var)] = axis
             self._declared[id(var)] = var
-            if self._tells_all:
+            if self._tells_all or axis != _ROWS:
                 self._exact.add(id(var))
 
     # Calls

@@ -13,16 +13,18 @@ from pypto_tmpl.passes.memory.placed_tiles import are_apart, without_unused
 from pypto_tmpl.passes.memory.places import Places
 from pypto_tmpl.passes.memory.placing import Placing
 from pypto_tmpl.rewrite import build
+from pypto_tmpl.storage.places import lies_alike
 
 
 @dataclass(slots=True)
 class _Copy:
-    """A value that is yielded, at which places of the yield, and where it has to be then."""
+    """A value that is yielded, at which places of the yield, and where and as what it has to lie then."""
 
     at: list[int]
     value: ir.Var
     source: ir.MemRef
     goal: ir.MemRef
+    form: ir.TileType
 
 
 class CarryCopies:
@@ -30,7 +32,8 @@ class CarryCopies:
 
     Carries of a loop that start in one place, and results of an if that a branch makes in one, get buffers of
     their own where they may come to differ. So do those that another part of the same allocation becomes, and
-    those of which only the run tells where they would begin.
+    those of which only the run tells where they would begin. Where a carry or result lies in another layout
+    than a value that it becomes, the value is moved to that, through a buffer if it lies in that place.
     """
 
     def __init__(self, function: ir.Function, places: Places, fresh: Fresh) -> None:
@@ -55,7 +58,7 @@ class CarryCopies:
         for part in parts(stmt):
             yield self._visit(part)
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
-            self._copy(stmt.body, [self._places.where(carry) for carry in stmt.iter_args])
+            self._copy(stmt.body, stmt.iter_args, [self._places.where(carry) for carry in stmt.iter_args])
         elif isinstance(stmt, ir.IfStmt) and stmt.return_vars:
             self._places.follow_branches(stmt)
             goals = self._parted(stmt, [self._places.where(result) for result in stmt.return_vars])
@@ -63,7 +66,7 @@ class CarryCopies:
                 if goal is not None:
                     self._places.put(result, goal)
             for part in parts(stmt):
-                self._copy(part, goals)
+                self._copy(part, stmt.return_vars, goals)
 
     def _part_carries(self, loop: ir.ForStmt | ir.WhileStmt) -> None:
         """Copy what a carry starts with, where it cannot lie there itself."""
@@ -120,24 +123,32 @@ class CarryCopies:
                 return True
         return False
 
-    def _copy(self, body: ir.Stmt, goals: Sequence[ir.MemRef | None]) -> None:
+    def _copy(self, body: ir.Stmt, targets: Sequence[ir.Var], goals: Sequence[ir.MemRef | None]) -> None:
         """Note the copies before the yield that ends a body."""
         end = trailing_yield(body)
         if end is None:
             return
+        made: list[ir.Stmt] = []
         waiting: list[_Copy] = []
-        for place, (value, goal) in enumerate(zip(end.value, goals, strict=True)):
+        for place, (value, target, goal) in enumerate(zip(end.value, targets, goals, strict=True)):
             source = self._places.where(value)
-            if goal is None or source is None or not isinstance(value, ir.Var) or not are_apart(source, goal):
+            if goal is None or source is None or not isinstance(value, ir.Var):
+                continue
+            form = self._fresh.forms.of(target)
+            is_alike = lies_alike(self._fresh.forms.of(value), form)
+            if is_alike and not are_apart(source, goal):
                 continue
             same = (one for one in waiting if self._are_one(one, value, goal))
             if (one := next(same, None)) is not None:
                 one.at.append(place)
-            else:
-                waiting.append(_Copy([place], value, source, goal))
+                continue
+            if not is_alike and ir.MemRef.may_alias(source, goal):
+                source = self._fresh.buffer(value, source.size_)
+                value = self._moved(value, source, made, end, form)
+            waiting.append(_Copy([place], value, source, goal, form))
         if not waiting:
             return
-        values, made = list(end.value), list[ir.Stmt]()
+        values = list(end.value)
         while waiting:
             copy = next((one for one in waiting if not _is_needed(one.goal, one, waiting)), None)
             if copy is None:  # a circle: one of the values waits in a buffer of its own
@@ -148,7 +159,7 @@ class CarryCopies:
                 kept.source = self._places.plan[id(kept.value)]
                 continue
             waiting.remove(copy)
-            moved = self._moved(copy.value, copy.goal, made, end)
+            moved = self._moved(copy.value, copy.goal, made, end, copy.form)
             for place in copy.at:
                 values[place] = moved
         self._before[id(end)] = made, values
@@ -157,8 +168,15 @@ class CarryCopies:
         is_same = self._places.origin(copy.value) is self._places.origin(value)
         return is_same and ir.MemRef.may_alias(copy.goal, goal)
 
-    def _moved(self, value: ir.Var, goal: ir.MemRef, made: list[ir.Stmt], at: ir.Stmt) -> ir.Var:
-        stmt = self._fresh.copy(value, goal, at)
+    def _moved(
+        self,
+        value: ir.Var,
+        goal: ir.MemRef,
+        made: list[ir.Stmt],
+        at: ir.Stmt,
+        form: ir.TileType | None = None,
+    ) -> ir.Var:
+        stmt = self._fresh.copy(value, goal, at, form)
         made.append(stmt)
         self._places.put(stmt.var, goal)
         return stmt.var

@@ -9,10 +9,11 @@ from typing import Any, TypeGuard
 from pypto_tmpl import ir
 from pypto_tmpl.ir import IRProperty
 from pypto_tmpl.ir.bodies import statements
-from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.ir.extents import constant_extent, same_extents
 from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.structure.yields import with_yield, yielded
 from pypto_tmpl.rewrite import Rewriter, build, clone, flat
+from pypto_tmpl.rewrite.rewriter import Task
 
 STAGES = "pipeline_stages"
 OVERLAPS_STORES = "pipeline_overlap_stores"
@@ -93,6 +94,28 @@ def renamed(variables: Sequence[ir.Var], suffix: str) -> list[ir.Var]:
 def results(variables: Sequence[ir.Var], values: Sequence[ir.Expr], span: ir.Span) -> list[ir.Stmt]:
     """The results of a loop that is gone, given their values."""
     return [ir.AssignStmt(var, value, span) for var, value in zip(variables, values, strict=True)]
+
+
+class SecondNames(Rewriter):
+    """Gives second names of tiles the types of these where they have other extents.
+
+    The result of a loop that is gone may be declared wider than the value that it is a name of now, and text
+    says the types of names.
+    """
+
+    def rewriting(self, stmt: ir.Stmt) -> Task | None:
+        """The task for a second name; other statements are rewritten the usual way."""
+        if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Var):
+            return self._named(stmt)
+        return None
+
+    def _named(self, stmt: ir.AssignStmt) -> Task:
+        value, var = (yield stmt.value), stmt.var
+        if isinstance(var.type, ir.TileType) and isinstance(value.type, ir.TileType):
+            is_alike = same_extents(var.type.shape, value.type.shape)
+            var = var if is_alike else build(var, type=value.type)
+        self.bind(stmt.var, var)
+        return [build(stmt, var=var, value=value)]
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from pypto_tmpl.passes.pipelining.loops import (
     Membership,
     RoundCopies,
     Rounds,
+    SecondNames,
     as_sequential,
     constant_like,
     has_pipelines,
@@ -45,7 +46,9 @@ class LowerPipelineLoops(ProgramPass):
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         ranges = CallRanges(program)
         functions = [
-            _Lower(function, ranges).rewrite(function) if has_pipelines(function) else function
+            SecondNames().rewrite(_Lower(function, ranges).rewrite(function))
+            if has_pipelines(function)
+            else function
             for function in program.functions.values()
         ]
         return build(program, functions=functions)

@@ -15,6 +15,7 @@ from pypto_tmpl.passes.pipelining.loops import (
     Membership,
     RoundCopies,
     Rounds,
+    SecondNames,
     as_sequential,
     constant_like,
     has_pipelines,
@@ -51,7 +52,9 @@ class SkewCrossCorePipeline(ProgramPass):
         callees, peers = Callees(program.functions.values()), Peers(program)
         aliases = Aliases(program)
         functions = [
-            _Skew(function, Memory(function, callees, aliases.of(function.name)), peers).rewrite(function)
+            SecondNames().rewrite(
+                _Skew(function, Memory(function, callees, aliases.of(function.name)), peers).rewrite(function)
+            )
             if has_pipelines(function)
             else function
             for function in program.functions.values()
