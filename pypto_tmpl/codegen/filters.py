@@ -30,7 +30,7 @@ def py_literal(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if kind is float:
-        return repr(value)
+        return repr(value).replace("e+", "e")
     if isinstance(value, str):
         text = repr(str(value))
         return text if '"' in text else f'"{text[1:-1]}"'

@@ -16,7 +16,7 @@ class FormatError(PyptoTmplError, ValueError):
 
 
 @lru_cache(maxsize=256)
-def format_script(text: str) -> str:
+def format_script(text: str, line_length: int = LINE_LENGTH) -> str:
     """``text`` as black formats it; formatter settings of the user or of a project folder do not count.
 
     Raises: FormatError naming the line that is no Python.
@@ -25,7 +25,7 @@ def format_script(text: str) -> str:
     from black.mode import TargetVersion
     from black.parsing import InvalidInput
 
-    mode = black.Mode(target_versions={TargetVersion.PY311}, line_length=LINE_LENGTH)
+    mode = black.Mode(target_versions={TargetVersion.PY311}, line_length=line_length)
     try:
         return black.format_str(text, mode=mode)
     except InvalidInput as error:

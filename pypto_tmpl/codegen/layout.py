@@ -8,28 +8,25 @@ program, and else an outline of what it says itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pypto_tmpl.codegen.formatting import format_script
 from pypto_tmpl.codegen.record import Script, ScriptFunction
+from pypto_tmpl.codegen.wrapping import own_lines, statements, wrapped
 
 # What comes first behind the functions of a script.
 _BEHIND = ("# Run-time helpers follow", "if globals() is not locals():")
-_BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
-_CLAUSES = (ast.ExceptHandler, ast.match_case)
 
 
 def formatted(script: Script) -> Script:
     """A script as black formats it. Raises FormatError where that cannot read it."""
-    start, end = script.ready
-    program = script.text[:start] if start else script.text
-    text = format_script(program)
-    parts = [text]
-    if start:
-        behind = script.text[end:]
-        parts += [script.text[start:end], *([format_script(behind)] if behind.strip() else [])]
-    whole = "\n\n".join(part.rstrip("\n") + "\n" for part in parts)
+    lay_out = wrapped if script.is_own else format_script
+    start, end = script.ready if script.ready[0] else (len(script.text), len(script.text))
+    program, helpers, behind = script.text[:start], script.text[start:end], script.text[end:]
+    text = lay_out(program)
+    parts = [text, helpers, lay_out(behind) if behind.strip() else ""]
+    whole = "\n\n".join(part.strip("\n") + "\n" for part in parts if part)
     return _moved(script, whole, ast.parse(program), ast.parse(text))
 
 
@@ -48,8 +45,8 @@ def _moved(script: Script, text: str, ours: ast.Module, theirs: ast.Module) -> S
     """The record of a text, given the same program as it is in the script and as it is in the text."""
     moved: dict[int, range] = {}  # lines of a statement, of its head only if it has a body
     ends: dict[int, int] = {}
-    for left, right in zip(_statements(ours), _statements(theirs), strict=True):
-        moved[left.lineno] = _own_lines(right)
+    for left, right in zip(statements(ours.body), statements(theirs.body), strict=True):
+        moved[left.lineno] = own_lines(right)
         ends[left.lineno] = right.end_lineno or right.lineno
     return replace(
         script,
@@ -101,19 +98,3 @@ def program_part(text: str) -> str:
 
 def _moved_function(found: ScriptFunction, moved: dict[int, range], ends: dict[int, int]) -> ScriptFunction:
     return replace(found, first=moved[found.first].start, last=ends[found.first])
-
-
-def _statements(module: ast.Module) -> Iterator[ast.stmt]:
-    """All statements of a module, those inside of others included."""
-    todo: list[ast.stmt] = [*module.body]
-    while todo:
-        stmt = todo.pop()
-        yield stmt
-        for name in _BODIES:
-            for inner in getattr(stmt, name, ()):
-                todo += inner.body if isinstance(inner, _CLAUSES) else [inner]
-
-
-def _own_lines(stmt: ast.stmt) -> range:
-    body = getattr(stmt, "body", None)
-    return range(stmt.lineno, body[0].lineno if body else (stmt.end_lineno or stmt.lineno) + 1)

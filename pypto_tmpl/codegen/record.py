@@ -32,7 +32,8 @@ class Script:
     that they are known by, ``spans`` say where they stand in the source. ``sites`` are the places whose
     values it records. ``notes`` are what launches ask of the run time, if the emitter was to note that.
     Without nodes, ``places`` tell the lines of a statement by its function and path, its head first.
-    Between the places ``ready`` the text reads as black writes it: these are helpers, behind the program.
+    Between the places ``ready`` the text reads as black writes it: these are helpers, behind the program. The
+    rest ``is_own`` if the project's templates alone have made it, without statements that a user wrote.
     """
 
     text: str
@@ -47,6 +48,7 @@ class Script:
     notes: Mapping[ir.Stmt, LaunchNote] = field(default_factory=dict, repr=False)
     places: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, repr=False)
     ready: tuple[int, int] = (0, 0)
+    is_own: bool = False
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

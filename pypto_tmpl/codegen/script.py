@@ -43,6 +43,7 @@ from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.errors import Diagnostic
 from pypto_tmpl.ops import OpTable, forget_changed, load_table
 from pypto_tmpl.overlays import Folder, State, all_folders
+from pypto_tmpl.resources import template_root
 
 _AT_MODULE_LEVEL = re.compile(r"^(?:def |class )?([A-Za-z_]\w*)(?=[ (:]| *=)", re.MULTILINE)
 PreambleMode = Literal["script", "import", "full"]
@@ -57,6 +58,7 @@ class Generator:
         self.environment = create_environment(template_dirs)
         self.table: OpTable = load_table(template_dirs)
         self._template_dirs = tuple(template_dirs)
+        self.is_own = self._template_dirs == (template_root(),)  # without a user's templates
         self._preambles: dict[Variant, Preamble] = {}
         self.preamble: Preamble = self.preamble_of(Variant(EVERYTHING_ON))
         macros = OpMacros(self.table, self.environment)
@@ -235,6 +237,7 @@ class ScriptBuilder(ScriptContext):
             () if self.trace is None else tuple(self.trace.sites),
             self.marks.notes,
             ready=_ready(found.text, carried),
+            is_own=self.generator.is_own and not self.has_foreign_text,
         )
 
     def _meta_items(self, meta: GroupMeta) -> list[tuple[str, object]]:

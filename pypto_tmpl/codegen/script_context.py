@@ -66,6 +66,7 @@ class ScriptContext:
         self.host = HostProgram(self.kernels.functions)
         self.unsupported: list[Unsupported] = []
         self.has_free_extents = False  # whether functions emitted so far compare extents that are no numbers
+        self.has_foreign_text = False  # whether they have statements that a user wrote
         self.groups = dict(self._group_metas())
         self._scheduled = {name for name in self.groups if self._is_scheduled_by_name(name)}
         names = NameTable(generator.module_names)

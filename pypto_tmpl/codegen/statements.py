@@ -190,6 +190,7 @@ class Statements:
         source, problem = inline_source(stmt)
         if problem is not None:
             self._context.report(problem, stmt.span)
+        self._context.script.has_foreign_text = True
         return [self._forms.inline(source)] if source else []
 
 

@@ -49,6 +49,8 @@ ALLOWED = {
     ("record.py", "Script.program"): "lines of a script as they are",
     ("layout.py", "formatted"): "parts of a script that were formatted, put together again",
     ("layout.py", "program_part"): "lines of a script as they are",
+    ("wrapping.py", "wrapped"): "lines of a script as they are, or as they were formatted",
+    ("wrapping.py", "_formatted"): "statements of a script, to be formatted and put back",
     ("edges.py", "Edges._hold"): "names are data: what a variable for the start of another is called",
     ("handovers.py", "_text"): "a warning",
     ("handovers.py", "_at"): "a warning",

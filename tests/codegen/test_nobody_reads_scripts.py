@@ -12,6 +12,7 @@ ALLOWED = {
     "codegen/op_checks.py": "what a user's macros make of samples",
     "compile/compiled_program.py": "a kernel_config.py, which is not executed",
     "codegen/layout.py": "formatted texts, and scripts of which only the text was kept",
+    "codegen/wrapping.py": "statements that are to be formatted",
     "execution/load.py": "a tree is changed to be executed in place of the text",
     "snapshots/code.py": "Python files that a user wrote",
     "snapshots/first_config.py": "Python files that a user wrote",

@@ -183,7 +183,12 @@ def by_black(text: str) -> str:
     ],
 )
 def test_every_form_of_a_script_is_formatted_as_black_does_it(form):
-    for node in (varied_program(), function("main", [x, out], ret(store(x, [0, 0], out)), type=InCore)):
+    stores, idle = ret(store(x, [0, 0], out)), ret()
+    for node in (
+        varied_program(),
+        function("main", [x, out], stores, type=InCore),
+        function("main", [], idle, type=InCore),
+    ):
         assert torch_codegen(node, format=True, **form) == by_black(torch_codegen(node, **form))
 
 
