@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pypto_tmpl.backend.facts import BackendFacts, BackendFactsError, chosen_facts, facts_of
+from pypto_tmpl.backend.facts import BackendFacts, BackendFactsError, chosen_facts, facts_of, largest_capacity
 from pypto_tmpl.backend.instances import (
     Backend,
     Backend910B,
@@ -46,6 +46,7 @@ __all__ = [
     "get_backend_type",
     "get_handler",
     "is_backend_configured",
+    "largest_capacity",
     "reset_for_testing",
     "set_backend_type",
 ]

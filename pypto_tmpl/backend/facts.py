@@ -187,6 +187,13 @@ def facts_of(backend: BackendType) -> BackendFacts:
     return read_facts(Path(__file__).with_name(f"{backend.name}.yaml"))
 
 
+@cache
+def largest_capacity(space: ir.MemorySpace) -> int | None:
+    """Bytes that tiles may use in ``space`` on the backend with most of it, None where none limits them."""
+    sizes = [facts_of(backend).capacity(space) for backend in BackendType.__members__.values()]
+    return max((size for size in sizes if size is not None), default=None)
+
+
 def chosen_facts() -> BackendFacts | None:
     """The facts of the backend of the process, None where none is chosen."""
     return facts_of(get_backend_type()) if is_backend_configured() else None

@@ -8,6 +8,7 @@ from math import prod
 from typing import TypeGuard
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import largest_capacity
 from pypto_tmpl.ir.bodies import statements, trailing_yield
 from pypto_tmpl.ir.dtypes import HALF_BYTE, packed_bytes
 from pypto_tmpl.ir.extents import constant_extent, same_extents
@@ -19,6 +20,7 @@ from pypto_tmpl.storage.slots import SlotRing, SlotRings
 _OFFSETS = 2  # of a window, among the operands of the op
 _SIZE = 1  # of an allocation
 LARGEST_MEMORY = 1 << 24  # bytes: more than any memory of a core has
+ALIGNMENT = 32  # bytes: tiles begin at multiples of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +127,40 @@ def packed_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(strides)
 
 
+@dataclass(frozen=True, slots=True)
+class _Allocation:
+    """What an allocation says: its memory, as a number, and its bytes; None of what is no constant."""
+
+    var: ir.Var
+    space: int | None
+    size: int | None
+
+    @property
+    def memory(self) -> ir.MemorySpace | None:
+        """The memory, None of a number that none has."""
+        return next((known for known in ir.MemorySpace if known.value == self.space), None)
+
+    def misfit(self) -> str | None:
+        """Of an allocation that is in no memory, or larger than its memory can be."""
+        what = f"an allocation of {'unknown size' if self.size is None else f'{self.size} bytes'}"
+        if self.space is None:
+            return None
+        if self.memory is None:
+            known = ", ".join(f"{known.value} {known.name}" for known in ir.MemorySpace)
+            return f"{what} in memory {self.space}, which there is not (there are {known})"
+        limit = _limit(self.memory)
+        if self.size is None or self.size <= limit:
+            return None
+        return f"{what} in {self.memory.name}, of which no core has more than {limit}"
+
+
 class FunctionPlaces:
     """The places of the tiles of one function."""
 
     def __init__(self, function: ir.Function, table: OpTable) -> None:
         self._table = table
         self._places: dict[int, Place] = {}
-        self._allocated = dict(self._allocations(function))
+        self._allocated = {id(found.var): found for found in self._allocations(function)}
         self.rings = SlotRings(function, table)
         first: dict[int, tuple[ir.Var, ir.Stmt]] = {}
         for var, stmt in all_definitions(function):
@@ -162,18 +191,20 @@ class FunctionPlaces:
         """The tile by whose place that of a value is known."""
         return value if isinstance(value, ir.Var) else self._viewed(value) or self._returned(value)
 
-    def _allocations(self, function: ir.Function) -> Iterator[tuple[int, tuple[int | None, int | None]]]:
-        """The memories (as numbers) and bytes of allocations, by the identity of their variables."""
+    def _allocations(self, function: ir.Function) -> Iterator[_Allocation]:
         for stmt in statements(function.body):
             value = stmt.value if isinstance(stmt, ir.AssignStmt) else None
             if not isinstance(stmt, ir.AssignStmt) or not isinstance(value, ir.Call):
                 continue
             if self._table.facts(value.op.name).has("reserves") and len(value.args) > _SIZE:
-                yield id(stmt.var), (constant_extent(value.args[0]), constant_extent(value.args[_SIZE]))
+                yield _Allocation(
+                    stmt.var, constant_extent(value.args[0]), constant_extent(value.args[_SIZE])
+                )
 
     def _size(self, base: ir.Var) -> int | None:
         """The bytes of an allocation, None where they are not known."""
-        return self._allocated.get(id(base), (None, None))[1]
+        found = self._allocated.get(id(base))
+        return None if found is None else found.size
 
     def of(self, value: ir.Expr) -> Place | None:
         """The place of a variable; None of what has none, or one whose layout is not known here."""
@@ -187,8 +218,13 @@ class FunctionPlaces:
         """The variables that cannot lie where they are to, with the reason: bytes, memory, address.
 
         Their bytes are not all in their allocation, in the tile that they show, or in a slot, begin within an
-        element, are in no memory or in another one than their allocation, or more than their type has.
+        element or where no tile can, are in no memory, beyond what any core has of it, in no allocation or in
+        one of another memory, or more than their type has. Allocations are in no memory or too large.
         """
+        for allocation in self._allocated.values():
+            reason = allocation.misfit()
+            if reason is not None:
+                yield allocation.var, reason
         starts: dict[int, int] = {}
         for tile, value in self._definitions:
             known = self.of(tile)
@@ -206,21 +242,39 @@ class FunctionPlaces:
             return _outside_of_memories(var.type)
         return (
             self._beyond_slot(place)
+            or self._in_no_allocation(place, var)
             or self._in_other_memory(place)
             or _beyond_memories(place)
             or self._beyond_type(place, var)
             or self._beyond_source(place, var, value)
             or self._beyond_allocation(place, starts)
+            or self._at_no_multiple(place, value)
         )
+
+    def _in_no_allocation(self, place: Place, var: ir.Var) -> str | None:
+        """Of a tile in what no statement has allocated; who declares a buffer has it allocated later."""
+        memref = var.type.memref if isinstance(var.type, ir.TileType) else None
+        if memref is None or memref.is_pinned_ or id(place.base) in self._allocated:
+            return None
+        if self.slots_of(place) is not None:
+            return None
+        return f"{_what(place)}, in {place.base.name_hint!r}, which nothing allocates"
 
     def _in_other_memory(self, place: Place) -> str | None:
         """Of a tile in another memory than its allocation."""
-        space, _ = self._allocated.get(id(place.base), (None, None))
-        if space is None or space == place.space.value or self.slots_of(place) is not None:
+        found = self._allocated.get(id(place.base))
+        if found is None or found.memory in (None, place.space) or self.slots_of(place) is not None:
             return None
-        at = f"at {place.space.name} {place.reach[0]:#x}"
-        names = {known.value: known.name for known in ir.MemorySpace}
-        return f"a tile of {place.size} bytes {at}, in an allocation of {names.get(space, f'memory {space}')}"
+        return f"{_what(place)}, in an allocation of {found.memory.name}"
+
+    def _at_no_multiple(self, place: Place, value: ir.Expr | None) -> str | None:
+        """Of a tile of its own, no part of another one, that begins where none can."""
+        first, step = place.reach[0], place.dtype.get_byte()
+        if first % step:
+            return f"{_what(place)}, which is no multiple of the {step} bytes of an element"
+        if place.address is None or self._source(value) is not None or first % ALIGNMENT == 0:
+            return None
+        return f"{_what(place)}, which is no multiple of {ALIGNMENT}"
 
     def _beyond_type(self, place: Place, var: ir.Var) -> str | None:
         """Of more elements than the bytes that a type says."""
@@ -264,14 +318,13 @@ class FunctionPlaces:
 
     def _beyond_allocation(self, place: Place, starts: Mapping[int, int]) -> str | None:
         size = None if place.is_moving else self._size(place.base)
-        (first, end), step = place.reach, place.dtype.get_byte()
+        first, end = place.reach
         start = starts.get(id(place.base), first)
-        what = f"a tile of {place.size} bytes at {place.space.name} {first:#x}"
         is_before = place.address is not None and place.address < start
-        if first < 0 or is_before or (size is not None and end > start + size):
-            of_size = "" if size is None else f" of {size} bytes"
-            return f"{what}, in an allocation{of_size} from {start:#x} on"
-        return f"{what}, which is no multiple of the {step} bytes of an element" if first % step else None
+        if first >= 0 and not is_before and (size is None or end <= start + size):
+            return None
+        of_size = "" if size is None else f" of {size} bytes"
+        return f"{_what(place)}, in an allocation{of_size} from {start:#x} on"
 
     def slots_of(self, place: Place) -> SlotRing | None:
         """The slots of which a place is one, whichever it is then."""
@@ -459,14 +512,20 @@ def has_addresses(functions: Iterable[ir.Function]) -> bool:
     return any(starts.values())
 
 
+def _what(place: Place) -> str:
+    """A tile with its size and address, in words."""
+    return f"a tile of {place.size} bytes at {place.space.name} {place.reach[0]:#x}"
+
+
+def _limit(space: ir.MemorySpace) -> int:
+    """The bytes of a memory on whichever backend has most of it: no dump says for which one it is."""
+    return largest_capacity(space) or LARGEST_MEMORY
+
+
 def _beyond_memories(place: Place) -> str | None:
-    """Of a tile at an address that no memory has."""
-    first, last = place.reach
-    if last <= LARGEST_MEMORY:
-        return None
-    at = f"at {place.space.name} {first:#x}"
-    most = f"no memory of a core has more than {LARGEST_MEMORY:#x} bytes"
-    return f"a tile of {place.size} bytes {at}, and {most}"
+    """Of a tile at an address that its memory cannot have."""
+    limit = _limit(place.space)
+    return f"{_what(place)}, and no core has more than {limit:#x} there" if place.reach[1] > limit else None
 
 
 def _strides(shape: tuple[int, ...], view: ir.TileView) -> tuple[int, ...]:

@@ -182,7 +182,10 @@ def test_a_window_across_boxes_or_beyond_them_is_refused(offsets: list[int], sha
     tile = HELPERS["_boxes"](HELPERS["_pool"](32 * 24 * 4), 0, [32, 24], torch.float32, "NZ")
     with pytest.raises(ValueError) as error:
         HELPERS["_box_window"](tile, offsets, shape)
-    assert str(error.value) == f"a window {shape} at {offsets} is no part of the boxes [2, 16, 3, 8]"
+    assert str(error.value) == (
+        f"a window {shape} of 512 bytes from {offsets} on is no part of the boxes [2, 16, 3, 8] of 3072 bytes"
+        " at 0x0"
+    )
 
 
 @pytest.mark.parametrize(

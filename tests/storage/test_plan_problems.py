@@ -12,7 +12,10 @@ BODY = """
     b @ other+0x12000 FP32[16, 64] = pl.tile.muls(a, 2.0)
     store(b)
 """
-VEC_BYTES = 184 * 1024  # of 910B, as the specification has it
+PIPES = """
+    first: pl.Scalar[pl.INT32] = pl.system.reserve_buffer(name='first', size=8192, base={})
+    second: pl.Scalar[pl.INT32] = pl.system.reserve_buffer(name='second', size=8192, base={})
+"""
 CASES = {
     "right": (BODY, []),
     "beyond its allocation": (
@@ -31,11 +34,46 @@ CASES = {
     ),
     "not aligned": (
         BODY.replace("0x12000", "0x12010"),
-        ["kernel: other begins at Vec 0x12010, no multiple of 32"],
+        [
+            "kernel: `b` on line 11 is a tile of 4096 bytes at Vec 0x12010, which is no multiple of 32",
+        ],
+    ),
+    "pipe buffers on each other, and on a tile": (
+        PIPES.format(0x3000, 0x4000) + BODY.replace("0x12000", "0x3800"),
+        [
+            "kernel: the allocation other on line 9 of 4096 bytes lies on the pipe buffer first on line 10 of"
+            " 8192 bytes at Vec 0x3800-0x47ff",
+            "kernel: the pipe buffer second on line 11 of 8192 bytes lies on the pipe buffer first on line 10"
+            " of 8192 bytes at Vec 0x4000-0x4fff",
+            "kernel: the allocation other on line 9 of 4096 bytes lies on the pipe buffer second on line 11"
+            " of 8192 bytes at Vec 0x4000-0x47ff",
+        ],
+    ),
+    "a pipe buffer beyond the memory, and one that is not aligned": (
+        PIPES.format(0x2D000, 0x5008) + BODY,
+        [
+            "kernel: the pipe buffer first on line 10 of 8192 bytes at Vec 0x2d000, and Vec has 0x2e000",
+            "kernel: the pipe buffer second on line 11 of 8192 bytes at Vec 0x5008, which is no multiple of"
+            " 32",
+        ],
+    ),
+    "no room without addresses": (
+        "".join(f"    m{k}: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 65536)\n" for k in range(3))
+        + BODY.replace("0x1000", "0").replace("0x12000", "0")
+        + "".join(
+            f"    c{k} @ m{k}+0 FP32[256, 64] = pl.tile.full([256, 64], dtype=pl.FP32, value=1.0)\n"
+            for k in range(3)
+        ),
+        [
+            f"kernel: Vec is used up to {3 * 65536 + 2 * 4096} bytes, and has {184 * 1024}; the largest is"
+            " the allocation m0 on line 10 of 65536 bytes",
+        ],
     ),
     "no room": (
         BODY.replace("0x12000", "0x2f800"),
-        [f"kernel: Vec is used up to {0x2F800 + 4096} bytes, and has {VEC_BYTES}"],
+        [
+            "kernel: `b` on line 11 is a tile of 4096 bytes at Vec 0x2f800, and Vec has 0x2e000",
+        ],
     ),
 }
 

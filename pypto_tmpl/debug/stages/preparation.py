@@ -34,7 +34,7 @@ Node = ir.Program | ir.Function
 
 
 class MisplacedError(PyptoTmplError, ValueError):
-    """Tiles of a stage lie where none of their kind can: outside of their allocations, or within elements.
+    """Tiles or allocations of a stage are where none can be: beyond a memory, outside of an allocation.
 
     ``found`` are the variables with their functions, and what is wrong with the place of each.
     """

@@ -9,10 +9,9 @@ from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.ir.verifier.walking import all_definitions
 from pypto_tmpl.rewrite import Rewriter
+from pypto_tmpl.storage.places import ALIGNMENT
 
 ALLOC = "tile.alloc"
-ALIGNMENT = 32
-"""Where allocations begin, in bytes, in every memory."""
 
 
 def aligned(size: int) -> int:

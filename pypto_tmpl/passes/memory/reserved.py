@@ -10,7 +10,8 @@ from pypto_tmpl.ir.bodies import statements
 from pypto_tmpl.passes.base import PassError
 from pypto_tmpl.passes.checks.calls import call_of
 from pypto_tmpl.passes.checks.pipes import RESERVE
-from pypto_tmpl.passes.memory.placed_tiles import ALIGNMENT, aligned
+from pypto_tmpl.passes.memory.placed_tiles import aligned
+from pypto_tmpl.storage.places import ALIGNMENT
 
 
 @dataclass(frozen=True, slots=True)
