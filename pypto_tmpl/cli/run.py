@@ -33,7 +33,8 @@ Examples:
   pypto-tmpl run kernel.py -- --seed 4                         as is all behind --
 
 \b
-FILE calls golden.run or golden.run_jit; or it defines PROGRAM, OUTPUTS, make_inputs and golden.
+FILE calls golden.run or golden.run_jit; or it defines PROGRAM, OUTPUTS, make_inputs and golden, and
+-d 0,1 behind it names the devices of a program of several ranks.
 
 \b
 Exit codes: 0 every run passed; 1 a run failed or took too long, or the script did; 2 wrong usage,
@@ -166,7 +167,7 @@ def _run(file: Path, args: tuple[str, ...], overrides: Overrides) -> int:
 
     Raises: HarnessError for a script that neither runs a kernel nor defines what to run.
     """
-    from pypto_tmpl.compat.scripts import describe_failure, script_result
+    from pypto_tmpl.compat.scripts import command_line, describe_failure, script_result
     from pypto_tmpl.golden.errors import HarnessError
     from pypto_tmpl.golden.kernel_files import run_kernel_file
     from pypto_tmpl.golden.overrides import overriding
@@ -180,7 +181,8 @@ def _run(file: Path, args: tuple[str, ...], overrides: Overrides) -> int:
         if status or overrides.runs:
             return status
         try:
-            result = run_kernel_file(names)
+            with command_line(str(file), args):
+                result = run_kernel_file(names, args)
         except HarnessError:
             raise
         except Exception as error:

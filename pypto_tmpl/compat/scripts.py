@@ -30,7 +30,7 @@ def script_result(
 
     ``run_name`` is what the script knows as ``__name__``.
     """
-    with answering(), _command_line(os.fspath(path), args):
+    with answering(), command_line(os.fspath(path), args):
         try:
             return 0, runpy.run_path(os.fspath(path), run_name=run_name)
         except SystemExit as stop:
@@ -61,7 +61,7 @@ def _status(stop: SystemExit) -> int:
 
 
 @contextmanager
-def _command_line(path: str, args: Sequence[str]) -> Iterator[None]:
+def command_line(path: str, args: Sequence[str]) -> Iterator[None]:
     """The script's arguments, and its folder as the first place of imports."""
     argv, places = sys.argv, list(sys.path)
     sys.argv = [path, *args]

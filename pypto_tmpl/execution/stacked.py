@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.host_programs import HostProgram
@@ -19,6 +19,18 @@ def stacked_tensors(functions: Iterable[ir.Function]) -> frozenset[str]:
         return frozenset()
     parameters = (user_name(parameter.name_hint) for parameter in host.handed_out())
     return frozenset([*parameters, *_returned_windows(host.function)])
+
+
+def asked_ranks(functions: Iterable[ir.Function], extents: Mapping[str, int]) -> int | None:
+    """How many ranks a host program asks for where no devices are named; None without a host.
+
+    ``extents`` has the first extent of each parameter that is a tensor.
+    """
+    host = HostProgram({function.name: function for function in functions})
+    if host.function is None:
+        return None
+    names = (user_name(parameter.name_hint) for parameter in host.sharded())
+    return max([host.least_ranks(), *(extents[name] for name in names if name in extents)])
 
 
 def _returned_windows(function: ir.Function) -> Iterator[str]:

@@ -26,10 +26,11 @@ from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data
 from pypto_tmpl.golden.errors import HarnessError, failed_result
 from pypto_tmpl.golden.knobs import Knobs, check_names, other_names
 from pypto_tmpl.golden.progress import live_line, live_passes
-from pypto_tmpl.golden.ranks import check_devices
+from pypto_tmpl.golden.ranks import check_devices, check_ranks
 from pypto_tmpl.golden.report import FinishedRun, write_run_report
 from pypto_tmpl.golden.result import RunResult
 from pypto_tmpl.golden.sources import ProgramSource
+from pypto_tmpl.golden.spec import ScalarSpec, TensorSpec
 from pypto_tmpl.golden.validation import check_outputs, raise_for
 from pypto_tmpl.golden.values import RunValues, from_data, generate
 from pypto_tmpl.runtime.built_script import BuiltScript
@@ -152,6 +153,8 @@ class Harness:
         check_names(knobs.specs, params, build.manifest.entry.name)
         if renamed := other_names(knobs.specs, params):
             self._console.detail(f"specs go by position: {renamed}")
+        if build.manifest.device_ids is None:
+            check_ranks(build.program, _first_extents(knobs.specs, params))
         values = self._finished.values = self._values()
         self._storage = options.storage or DEFAULT
         placed = None
@@ -408,6 +411,12 @@ def _wrong_on_bytes(build: Build, program: ir.Program) -> list[str]:
     """What is wrong with the places of tiles, behind the line that says that a run was on their bytes."""
     placed = is_placed_at_0(functions_of(program), build.manifest.stage)
     return [_ON_BYTES, *wrong_places(program, placed=placed)]
+
+
+def _first_extents(specs: Sequence[TensorSpec | ScalarSpec], params: Sequence[str]) -> dict[str, int]:
+    """The first extents of tensors, by the parameters that they are given for."""
+    pairs = zip(specs, params, strict=True)
+    return {param: spec.shape[0] for spec, param in pairs if isinstance(spec, TensorSpec) and spec.shape}
 
 
 def _stacked_specs(build: Build, values: RunValues) -> list[str]:

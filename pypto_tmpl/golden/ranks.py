@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pypto_tmpl import ir
+from pypto_tmpl.execution.stacked import asked_ranks
 from pypto_tmpl.golden.errors import HarnessError
 
 _MARKER = re.compile(r"#\s*ci:\s*devices=(\d+)")
@@ -23,10 +25,26 @@ def marked_devices(script: Path) -> int:
 
 def check_devices(device_ids: Sequence[int] | None) -> None:
     """Raise HarnessError if the script that runs is marked to need more devices than it was given."""
-    script = Path(sys.argv[0])
-    if device_ids is None or script.suffix != ".py" or len(device_ids) >= (needed := marked_devices(script)):
+    if device_ids is not None:
+        given = f"{len(device_ids)} device{'s' * (len(device_ids) != 1)}, {list(device_ids)}"
+        _check_marker(len(device_ids), given)
+
+
+def check_ranks(program: ir.Program | None, extents: Mapping[str, int]) -> None:
+    """The same of a program of several ranks for which no devices are named: its arguments tell how many.
+
+    ``extents`` has the first extent of each parameter that is a tensor.
+    """
+    count = None if program is None else asked_ranks(program.functions.values(), extents)
+    if count is None:
         return
-    given = f"{len(device_ids)} device{'s' * (len(device_ids) != 1)}, {list(device_ids)}"
+    _check_marker(count, f"{count} rank{'s' * (count != 1)}, since it names no devices")
+
+
+def _check_marker(count: int, given: str) -> None:
+    script = Path(sys.argv[0])
+    if script.suffix != ".py" or count >= (needed := marked_devices(script)):
+        return
     raise HarnessError(
         f"{script.name} is marked `# ci: devices={needed}`, and runs on {given}",
         notes=[f"name as many devices as in: -d {','.join(map(str, range(needed)))}"],

@@ -180,3 +180,60 @@ def test_the_report_on_a_run_names_the_ranks(tmp_path: Path) -> None:
 
     run_on([0, 1], golden, report=str(tmp_path / "run.html"))
     assert '["wrong elements by rank","rank 0 (1); right: 1"]' in (tmp_path / "run.html").read_text()
+
+
+def test_a_program_with_python_beside_the_ranks_is_compiled() -> None:
+    node = pl.parse(
+        """
+import pypto.language as pl
+import pypto.language.distributed as pld
+
+@pl.program
+class Scaled:
+    @pl.function(level=pl.Level.HOST, role=pl.Role.SubWorker)
+    def scale(self, y: pl.InOut[pl.Tensor[[2, 1, 16], pl.FP32]]):
+        y.mul_(10.0)
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(
+        self, x: pl.Tensor[[1, 16], pl.FP32], y: pl.Out[pl.Tensor[[1, 16], pl.FP32]]
+    ) -> pl.Tensor[[1, 16], pl.FP32]:
+        y = pl.store(pl.load(x, [0, 0], [1, 16]), [0, 0], y)
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def chip(
+        self, x: pl.Tensor[[1, 16], pl.FP32], y: pl.Out[pl.Tensor[[1, 16], pl.FP32]]
+    ) -> pl.Tensor[[1, 16], pl.FP32]:
+        y = self.kernel(x, y)
+        return y
+
+    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+    def host(self, x: pl.Tensor[[2, 1, 16], pl.FP32], y: pl.Out[pl.Tensor[[2, 1, 16], pl.FP32]]):
+        for r in pl.range(pld.world_size()):
+            self.chip(x[r], y[r], device=r)
+        self.scale(y)
+        return 0
+"""
+    )
+
+    def golden(t: dict[str, Any]) -> None:
+        t["y"][:] = 10 * t["x"]
+
+    result = run(
+        node, specs(), golden, compile_cfg={"distributed_config": DistributedConfig(device_ids=[0, 1])}
+    )
+    assert result.passed, result.error
+
+
+def test_without_devices_the_arguments_tell_whether_there_are_enough_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "kernel.py"
+    script.write_text("# ci: devices=3\n")
+    monkeypatch.setattr(sys, "argv", [str(script)])
+    assert error_of(run_jit(drive, specs(), swapped)).splitlines()[0] == (
+        "kernel.py is marked `# ci: devices=3`, and runs on 2 ranks, since it names no devices"
+    )
+    script.write_text("# ci: devices=2\n")
+    assert run_jit(drive, specs(), swapped).passed

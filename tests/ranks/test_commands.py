@@ -13,6 +13,7 @@ from ranks.test_kernels import mesh_sum
 
 from pypto_tmpl import ir
 from pypto_tmpl.cli import main
+from pypto_tmpl.errors import PyptoTmplError
 
 
 @pytest.fixture(autouse=True)
@@ -90,3 +91,86 @@ def test_bisect_names_the_rank_of_the_first_wrong_value(tmp_path: Path) -> None:
     assert "first bad stage: 10_after_AllocateMemoryAddr" in done.output
     assert "variable: t__tmp_v2" in done.output
     assert "run: rank 1, q__idx_v0_2=0" in done.output
+
+
+KERNEL_FILE = """# ci: devices=2
+import torch
+
+import pypto.language as pl
+import pypto.language.distributed as pld
+
+NR = pl.dynamic("NR")
+
+
+@pl.jit.incore
+def pass_on(
+    x: pl.Tensor[[1, 16], pl.FP32],
+    y: pl.Out[pl.Tensor[[1, 16], pl.FP32]],
+    data: pl.InOut[pld.DistributedTensor[[1, 16], pl.FP32]],
+    sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]],
+):
+    ctx = pld.get_comm_ctx(sig)
+    after = (pld.rank(ctx) + 1) % pld.nranks(ctx)
+    pld.tile.remote_store(pl.load(x, [0, 0], [1, 16]), data, peer=after, offsets=[0, 0])
+    pld.system.notify(sig, peer=after, offsets=[0, 0], value=1, op=pld.NotifyOp.AtomicAdd)
+    pld.system.wait(sig, offsets=[0, 0], expected=1, cmp=pld.WaitCmp.Ge)
+    y = pl.store(pl.load(data, [0, 0], [1, 16]), [0, 0], y)
+    return y
+
+
+@pl.jit
+def chip(
+    x: pl.Tensor[[1, 16], pl.FP32],
+    y: pl.Out[pl.Tensor[[1, 16], pl.FP32]],
+    data: pld.DistributedTensor[[1, 16], pl.FP32],
+    sig: pld.DistributedTensor[[1, 1], pl.INT32],
+):
+    y = pass_on(x, y, data, sig)
+    return y
+
+
+@pl.jit.host
+def drive(x: pl.Tensor[[NR, 1, 16], pl.FP32], y: pl.Out[pl.Tensor[[NR, 1, 16], pl.FP32]]):
+    data_buf = pld.alloc_window_buffer([1, 16], dtype=pl.FP32)
+    sig_buf = pld.alloc_window_buffer([1, 1], dtype=pl.INT32)
+    for r in pl.range(pld.world_size()):
+        data = pld.window(data_buf, [1, 16], dtype=pl.FP32)
+        sig = pld.window(sig_buf, [1, 1], dtype=pl.INT32)
+        chip(x[r], y[r], data, sig, device=r)
+    return y
+
+
+PROGRAM, OUTPUTS = drive, ["y"]
+
+
+def make_inputs(seed=0):
+    return {"x": torch.arange(48.0).reshape(3, 1, 16), "y": torch.zeros(3, 1, 16)}
+
+
+def golden(t):
+    t["y"][:] = t["x"].roll(1, 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "text"),
+    [
+        ([], 0, "PASS"),
+        (["-d", "7,3,5"], 0, "PASS"),
+        (["--device=0,1,2"], 0, "PASS"),
+        (["-d", "0"], 1, "kernel.py is marked `# ci: devices=2`, and runs on 1 device, [0]"),
+        (["-d", "0,1"], 1, "wrong elements by rank: rank 0 (16), rank 2 (16); right: 1"),
+        (["-d", "0,0"], 2, "-d 0,0: DistributedConfig.device_ids must be distinct, got [0, 0]"),
+        (["-d", "0,x"], 2, "-d takes the numbers of devices, as in: -d 0,1"),
+    ],
+)
+def test_a_kernel_file_without_a_harness_runs_on_the_devices_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], status: int, text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYPTO_PROG_BUILD_DIR", raising=False)
+    Path("kernel.py").write_text(KERNEL_FILE)
+    done = CliRunner().invoke(main, ["run", "kernel.py", *args])
+    told = done.output + str(done.exception)
+    assert text in told, told
+    assert done.exit_code == status or (status == 2 and isinstance(done.exception, PyptoTmplError))

@@ -19,6 +19,7 @@ from ranks.ranked import (
     tensor,
     window,
 )
+from ranks.test_host import CHAIN, copying
 from ranks.test_kernels import ME, mesh_sum
 
 from pypto_tmpl import ir
@@ -193,5 +194,22 @@ def test_two_ranks_that_write_one_tensor() -> None:
         ),
     )
     names = script(node)
-    with pytest.warns(RuntimeWarning, match="ranks 0 and 1 write the same cells of a tensor of the host"):
+    with pytest.warns(RuntimeWarning, match="rank 0 and rank 1 write the same cells of a tensor of the host"):
         call(names, 2, counted(1, 8), torch.zeros(1, 8))
+
+
+@pytest.mark.parametrize(
+    ("body", "text"), [("import sys; sys.exit(0)", "exit(0)"), ("raise SystemExit('bye')", "exit('bye')")]
+)
+def test_what_exits_on_its_own_has_failed(body: str, text: str) -> None:
+    node = copying(CHAIN, scale=body)
+    told = failure(node, 2, *(torch.zeros(2, 1, 8) for _ in range(3)))
+    assert told == f"host, dispatch 0 scale ended by itself: {text}"
+
+
+def test_an_error_on_the_host_beside_the_ranks_ends_them() -> None:
+    """What follows waits for it on both ranks, and is never begun."""
+    node = copying(CHAIN, scale="raise LookupError('no scale')")
+    zs = torch.zeros(2, 1, 8)
+    assert failure(node, 2, torch.ones(2, 1, 8), zs.clone(), zs, kind=LookupError) == "no scale"
+    assert not zs.any()
