@@ -28,6 +28,7 @@ from pypto_tmpl.codegen.unchanged import UnchangedValues
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.values import Values
 from pypto_tmpl.codegen.variables import Variables
+from pypto_tmpl.domains.host import is_callback
 
 In, Out, InOut = ir.ParamDirection.In, ir.ParamDirection.Out, ir.ParamDirection.InOut
 _DIRECTIONS = {direction.name: direction for direction in (In, InOut, Out)}
@@ -155,6 +156,9 @@ class FunctionEmitter:
             return [self._function(name, params, self._group_body(params))]
         if is_group and function.name in script.groups:
             self._launches.pair = find_pair(script.kernels, function.name, function.body)
+        if is_callback(function):
+            call = self._macros.callback(function.name, params)
+            return [self._function(name, params, [self._forms.return_values([call])])]
         body = self._body()
         if self._context.on_host:
             ranks = self._macros.rank_count(

@@ -8,7 +8,14 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.domains.device_sets import Devices, Windows, devices_of_buffers
 from pypto_tmpl.domains.errors import DomainError
-from pypto_tmpl.domains.host import WORLD_SIZE, in_loops, is_call_of, is_chip_orchestrator, is_host
+from pypto_tmpl.domains.host import (
+    WORLD_SIZE,
+    in_loops,
+    is_call_of,
+    is_chip_orchestrator,
+    is_host,
+    is_sub_worker,
+)
 from pypto_tmpl.ir.bodies import evaluated, statements
 from pypto_tmpl.ops import OpEntry, load_table
 from pypto_tmpl.ops.returned_parameters import ReturnedParameters
@@ -29,7 +36,7 @@ class HostProgram:
 
     def is_sub_worker(self, callee: ir.Function) -> bool:
         """Whether a function is Python that runs on the host beside the ranks."""
-        return callee.level is ir.Level.HOST and callee.role is ir.Role.SubWorker
+        return is_sub_worker(callee)
 
     @lazy
     def returned(self) -> ReturnedParameters:

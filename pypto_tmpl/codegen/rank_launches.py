@@ -12,7 +12,7 @@ from pypto_tmpl.codegen.facts import Launch
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.waiting import may_wait, writes_window
 from pypto_tmpl.domains.host import SUBMITS
-from pypto_tmpl.ir.bodies import flat, statements
+from pypto_tmpl.ir.bodies import statements
 
 NamesOf: TypeAlias = Callable[[Iterable[ir.Expr]], tuple[str, ...]]
 _EDGES = ("manual_dep_edges", "compiler_manual_dep_edges")
@@ -35,11 +35,6 @@ class RankLaunches:
         host = self._context.script.host
         name = self._context.script.function_names[callee.name]
         if host.is_sub_worker(callee):
-            if not any(map(_says_something, flat(callee.body))):
-                what = (
-                    f"SubWorkers [{callee.name!r}] are runtime-bound callbacks (declared with a `...` body)"
-                )
-                self._context.report(f"{what}, which a script has not", node.span)
             return str(self._macros.sub_work(name, self._marked(callee, args), self._taken(node, callee)))
         if not host.is_dispatched(callee):
             what = f"a call of {callee.name!r} by the host, which is no orchestrator of a chip"
@@ -144,8 +139,15 @@ class RankLaunches:
         return str(self._macros.task([*what, *given], options, isinstance(node, ir.Submit)))
 
     def _places(self, callee: ir.Function) -> list[int | None]:
-        """For each result of a function the parameter that it is; a None stands for what is none."""
+        """For each result of a function the parameter that it is; a None stands for what is none.
+
+        Of Python on the host nothing but the signature is known: its results are what it writes, in order.
+        """
         count = len(callee.return_types)
+        if self._context.script.host.is_sub_worker(callee):
+            ways = enumerate(callee.param_directions)
+            written = [at for at, way in ways if way is not ir.ParamDirection.In]
+            return [*written[:count]] if len(written) >= count else [None]
         found = self._context.script.host.returned.of(callee.name) if count else ()
         return list(found) if len(found) == count else [None]
 
@@ -165,11 +167,6 @@ class RankLaunches:
         return str(
             self._macros.inout(text) if direction is ir.ParamDirection.InOut else self._macros.out(text)
         )
-
-
-def _says_something(stmt: ir.Stmt) -> bool:
-    """Whether a statement is more than the `...` of a body that is bound later."""
-    return not isinstance(stmt, ir.InlineStmt) or stmt.body.strip() not in ("", "...")
 
 
 def _numbers(type_: ir.ShapedType) -> list[int | None]:

@@ -102,7 +102,7 @@ class DistributedCompiledProgram(CompiledProgram):
         persistent: bool = False,
         reset_persistent_windows: bool | None = None,
         callbacks: Mapping[str, Callable[[Any], object]] | None = None,
-        sub_worker_overrides: Mapping[str, Any] | None = None,
+        sub_worker_overrides: Mapping[str, Callable[..., object]] | None = None,
         startup_timeout_s: float | None = None,
     ) -> Any:
         """A ``runtime.DistributedWorker`` for this program and further ones."""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.bodies import parts
+from pypto_tmpl.ir.bodies import flat, parts
 
 Loops: TypeAlias = tuple[ir.ForStmt | ir.WhileStmt, ...]
 WORLD_SIZE = "pld.system.world_size"
@@ -82,6 +82,20 @@ RING = Collective("builtin.tensor.allreduce_ring", ("op", "dtype"), "bb", 0, 1, 
 def is_host(function: ir.Function) -> bool:
     """Whether a function orchestrates the ranks from the host."""
     return function.level is ir.Level.HOST and function.role is ir.Role.Orchestrator
+
+
+def is_sub_worker(function: ir.Function) -> bool:
+    """Whether a function is Python that runs on the host beside the ranks."""
+    return function.level is ir.Level.HOST and function.role is ir.Role.SubWorker
+
+
+def is_callback(function: ir.Function) -> bool:
+    """Whether a function is a sub-worker whose body, ``...``, says that who runs the program gives it."""
+    return is_sub_worker(function) and not any(map(_says_something, flat(function.body)))
+
+
+def _says_something(stmt: ir.Stmt) -> bool:
+    return not isinstance(stmt, ir.InlineStmt) or stmt.body.strip() not in ("", "...")
 
 
 def is_chip_orchestrator(function: ir.Function | None) -> bool:

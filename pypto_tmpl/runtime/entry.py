@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pypto_tmpl import ir
-from pypto_tmpl.domains.host import is_host
+from pypto_tmpl.domains.host import is_host, is_sub_worker
 from pypto_tmpl.execution.entry import Entry, EntryError, describe_entry, select_entry
 
 
@@ -17,7 +17,7 @@ def find_entry(program: ir.Program) -> Entry:
     """
     has_host = any(map(is_host, program.functions.values()))
     for driver in program.functions.values():
-        is_of_host = is_host(driver) or (has_host and _is_sub_worker(driver))
+        is_of_host = is_host(driver) or (has_host and is_sub_worker(driver))
         if driver.level is not None and driver.level.value > ir.Level.CHIP.value and not is_of_host:
             what = f"entry {driver.name!r} of level {driver.level.name} drives several cards"
             raise EntryError(what, notes=["programs run on one simulated card"])
@@ -30,11 +30,6 @@ def find_entry(program: ir.Program) -> Entry:
             raise EntryError(what, notes=["parameters of an entry: Tensor, Scalar"])
     # Arguments come by position: what else the IR calls them is not kept.
     return Entry(function.name, function.name, tuple(replace(p, exact="") for p in parameters))
-
-
-def _is_sub_worker(function: ir.Function) -> bool:
-    """Whether a function is Python that the host runs beside its ranks."""
-    return function.level is ir.Level.HOST and function.role is ir.Role.SubWorker
 
 
 def stage_entry(program: ir.Program, given: Entry) -> Entry:

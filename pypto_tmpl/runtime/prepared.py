@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.execution.load import load_script_file
@@ -59,3 +60,20 @@ class PreparedBuild:
             raise
         for found in before.changed(lambda: self._script.program):
             warn_of_change(found)
+
+    @property
+    def program(self) -> ir.Program | None:
+        """The program that the script was made from, None where the build no longer has it as it was."""
+        return self._script.program
+
+    def bind_workers(
+        self, callbacks: Mapping[str, Callable[[Any], object]], overrides: Mapping[str, Callable[..., object]]
+    ) -> None:
+        """Give sub-workers their functions, by the names of the program.
+
+        A callback gets all arguments as one tuple, an override in place of a body one by one.
+        """
+        namespace = self._loaded.namespace
+        namespace.setdefault("_callbacks", {}).update(callbacks)
+        names = {function.made_from: function.name for function in self._script.known.functions}
+        namespace.update({names[name]: function for name, function in overrides.items() if name in names})

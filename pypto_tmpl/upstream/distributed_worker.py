@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -21,6 +21,7 @@ from pypto_tmpl.runtime.options import runtime_options
 from pypto_tmpl.runtime.platforms import require_simulated
 from pypto_tmpl.runtime.prepared import PreparedBuild
 from pypto_tmpl.runtime.refusals import refuse
+from pypto_tmpl.runtime.sub_workers import bind_sub_workers
 from pypto_tmpl.upstream.device_tensor import DeviceTensor, StackedDeviceTensor, alloc_device_tensor
 
 _IN_FLIGHT = 2  # a further submit waits for the oldest run
@@ -62,14 +63,25 @@ class _Registered:
         self.worker.run(self.compiled, *args, config=config)
 
 
+class _Memory(NamedTuple):
+    """Bytes on a rank."""
+
+    rank: int
+    cells: torch.Tensor
+
+
 class DistributedWorker:
     """Programs on the same ranks, loaded once. Memory of a rank is memory of this process.
 
     With ``persistent`` the windows of a program live until ``close``, and are zeroed before each later call
     unless ``reset_persistent_windows`` is False. Arguments of calls are all parameters, in shared memory.
+    ``callbacks`` are the functions of sub-workers whose body is ``...``, by name: each takes the arguments
+    of a call as one tuple, tensors over their memory. ``sub_worker_overrides`` take the places of other
+    sub-workers' bodies, with the arguments one by one.
 
-    Raises ValueError for programs that disagree about platform or devices, and for settings that contradict
-    each other, HardwareNeededError for a platform that is a device.
+    Raises ValueError for programs that disagree about platform or devices, for settings that contradict each
+    other, for callbacks that are missing, and for names of no sub-worker, TypeError for what is no function,
+    HardwareNeededError for a platform that is a device.
     """
 
     def __init__(
@@ -80,7 +92,7 @@ class DistributedWorker:
         persistent: bool = False,
         reset_persistent_windows: bool | None = None,
         callbacks: Mapping[str, Callable[[Any], object]] | None = None,
-        sub_worker_overrides: Mapping[str, Any] | None = None,
+        sub_worker_overrides: Mapping[str, Callable[..., object]] | None = None,
         startup_timeout_s: float | None = None,
     ) -> None:
         given = [compiled] if isinstance(compiled, DistributedCompiledProgram) else list(compiled)
@@ -89,19 +101,13 @@ class DistributedWorker:
             raise ValueError("DistributedWorker reset_persistent_windows=True requires persistent=True")
         if startup_timeout_s is not None and startup_timeout_s <= 0:
             raise ValueError(f"startup_timeout_s must be positive, got {startup_timeout_s}")
-        if callbacks:  # programs with workers that have no body are refused when they are compiled
-            names = sorted(callbacks)
-            raise ValueError(f"callbacks names {names} are not sub-workers of this program.")
-        if sub_worker_overrides:
-            refuse(
-                "sub_worker_overrides", "starts other processes in place of sub-workers", "give them a body"
-            )
         _check_config(config, self._programs[0].platform)
         reset = reset_persistent_windows is not False
         self._prepared: dict[DistributedCompiledProgram, PreparedBuild] = {
             one: one.prepared(keeps_windows=persistent, reset=reset) for one in self._programs
         }
-        self._memory: dict[int, torch.Tensor] = {}
+        bind_sub_workers([*self._prepared.values()], callbacks or {}, sub_worker_overrides or {})
+        self._memory: dict[int, _Memory] = {}
         self._runner = ThreadPoolExecutor(1, "ranks")
         self._running: deque[Future[None]] = deque()
         self._is_closed = False
@@ -213,7 +219,7 @@ class DistributedWorker:
         if size < 1:
             raise ValueError(f"malloc takes a positive number of bytes, got {size}")
         memory = torch.zeros(size, dtype=torch.uint8)
-        self._memory[memory.data_ptr()] = memory
+        self._memory[memory.data_ptr()] = _Memory(worker_id, memory)
         return memory.data_ptr()
 
     def free(self, pointer: int, worker_id: int = 0) -> None:
@@ -255,9 +261,10 @@ class DistributedWorker:
         for part, shard in zip(host, stacked.shards, strict=True):
             part.copy_(self._resident(shard))
 
-    def committed_device_memory(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused: there is no memory of a device."""
-        refuse("DistributedWorker.committed_device_memory", "asks a device, of which there is none here")
+    def committed_device_memory(self, worker_id: int = 0) -> int:
+        """How many bytes ``malloc``, and what calls it, have given on a rank and not got back."""
+        self._check_rank(worker_id)
+        return sum(one.cells.numel() for one in self._memory.values() if one.rank == worker_id)
 
     def release_inherited_host_tensor_refs(self) -> None:
         """Nothing: no process was started that would hold tensors of the host."""
@@ -268,7 +275,8 @@ class DistributedWorker:
 
     def _bytes(self, pointer: int, size: int) -> torch.Tensor:
         self._check_open()
-        memory = self._memory.get(pointer)
+        held = self._memory.get(pointer)
+        memory = None if held is None else held.cells
         if memory is None or memory.numel() < size:
             found = "none" if memory is None else f"{memory.numel()} bytes"
             raise ValueError(f"{size} bytes at address {pointer}: this worker has {found} there")
