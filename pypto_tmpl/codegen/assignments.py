@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -191,6 +192,11 @@ class Assignments:
             extents[-1] //= 2
         name, carrier = self._variables.name_of(var), carrier_name(type_)
         return [_check_text(self._forms, self._macros, name, tuple(extents), carrier)]
+
+    @contextmanager
+    def in_loop(self) -> Iterator[Lines]:
+        """Take the statements of a loop; what they give is complete behind it, and stands before the loop."""
+        yield []
 
     # Simultaneous assignment
 

@@ -82,20 +82,21 @@ class ControlFlow:
         start, stop, step = (self._expressions.alone(bound) for bound in (stmt.start, stmt.stop, stmt.step))
         before = self._assignments.carry(stmt.iter_args, [arg.initValue for arg in stmt.iter_args])
         variable = self._variables.bind(stmt.loop_var)
-        with self._tracing.in_loop(variable):
+        with self._tracing.in_loop(variable), self._assignments.in_loop() as declared:
             first = self._tracing.loop_variable(stmt)
             body = [*first, *self._loop_body(stmt.body, stmt.iter_args)]
         loop = self._forms.for_range(variable, start, stop, step, body)
-        return [*before, loop, *self._assignments.results(stmt)]
+        return [*before, *declared, loop, *self._assignments.results(stmt)]
 
     def _while(self, stmt: ir.WhileStmt) -> Lines:
         if not self._carries_match(stmt, stmt.iter_args, stmt.return_vars):
             return []
         before = self._assignments.carry(stmt.iter_args, [arg.initValue for arg in stmt.iter_args])
         condition = self._tracing.condition(stmt.condition, self._expressions.alone(stmt.condition))
-        body = self._loop_body(stmt.body, stmt.iter_args)
+        with self._assignments.in_loop() as declared:
+            body = self._loop_body(stmt.body, stmt.iter_args)
         loop = self._forms.while_loop(condition, body)
-        return [*before, loop, *self._assignments.results(stmt)]
+        return [*before, *declared, loop, *self._assignments.results(stmt)]
 
     def _carries_match(
         self, stmt: ir.Stmt, iter_args: Sequence[ir.IterArg], return_vars: Sequence[ir.Var]

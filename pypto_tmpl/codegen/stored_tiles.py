@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.assignments import Assignments
@@ -36,6 +37,7 @@ class StoredAssignments(Assignments):
         self._places = values.places
         self._has_addresses = context.script.has_addresses
         self._yielded: list[tuple[str, str]] = []  # tiles with the texts of what is to lie there
+        self._declared: Lines | None = None  # before the outermost of the loops around, if there is one
         expressions.name_by(self._read)
 
     @lazy
@@ -107,14 +109,38 @@ class StoredAssignments(Assignments):
                 return super()._named(var, value, given)
             return [self._left_behind(given, name), self._forms.assign(name, self._buffer(place))]
         if self._places.is_view(var, value):
-            return [self._forms.assign(name, self._view(value, place, text))]
+            return self._declaration(var, place, self._view(value, place, text))
         if place.is_plain and self._values.changes_in_place(value, place):
             return [self._forms.assign(name, text)]
-        lines = [self._forms.assign(name, self._destination(value, place)), *self._clobbered(value)]
+        lines = [*self._declaration(var, place, self._destination(value, place)), *self._clobbered(value)]
         if isinstance(value, ir.Call) and self._context.table.facts(value.op.name).has("allocates"):
             return lines
         into = self._moved(name, value, place) or self._into(name, value, place)
         return [*lines, self._write(place, name, value, text) if into is None else self._forms.evaluate(into)]
+
+    @contextmanager
+    def in_loop(self) -> Iterator[Lines]:
+        outer, lines = self._declared, Lines()
+        if outer is None:
+            self._declared = lines
+        try:
+            yield lines
+        finally:
+            self._declared = outer
+
+    def _declaration(self, var: ir.Var, place: Place, text: str) -> Lines:
+        """What gives a tile its bytes; where all rounds of a loop have the same, it stands before that."""
+        line = self._forms.assign(self._variables.name_of(var), text)
+        is_fixed = place.address is not None and len(self._context.facts.values.get(id(var), ())) == 1
+        if self._declared is None or not is_fixed or self._notes_edges:
+            return [line]
+        self._declared.append(line)
+        return []
+
+    @lazy
+    def _notes_edges(self) -> bool:
+        """Whether tiles may hold notes of the cells that their tensors had, which another round has not."""
+        return self._context.script.notes_edges or self._values.edges.has_any
 
     def _destination(self, value: ir.Expr, place: Place) -> str:
         """The text of the tile into which a value is written; only the run tells where some windows begin."""
@@ -210,7 +236,7 @@ class StoredAssignments(Assignments):
 
     def _may_be_cut(self, value: ir.Expr) -> bool:
         """Whether a value may be one of which a load has noted that its tensor had not all of its cells."""
-        if not self._context.script.notes_edges and not self._values.edges.has_any:
+        if not self._notes_edges:
             return False
         return not isinstance(value, ir.Call) or not self._values.is_new(value)
 

@@ -89,16 +89,20 @@ class StoredValues(Values):
         """Whether an op may write its result over a place while it reads: what it reads is there or apart.
 
         Extents have to be those of types, since torch would resize what it writes to. In boxes, it is a sum
-        that goes on.
+        that goes on, or a product whose columns of boxes lie one behind the other.
         """
         if not isinstance(value, ir.Call) or place.is_moving or place.shape != static_shape(value.type):
             return False
         if place.is_packed:
             return False
         facts, shapes = self._table.facts(value.op.name), []
+        is_product = facts.has("product") and not facts.has("accumulates")
         if place.boxes is not None:
             is_sum = facts.has("accumulates") and self.changes_in_place(value, place)
-            return is_sum and place.is_whole and self._others_are_apart(value, place)
+            is_product = is_product and place.boxes.name == "NZ"
+            return (is_sum or is_product) and place.is_whole and self._others_are_apart(value, place)
+        if is_product:
+            return False
         for arg in self._read_tiles(value):
             source, shape = self.places.of(arg), static_shape(arg.type)
             if shape is None or source is not None and source.shape != shape:

@@ -304,8 +304,8 @@ def test_the_text_says_where_tiles_lie() -> None:
         "    b = _buf(vec, 0x1400, [16, 64], torch.float32)",
         "    torch.exp(a, out=b)",
         "    c = b",
+        "    d = _buf(vec, 0x400, [16, 64], torch.float32)",
         "    for i in range(3):",
-        "        d = _buf(vec, 0x400, [16, 64], torch.float32)",
         "        d.copy_(c)",
         "        # nothing copies d to where c lies",
         "    e = c",
@@ -414,7 +414,7 @@ def test_tiles_of_the_cube_core_lie_in_boxes(at: int, left: torch.Tensor) -> Non
     assert torch.allclose(run(program)[:, :16], left @ Y.T)
     text = torch_codegen(program, storage=True)
     assert f'    t = _boxes(mat, {at:#x}, [64, 16], torch.float32, "ZN")\n' in text
-    assert "    _pack(c, torch.matmul(_unpack(l), _unpack(r)).float())\n" in text
+    assert "    _matmul_boxes(c, _unpack(l), _unpack(r))\n" in text
 
 
 def popping(before: str = "", after: str = "", *, count: int = 2, size: int = 4096, base: int = 0) -> str:
@@ -558,3 +558,44 @@ def test_a_workspace_is_lost_behind_the_declaration_whose_type_the_line_tells():
     at = lines.index("_clobber(w)")
     assert lines[at - 1].startswith("m = _buf(") and lines[at - 1].endswith("  # FP32[16, 1]")
     assert lines[at + 1] == "torch.amax(a, dim=-1, keepdim=True, out=m)"
+
+
+LOOPED = """
+    x0 @ 0x1000 FP32[16, 64] = load(x)
+    a @ 0x1000 FP32[16, 64] = pl.tile.muls(x0, 1.0)
+    for i, (s,) in pl.range(3, init_values=(a,)):
+        for j, (t,) in pl.range(2, init_values=(s,)):
+            d @ 0x3000 FP32[16, 64] = pl.tile.muls(t, 2.0)
+            w @ 0x3400 FP32[4, 64] = pl.tile.slice(d, [4, 64], [4, 0])
+            v @ 0x3000 FP32[4, 64] = pl.tile.slice(d, [4, 64], [j, 0])
+            m @ 0x1000 FP32[16, 64] = pl.tile.move(d, target_memory=pl.Mem.Vec)
+            e @ 0x5000 FP32[4, 64] = pl.tile.add(w, v)
+            t1 = pl.yield_(m)
+        s1 = pl.yield_(t1)
+    store(s1)
+"""
+
+
+def test_what_lies_at_one_place_in_all_rounds_is_declared_before_the_outermost_loop() -> None:
+    text = torch_codegen(placed(LOOPED), storage=True)
+    before, _, body = text.partition("    for i in range(3):\n")
+    for line in (
+        "    d = _buf(vec, 0x3000, [16, 64], torch.float32)\n",
+        "    w = _buf(vec, 0x3400, [4, 64], torch.float32)\n",
+        "    m = _buf(vec, 0x1000, [16, 64], torch.float32)\n",
+    ):
+        assert line in before
+    assert "            v = _window(d, [j, 0], [4, 64])\n" in body
+    assert torch.equal(run(placed(LOOPED)), 64 * X)
+
+
+def test_a_tile_with_notes_of_the_edge_of_its_tensor_is_another_one_in_each_round() -> None:
+    """The cells that a load did not find are left out of the store; in the next round all are there."""
+    body = """
+        b @ 0x2000 FP32[16, 64] = load(y)
+        store(b)
+        for i in pl.range(2):
+            c @ 0x1000 FP32[16, 64] = pl.tile.load(x, [8 - 8 * i, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)
+            o_c: pl.Tensor[[16, 64], pl.FP32] = pl.tile.store(c, [0, 0], out)
+    """  # noqa: E501  # the printer breaks no lines
+    assert torch.equal(run(placed(body)), X)

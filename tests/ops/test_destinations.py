@@ -10,7 +10,7 @@ from preamble.rendered import load, render
 
 from pypto_tmpl.codegen.options import ScriptOptions
 
-AS_BOXES = load(render("_as_boxes", options=ScriptOptions(storage=True)), "<boxes>")["_as_boxes"]
+BOXES = load(render("_as_boxes", "_matmul_boxes", options=ScriptOptions(storage=True)), "<boxes>")
 
 
 def shape_of(call: SampleCall) -> list[int]:
@@ -33,7 +33,10 @@ SAMPLES = [
 
 
 SUMS = [param for param in SAMPLES if "accumulates" in TABLE[param.values[0]].traits]
-VALUES = [param for param in SAMPLES if param not in SUMS]
+PRODUCTS = [
+    param for param in SAMPLES if param not in SUMS and "product" in TABLE.facts(param.values[0]).traits
+]
+VALUES = [param for param in SAMPLES if param not in SUMS + PRODUCTS]
 
 
 def written(call: SampleCall, destination: torch.Tensor, **inputs: Any) -> None:
@@ -82,5 +85,15 @@ def test_a_sum_goes_on_in_boxes(op: str, sample: dict) -> None:
     accumulator = call.arguments()[call.entry.writes[0]]
     rows, columns = accumulator.shape
     boxes = accumulator.view(2, rows // 2, 2, columns // 2)
-    written(call, boxes, _as_boxes=AS_BOXES)
+    written(call, boxes, _as_boxes=BOXES["_as_boxes"])
     assert disagreement(call, accumulator, call.expected()) == ""
+
+
+@pytest.mark.parametrize(("op", "sample"), PRODUCTS)
+def test_a_product_is_written_into_columns_of_boxes(op: str, sample: dict) -> None:
+    """Two columns, each of one box."""
+    call = SampleCall(op, sample)
+    rows, columns = shape_of(call)
+    boxes = torch.full([2, rows, columns // 2], 77.0).view(2, 1, rows, columns // 2).permute(1, 2, 0, 3)
+    written(call, boxes, _matmul_boxes=BOXES["_matmul_boxes"])
+    assert disagreement(call, boxes.reshape(rows, columns), call.expected()) == ""

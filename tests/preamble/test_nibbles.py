@@ -41,13 +41,13 @@ def random_codes(shape: tuple[int, ...], seed: int = 3) -> torch.Tensor:
 def random_pool(size: int):
     """A pool of which each byte is something."""
     pool = HELPERS["_pool"](size)
-    pool.cells.copy_(torch.randint(0, 256, pool.cells.shape, generator=torch.Generator().manual_seed(5)))
+    pool.copy_(torch.randint(0, 256, pool.shape, generator=torch.Generator().manual_seed(5)))
     return pool
 
 
 def codes_in(pool) -> list[int]:
     """The codes in a pool: of a byte the low half first."""
-    return [code for byte in pool.cells.tolist() for code in (byte % 16, byte // 16)]
+    return [code for byte in pool.tolist() for code in (byte % 16, byte // 16)]
 
 
 def same(left: torch.Tensor, right: torch.Tensor) -> bool:
@@ -76,10 +76,10 @@ def box_of(layout: str, fractal: int) -> tuple[int, int]:
 def test_each_code_is_read_as_its_number_and_written_back(dtype: str) -> None:
     pool = HELPERS["_pool"](8)
     tile = HELPERS["_buf"](pool, 0, [1, 16], HELPERS[f"_{dtype}"])
-    pool.cells.copy_(torch.tensor([0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE]))
+    pool.copy_(torch.tensor([0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE]))
     got = tile.numbers()
     assert same(got, value_of(dtype, torch.arange(16).view(1, 16)))
-    pool.cells.zero_()
+    pool.zero_()
     tile.copy_(got)
     assert codes_in(pool) == [*range(16)]
 

@@ -12,7 +12,7 @@ from pypto_tmpl.codegen.options import ScriptOptions
 
 NAMES = (
     "_pool", "_buf", "_boxes", "_unpack", "_pack", "_pack_part", "_box_window", "_window", "_write_tile",
-    "_move_boxes", "_Slots", "_clobber", "_as_boxes", "_carry",
+    "_move_boxes", "_Slots", "_clobber", "_as_boxes", "_carry", "_matmul_boxes",
 )  # fmt: skip
 HELPERS = load(render(*NAMES, options=ScriptOptions(storage=True)), "<storage helpers>")
 DTYPES = (
@@ -65,7 +65,7 @@ def test_elements_lie_where_the_layout_says(layout: str, fractal: int, dtype: to
         tile = HELPERS["_boxes"](pool, 64, list(shape), dtype, layout, fractal)
         HELPERS["_pack"](tile, value)
         assert same(HELPERS["_unpack"](tile), value)
-        memory = pool.cells[64 : 64 + value.numel() * size].view(dtype)
+        memory = pool[64 : 64 + value.numel() * size].view(dtype)
         places = [
             position(layout, fractal, size, shape, r, c)
             for r, c in itertools.product(range(shape[0]), range(shape[1]))
@@ -96,16 +96,16 @@ def test_what_is_packed_is_unpacked(
     value = random_value(shape, dtype)
     pool = HELPERS["_pool"](start * 64 + stored[0] * stored[1] * size)
     tile = HELPERS["_boxes"](pool, start * 64, list(shape), dtype, layout, fractal, rows * height)
-    pool.cells.fill_(1)
+    pool.fill_(1)
     HELPERS["_pack_part" if rows != down else "_pack"](tile, value)
     held = min(shape[0], stored[0])
     assert same(HELPERS["_unpack"](tile, list(shape))[:held], value[:held])
-    memory = pool.cells[start * 64 :].view(dtype)
+    memory = pool[start * 64 :].view(dtype)
     r = data.draw(st.integers(0, held - 1))
     c = data.draw(st.integers(0, shape[1] - 1))
     at = position(layout, fractal, size, stored, r, c)
     assert same(memory[at : at + 1], value[r, c : c + 1])
-    assert bool((pool.cells[: start * 64] == 1).all())
+    assert bool((pool[: start * 64] == 1).all())
 
 
 @pytest.mark.parametrize("boxes", [(1, 1), (2, 1), (1, 3)])
@@ -152,7 +152,7 @@ def test_a_compact_tile_has_columns_of_fewer_boxes() -> None:
     pool = HELPERS["_pool"](48 * 32 * 4)
     tile = HELPERS["_boxes"](pool, 0, [48, 32], torch.float32, "NZ", 1024, rows=16)
     HELPERS["_pack_part"](tile, value)
-    memory = pool.cells.view(torch.float32)
+    memory = pool.view(torch.float32)
     assert memory[0] == value[0, 0]
     assert memory[16 * 16] == value[0, 16]
     assert not memory[16 * 32 :].any()
@@ -214,7 +214,7 @@ def test_slots_are_taken_in_turn_and_what_is_given_back_is_gone() -> None:
     slots = HELPERS["_Slots"](pool, 0x100, 0x80, 2)
     one, two, three = (torch.full((4, 8), float(number)) for number in (1, 2, 3))
     first, second = slots.take(one), slots.take(two)
-    assert (first.data_ptr(), second.data_ptr()) == tuple(pool.cells.data_ptr() + at for at in (0x100, 0x180))
+    assert (first.data_ptr(), second.data_ptr()) == tuple(pool.data_ptr() + at for at in (0x100, 0x180))
     slots.free()
     assert bool(first.isnan().all())
     assert same(second, two)
@@ -223,8 +223,8 @@ def test_slots_are_taken_in_turn_and_what_is_given_back_is_gone() -> None:
     assert same(first, three)  # the same bytes
     slots.free()
     assert bool(second.isnan().all())
-    assert not pool.cells[:0x100].any()
-    assert not pool.cells[0x200:].any()
+    assert not pool[:0x100].any()
+    assert not pool[0x200:].any()
 
 
 def test_a_slot_that_is_still_held_is_overwritten() -> None:
@@ -270,3 +270,26 @@ def test_tiles_are_carried_all_at_once() -> None:
     assert bool((one == 2).all())
     assert same(two, torch.arange(256.0).view(16, 16))
     assert bool((boxes == 1).all())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_is_unpacked_may_be_converted_by_the_same_copy(layout: str) -> None:
+    value = random_value((32, 48), torch.bfloat16)
+    tile = HELPERS["_boxes"](HELPERS["_pool"](32 * 48 * 2), 0, [32, 48], torch.bfloat16, layout)
+    HELPERS["_pack"](tile, value)
+    assert same(HELPERS["_unpack"](tile, dtype=torch.float32), value.float())
+    assert same(HELPERS["_unpack"](tile, [20, 40], torch.float32), value[:20, :40].float())
+
+
+@pytest.mark.parametrize("shape", [(16, 16, 16), (32, 64, 48), (48, 20, 16)])
+def test_a_product_is_written_into_its_boxes(shape: tuple[int, int, int]) -> None:
+    """Of integers in floats, whose sums are exact."""
+    (rows, length, columns), generator = shape, torch.Generator().manual_seed(4)
+    lhs = torch.randint(-8, 8, (rows, length), generator=generator)
+    rhs = torch.randint(-8, 8, (length, columns), generator=generator)
+    pool = HELPERS["_pool"](64 + rows * columns * 4 + 64)
+    pool.fill_(7)
+    tile = HELPERS["_boxes"](pool, 64, [rows, columns], torch.float32, "NZ", 1024)
+    HELPERS["_matmul_boxes"](tile, lhs.float(), rhs.float())
+    assert torch.equal(HELPERS["_unpack"](tile).long(), (lhs[:, :, None] * rhs).sum(dim=1))
+    assert bool((torch.cat([pool[:64], pool[-64:]]) == 7).all())
