@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from pypto_tmpl.compare.tensors import TensorVerdict, worst_difference
 from pypto_tmpl.debug.stages.dumps import Stage
 from pypto_tmpl.debug.validate.schedule import StageResult
 from pypto_tmpl.errors import PyptoTmplError
+
+_ON_BYTES = "this was a run on the bytes of the tiles; with storage off the stage runs by values"
 
 Rerun = Callable[[Stage, str], str]
 """The command that repeats the check of one tensor (or, for "", of all) at one stage."""
@@ -69,17 +71,22 @@ class ValidationResult:
 def _told(stage: StageResult, rerun: Rerun) -> tuple[str, list[str]]:
     if stage.failure is not None:
         head, *lines = stage.failure.text.splitlines()
-        return head, [*lines, f"rerun: {rerun(stage.stage, '')}"]
+        return head, [*lines, f"rerun: {rerun(stage.stage, '')}", *_on_bytes(stage)]
     notes: list[str] = []
     bad = [verdict for verdict in stage.verdicts if not verdict.passed]
     for verdict in bad:
         notes.append(verdict.line())
         notes += [f"  {line}" for line in verdict.details()]
         notes.append(f"  rerun: {rerun(stage.stage, verdict.rerun_name)}")
-    notes += stage.notes
+    notes += [*_on_bytes(stage), *stage.notes]
     names = ", ".join(repr(verdict.name) for verdict in bad)
     worst = worst_difference(verdict.max_abs_diff for verdict in bad)
     return f"{names} not as expected, max diff {worst:.6e}", notes
+
+
+def _on_bytes(stage: StageResult) -> Sequence[str]:
+    """What is said of a bad stage whose tensors are those of a run on bytes."""
+    return [_ON_BYTES] if stage.is_on_bytes and not stage.passed else []
 
 
 def stage_lines(stage: StageResult, rerun: Rerun) -> Iterator[str]:
@@ -98,7 +105,7 @@ def stage_lines(stage: StageResult, rerun: Rerun) -> Iterator[str]:
         yield from (f"    {line}" for line in verdict.details())
         if not verdict.passed:
             yield f"    rerun: {rerun(stage.stage, verdict.rerun_name)}"
-    yield from (f"    {line}" for line in stage.notes)
+    yield from (f"    {line}" for line in (*_on_bytes(stage), *stage.notes))
 
 
 def stage_dict(stage: StageResult) -> dict[str, Any]:
@@ -109,6 +116,7 @@ def stage_dict(stage: StageResult) -> dict[str, Any]:
         "passed": stage.passed,
         "read_from": stage.read_from,
         "note": stage.note,
+        "on_bytes": stage.is_on_bytes,
         "overwrites": list(stage.notes),
         "same_as": stage.same_as,
         "same_what": stage.same_what,

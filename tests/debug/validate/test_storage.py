@@ -44,6 +44,17 @@ def test_the_first_stage_whose_bytes_are_wrong_is_told_with_the_overwrite(dumps:
     assert [stage.stage.name for stage in error.value.result.bad] == ["36_after_FoldNoOpReshape"]
     assert error.value.result.bad[0].notes == (TOLD,)
     assert TOLD in str(error.value)
+    assert "this was a run on the bytes of the tiles" in str(error.value)
+    told = [stage["on_bytes"] for stage in error.value.result.as_dict()["stages"]]
+    assert told == [True, True]
+
+
+def test_a_stage_that_is_wrong_by_values_is_not_said_to_be_wrong_on_bytes(tmp_path: Path) -> None:
+    text = ir.python_print(placed(APART.replace("add", "sub")), format=False)
+    (tmp_path / "35_after_AllocateMemoryAddr.py").write_text(text)
+    with pytest.raises(ValidationError) as error:
+        check(tmp_path)
+    assert "on the bytes" not in str(error.value)
 
 
 def test_by_values_both_stages_are_right(dumps: Path, capsys: pytest.CaptureFixture[str]) -> None:
