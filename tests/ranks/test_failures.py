@@ -194,8 +194,10 @@ def test_two_ranks_that_write_one_tensor() -> None:
         ),
     )
     names = script(node)
-    with pytest.warns(RuntimeWarning, match="rank 0 and rank 1 write the same cells of a tensor of the host"):
+    told = "rank 0 and rank 1 write the same cells of a tensor of the host"
+    with pytest.warns(RuntimeWarning, match=told) as caught:
         call(names, 2, counted(1, 8), torch.zeros(1, 8))
+    assert [one.filename for one in caught] == ["<script>"], "it is told where the program says so"
 
 
 @pytest.mark.parametrize(
