@@ -13,7 +13,7 @@ from pypto_tmpl.language.jit.parameters import Parameter
 def tensor_text(info: TensorInfo) -> str:
     """``pl.Tensor[[128, ?], pl.FP32]``: what is known of a tensor, in a message."""
     extents = ", ".join("?" if extent is None else str(extent) for extent in info.shape)
-    return f"pl.Tensor[[{extents}], {_dtype(info.dtype)}]"
+    return f"{_kind(info)}[[{extents}], {_dtype(info.dtype)}]"
 
 
 def type_text(info: Info) -> str | None:
@@ -23,8 +23,7 @@ def type_text(info: Info) -> str | None:
             parts = [f"[{', '.join(str(extent) for extent in shape)}]", _dtype(dtype)]
             if info.layout is not None:
                 parts.append(f"pl.TensorLayout.{info.layout.name}")
-            kind = "pld.DistributedTensor" if info.is_distributed else "pl.Tensor"
-            return f"{kind}[{', '.join(parts)}]"
+            return f"{_kind(info)}[{', '.join(parts)}]"
         case ScalarInfo(dtype=dtype):
             return f"pl.Scalar[{_dtype(dtype)}]"
         case TupleInfo(items=items):
@@ -32,6 +31,10 @@ def type_text(info: Info) -> str | None:
             known = [text for text in texts if text is not None]
             return f"tuple[{', '.join(known)}]" if len(known) == len(texts) else None
     return None
+
+
+def _kind(info: TensorInfo) -> str:
+    return "pld.DistributedTensor" if info.is_distributed else "pl.Tensor"
 
 
 def parameter_text(parameter: Parameter, info: Info, with_direction: bool) -> str:
