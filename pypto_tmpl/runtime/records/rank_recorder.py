@@ -133,13 +133,14 @@ class RankRecorders:
     """The recorders of a run: what marks and hooks tell goes to that of the dispatch that runs.
 
     ``make`` gives the recorder of a dispatch, whose fibers share a context. What the host does itself is
-    recorded by nobody.
+    recorded by nobody, nor what ranks do that other processes run: those are ``elsewhere``.
     """
 
     def __init__(
         self, namespace: dict[str, Any], make: Callable[[Dispatch, threading.local], RankRecorder]
     ) -> None:
         self.dispatches: list[Dispatch] = []
+        self.elsewhere: set[int] = set()
         self._make = make
         self._context: Any = namespace["_lane_context"]
         self._nobody = TaskTicker(lambda: None)
@@ -171,6 +172,10 @@ class RankRecorders:
 
     def _submitting(self, submit: _Function) -> _Function:
         def submitting(world: Any, script: Any, function: _Function) -> None:
+            if not world.engine.runs(script.device):
+                self.elsewhere.add(script.device)
+                submit(world, script, function)
+                return
             found = self._dispatch(world, script)
             recorder = None if found.rank is None else self._make(found, self._context)
 
