@@ -26,7 +26,7 @@ from pypto_tmpl.golden.data import DataReader, DataWriter, changed_data
 from pypto_tmpl.golden.errors import HarnessError, failed_result
 from pypto_tmpl.golden.knobs import Knobs, check_names, other_names
 from pypto_tmpl.golden.progress import live_line, live_passes
-from pypto_tmpl.golden.ranks import check_devices, check_ranks
+from pypto_tmpl.golden.ranks import check_devices, check_ranks, parts_of_nobody
 from pypto_tmpl.golden.report import FinishedRun, write_run_report
 from pypto_tmpl.golden.result import RunResult
 from pypto_tmpl.golden.sources import ProgramSource
@@ -371,6 +371,7 @@ class Harness:
         if not all(check.passed for check in self._finished.checks.values()):
             broken = self._broken_pass(build, values)
             told = [] if placed is None else _wrong_on_bytes(build, placed)
+            told += parts_of_nobody(build.manifest.device_ids, values.outputs(), self._finished.stacked)
         for text in [*([] if broken is None else broken.lines()), *told]:
             self._console.detail(text)
         raise_for(self._finished.checks, [*changed, *_of_pass(broken), *told])

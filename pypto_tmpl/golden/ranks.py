@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+
+import torch
 
 from pypto_tmpl import ir
 from pypto_tmpl.execution.stacked import asked_ranks
@@ -39,6 +41,18 @@ def check_ranks(program: ir.Program | None, extents: Mapping[str, int]) -> None:
     if count is None:
         return
     _check_marker(count, f"{count} rank{'s' * (count != 1)}, since it names no devices")
+
+
+def parts_of_nobody(
+    device_ids: Sequence[int] | None, outputs: Mapping[str, torch.Tensor], stacked: Iterable[str]
+) -> Iterator[str]:
+    """A line for each output that has parts for more ranks than there were: nobody computed these."""
+    if device_ids is None:
+        return
+    ran = len(device_ids)
+    for name in stacked:
+        if name in outputs and (parts := len(outputs[name])) > ran:
+            yield f"{name!r} has parts for {parts} ranks, of which {ran} ran, on devices {list(device_ids)}"
 
 
 def _check_marker(count: int, given: str) -> None:

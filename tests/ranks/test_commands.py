@@ -160,6 +160,7 @@ def golden(t):
         (["--device=0,1,2"], 0, "PASS"),
         (["-d", "0"], 1, "kernel.py is marked `# ci: devices=2`, and runs on 1 device, [0]"),
         (["-d", "0,1"], 1, "wrong elements by rank: rank 0 (16), rank 2 (16); right: 1"),
+        (["-d", "4,1"], 1, "'y' has parts for 3 ranks, of which 2 ran, on devices [4, 1]"),
         (["-d", "0,0"], 2, "-d 0,0: DistributedConfig.device_ids must be distinct, got [0, 0]"),
         (["-d", "0,x"], 2, "-d takes the numbers of devices, as in: -d 0,1"),
     ],

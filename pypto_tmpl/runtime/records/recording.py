@@ -126,7 +126,7 @@ class Recording:
         """Why files of the run are empty, or not as full as was asked."""
         if self._ranks is not None and self._ranks.elsewhere:
             ranks = ", ".join(map(str, sorted(self._ranks.elsewhere)))
-            yield f"other processes run ranks {ranks}, which are not recorded: the engine 'threads' has all here"
+            yield f"other processes run ranks {ranks}, which are not recorded; the engine 'threads' has all"
         unmatched = [one for part in self._parts for one in part.recorder.unmatched]
         yield from (f"nothing is dumped: {one}" for one in dict.fromkeys(unmatched))
         dumps = [part.dump for part in self._parts if part.dump is not None]
