@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from ranks.ranked import call, counted, each_stage, function, host, program, tensor, window
+from ranks.test_collectives import on_host
 
 from pypto_tmpl import ir
 
@@ -88,3 +89,13 @@ def test_a_collective_of_the_host(name: str) -> None:
         ys = torch.zeros(RANKS, RANKS, C)
         call(names, RANKS, xs, zs, ys)
         assert torch.equal(ys, expected), stage
+
+
+def test_a_sum_within_a_call_is_made_once() -> None:
+    """The sum of both rows, and then of both sums; each has a signal of its own."""
+    xs = counted(2, 1, 64)
+    node = on_host(2, 64, "pld.tensor.allreduce(pld.tensor.allreduce(data_w), core_num=2)", "")
+    for stage, names in each_stage(node):
+        ys = torch.zeros_like(xs)
+        call(names, 2, xs, ys)
+        assert torch.equal(ys, 2 * xs.sum(0).expand_as(xs)), stage

@@ -148,6 +148,16 @@ def _signals(given: Operands, words: Sequence[str]) -> None:
             raise InferenceError(f"{name} must have INT32 element type, got dtype {dtype.name}")
 
 
+def _exchanges(given: Operands, words: Sequence[str]) -> None:
+    """The rows of an input go into rows of the target."""
+    _distinct(given, words)
+    source, target = (given.shape_of(given.needed(name)) for name in words)
+    if len(source) != 2 or len(target) != 2:
+        raise InferenceError(f"input and target must be 2D, got ranks {len(source)} and {len(target)}")
+    if constant_difference(source[1], target[1]) not in (0, None):
+        raise InferenceError("target SIZE must equal input SIZE")
+
+
 def _deferred(given: Operands, words: Sequence[str]) -> None:
     if given.keyword("cmp") not in (1, None):
         raise InferenceError(f"only supports WaitCmp.Ge (got int {given.keyword('cmp')})")
@@ -209,9 +219,10 @@ def _distinct(given: Operands, words: Sequence[str]) -> None:
 
 
 def _blocks(given: Operands, words: Sequence[str]) -> None:
-    """Targets of M rows a rank, and a count for each rank."""
-    target, signal, counts = words
-    rows, ranks, sent = (constant_value(given.shape_of(given.needed(name))[0]) for name in words)
+    """Inputs and targets of M rows a rank, and a count for each rank."""
+    source, rows, ranks, sent = (constant_value(given.shape_of(given.needed(name))[0]) for name in words)
+    if source is not None and rows is not None and source != rows:
+        raise InferenceError(f"input dim 0 ({source}) must equal target dim 0 ({rows})")
     if rows is not None and ranks and rows % ranks:
         raise InferenceError(f"signal dim 0 ({ranks}) must divide target dim 0 ({rows})")
     if sent is not None and ranks is not None and sent != ranks:
@@ -237,7 +248,7 @@ RANK_CHECKS: Mapping[str, Callable[[Operands, Sequence[str]], None]] = MappingPr
         "sums": _sums,
         "root": _root,
         "gathers": _gathers,
-        "distinct": _distinct,
+        "exchanges": _exchanges,
         "blocks": _blocks,
     }
 )

@@ -170,8 +170,8 @@ REQUIREMENTS: Mapping[str, str] = MappingProxyType(
         "sums": "the reduction is a sum",
         "root": "the root is not negative",
         "gathers": "the first is one row of the second, which is another variable",
-        "distinct": "the two are different variables",
-        "blocks": "rows of the first and elements of the third fit the ranks that the signal counts",
+        "exchanges": "rows of one matrix go into those of another, which is a different variable",
+        "blocks": "rows of the first two and elements of the last fit the ranks that the signal counts",
     }
 )
 Term = tuple[str, tuple[str, ...]]

@@ -8,6 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.domains.device_sets import Windows
 from pypto_tmpl.domains.host import ALL_REDUCE, RING, Collective, collective_of
 from pypto_tmpl.ir import DataType
@@ -26,11 +27,15 @@ class Checked(NamedTuple):
 
 
 def check(
-    function: ir.Function, call: ir.Call, windows: Windows, devices: Mapping[int, tuple[int, ...]]
+    function: ir.Function,
+    call: ir.Call,
+    windows: Windows,
+    devices: Mapping[int, tuple[int, ...]],
+    backend: BackendFacts | None = None,
 ) -> Checked:
     """The builtin form of a collective; raises PassError where that would not compute the same.
 
-    ``devices`` are those of the domain of each allocation (id).
+    ``devices`` are those of the domain of each allocation (id). A ``backend`` says how many cores there are.
     """
     form = collective_of(call)
     assert form is not None
@@ -62,6 +67,10 @@ def check(
         if held != where and not _covers(held, where):
             raise error(f"{_name(arg)} does not count the ranks as {_name(call.args[form.data])} does")
     what = _ring_fault(call, data, signal, where) if is_ring else _fault(call, form, data, signal, where)
+    cores = call.kwargs.get("core_num", 1)
+    most = cores if backend is None else backend.core_count(ir.CoreType.VECTOR)
+    if what is None and cores > most:
+        what = f"core_num ({cores}) exceeds the backend AIV core count ({most})"
     if what is not None:
         raise error(what)
     return Checked(form, where, data.dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pypto_tmpl import ir, ops
+from pypto_tmpl.backend import BackendFacts
 from pypto_tmpl.domains.device_sets import Windows
 from pypto_tmpl.domains.host import WORLD_SIZE, collective_of, is_host
 from pypto_tmpl.ir import DataType, IRProperty
@@ -32,15 +33,20 @@ class LowerHostTensorCollectives(ProgramPass):
     def run(self, program: ir.Program, context: PassContext) -> ir.Program:
         functions = list(program.functions.values())
         lowered = [
-            _Lowering(function, functions).rewrite(function) if is_host(function) else function
+            _Lowering(function, functions, context.backend).rewrite(function)
+            if is_host(function)
+            else function
             for function in functions
         ]
         return build(program, functions=lowered)
 
 
 class _Lowering(Rewriter):
-    def __init__(self, function: ir.Function, functions: Iterable[ir.Function]) -> None:
+    def __init__(
+        self, function: ir.Function, functions: Iterable[ir.Function], backend: BackendFacts | None
+    ) -> None:
         super().__init__()
+        self._backend = backend
         self._owner = function
         self._windows = Windows(function, functions)
         self._devices: dict[int, tuple[int, ...]] = {}  # of each allocation
@@ -54,7 +60,7 @@ class _Lowering(Rewriter):
         value = evaluated(stmt)
         self._found = None
         if isinstance(value, ir.Call) and collective_of(value) is not None:
-            self._found = check(self._owner, value, self._windows, self._devices)
+            self._found = check(self._owner, value, self._windows, self._devices, self._backend)
             if isinstance(stmt, ir.AssignStmt) and (window := self._windows.window_of(value)) is not None:
                 assert isinstance(window.type, ir.DistributedTensorType)
                 if window.type.window_buffer is not None:

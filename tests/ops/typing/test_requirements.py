@@ -87,7 +87,7 @@ OF_RANKS = {  # in the words of PyPTO, which names fewer types
         {},
         "target SIZE must equal input SIZE",
     ),
-    "distinct": ("pld.tensor.all_to_all", (W, W, CELLS), {}, "input and target must be different buffers"),
+    "exchanges": ("pld.tensor.all_to_all", (W, W, CELLS), {}, "input and target must be different buffers"),
     "blocks": (
         "pld.tensor.all_to_all_v",
         (X, W, CELLS, COUNTS, window(4, 1, dtype=D.INT32)),
