@@ -113,9 +113,9 @@ def window(*shape: int, dtype: str = "FP32", way: str = "") -> str:
     return f"pl.{way}[{text}]" if way else text
 
 
-def each_stage(node: ir.Program, until: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+def each_stage(node: ir.Program, until: str = "", **options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """The names of the script of every stage before a pass."""
-    return ((name, script(stage)) for name, stage in stages(node, until))
+    return ((name, script(stage, **options)) for name, stage in stages(node, until))
 
 
 def single_kernel(

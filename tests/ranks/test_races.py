@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from ranks.ranked import call, counted, script
-from ranks.test_collectives import all_reduce
+from ranks.ranked import call, counted, each_stage, script
+from ranks.test_collectives import all_reduce, exchange
 from ranks.test_kernels import mesh_sum
 
 XS = 100.0 * torch.arange(2)[:, None, None] + counted(1, 1, 64)
@@ -42,3 +42,13 @@ def test_what_signals_order_is_no_race(seed: int | None) -> None:
         ys = torch.zeros_like(xs)
         call(script(all_reduce(3, 40, "Sum", mode), race_check=True, schedule_seed=seed), 3, xs, ys)
         assert torch.equal(ys, xs.sum(0).expand_as(ys))
+
+
+def test_the_root_of_a_broadcast_may_be_read_while_it_takes_its_own_window() -> None:
+    """As LowerCompositeOps has it, every rank copies the root's window, the root onto itself."""
+    line = "FILLdata = pld.tensor.broadcast(data, sig, root=1)"
+    xs = counted(3, 3, 8)
+    for stage, names in each_stage(exchange(3, 3, 8, line, (1, 8)), race_check=True, schedule_seed=3):
+        ys = torch.zeros_like(xs)
+        call(names, 3, xs, torch.zeros(3, 1, 8), ys)
+        assert torch.equal(ys, xs[1].expand_as(ys)), stage
