@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 from ranks.gloo import collectives
-from ranks.ranked import call, counted, script, single_kernel
+from ranks.ranked import call, counted, each_stage, single_kernel
+from ranks.test_host_collectives import exchanging
 
-RANKS, COLUMNS = 3, 16
+RANKS, COLUMNS = 3, 64
 LINES = {
     "SUM": "data = pld.tensor.allreduce(data, sig, op=pld.ReduceOp.Sum)",
     "MAX": "data = pld.tensor.allreduce(data, sig, op=pld.ReduceOp.Max)",
@@ -17,7 +18,19 @@ LINES = {
     "broadcast": f"data = pld.tensor.broadcast(data, sig, root={RANKS - 1})",
     "all_gather": "data = pld.tensor.allgather(row, data, sig)",
     "all_to_all": "data = pld.tensor.all_to_all(x, data, sig)",
+    "all_to_all_v": "data = pld.tensor.all_to_all_v(x, data, sig, counts, got)",
     "reduce_scatter": "data = pld.tensor.reduce_scatter(data, sig)",
+}
+
+ON_HOST = {  # a line, and the window that it takes from
+    "SUM": ("pld.tensor.allreduce(data_w, sig_w)", "data"),
+    "MAX": ("pld.tensor.allreduce(data_w, sig_w, op=pld.ReduceOp.Max)", "data"),
+    "MIN": ("pld.tensor.allreduce(data_w, sig_w, op=pld.ReduceOp.Min)", "data"),
+    "PRODUCT": ("pld.tensor.allreduce(data_w, sig_w, op=pld.ReduceOp.Prod)", "data"),
+    "broadcast": (f"pld.tensor.broadcast(data_w, sig_w, root={RANKS - 1})", "data"),
+    "reduce_scatter": ("pld.tensor.reduce_scatter(data_w, sig_w)", "data"),
+    "all_gather": ("pld.tensor.allgather(row_w, data_w, sig_w)", "row"),
+    "all_to_all": ("pld.tensor.all_to_all(row_w, data_w, sig_w)", "row"),
 }
 
 
@@ -48,15 +61,33 @@ return y
     shape = (RANKS, COLUMNS)
     node = single_kernel(
         RANKS,
-        {"data": shape, "sig": (RANKS, 1), "ring": (2 * (RANKS - 1), RANKS)},
+        {"data": shape, "sig": (RANKS, 1), "ring": (2 * (RANKS - 1), RANKS), "got": (RANKS, 1)},
         body,
-        inputs={"x": shape, "row": (1, COLUMNS)},
+        inputs={"x": shape, "row": (1, COLUMNS), "counts": (RANKS, 1)},
         outputs={"y": shape},
-        dtypes={"sig": "INT32", "ring": "INT32"},
+        dtypes=dict.fromkeys(("sig", "ring", "counts", "got"), "INT32"),
     )
-    xs, ys = inputs(), torch.zeros(RANKS, *shape)
-    call(script(node), RANKS, xs, xs[:, :1].contiguous(), ys)
+    xs, counts = inputs(), torch.ones(RANKS, RANKS, 1, dtype=torch.int32)
     expected = oracle[name.removeprefix("ring ")]
-    if name == "reduce_scatter":
-        ys = torch.stack([ys[rank, rank] for rank in range(RANKS)])
-    assert torch.equal(ys, expected)
+    for stage, names in each_stage(node):
+        ys = torch.zeros(RANKS, *shape)
+        call(names, RANKS, xs, xs[:, :1].contiguous(), counts, ys)
+        if name == "reduce_scatter":
+            ys = torch.stack([ys[rank, rank] for rank in range(RANKS)])
+        assert torch.equal(ys, expected), stage
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", [*ON_HOST])
+def test_a_collective_of_the_host_gives_what_gloo_gives(name: str, oracle: dict[str, torch.Tensor]) -> None:
+    """Windows are filled, the host makes a collective of them, and they are copied out."""
+    line, source = ON_HOST[name]
+    xs = inputs()
+    zs = xs if source != "row" else torch.zeros_like(xs)
+    rows = (1, COLUMNS) if name == "all_gather" else (RANKS, COLUMNS)
+    for stage, names in each_stage(exchanging(line, rows)):
+        ys = torch.zeros_like(xs)
+        call(names, RANKS, xs[:, : rows[0]].contiguous(), zs, ys)
+        if name == "reduce_scatter":
+            ys = torch.stack([ys[rank, rank] for rank in range(RANKS)])
+        assert torch.equal(ys, oracle[name]), stage
