@@ -44,6 +44,11 @@ class Parameter:
         return self.direction == ir.ParamDirection.Out.name
 
     @property
+    def is_handle(self) -> bool:
+        """Whether it is of unknown type, as the runtime of a host is, which has no value here."""
+        return not self.dtype and self.shape is None
+
+    @property
     def is_written(self) -> bool:
         return self.direction != ir.ParamDirection.In.name
 

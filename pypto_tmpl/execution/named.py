@@ -46,7 +46,8 @@ def bind_named(
     """Fresh copies of the inputs in the order of the entry's parameters; scalars become numbers.
 
     Names are matched as they stand, then without what SSA form adds to them. A pure output that is not among
-    the inputs starts as zeros: of the expected shape and dtype, or else of those of the parameter.
+    the inputs starts as zeros: of the expected shape and dtype, or else of those of the parameter. A handle
+    that is not among them is None.
     Raises MissingTensorError, which lists all names that do not match; TensorShapeError.
     """
     sources = _matched(entry, inputs, expected)
@@ -54,6 +55,9 @@ def bind_named(
     binding = Binding([], {}, sources)
     for parameter in entry.parameters:
         key = sources.get(parameter.name)
+        if key is None and parameter.is_handle:
+            binding.arguments.append(None)
+            continue
         if key is not None:
             value = inputs[key].detach().clone()
         else:
@@ -95,7 +99,7 @@ def _matched(
     found = _pairs(entry, inputs)
     known = [*(parameter.name for parameter in entry.parameters), *filter(None, entry.returned)]
     extra = [key for key in inputs if key not in found.values()]
-    missing = [p.name for p in entry.parameters if p.name not in found and not p.is_pure_output]
+    missing = [p.name for p in entry.parameters if p.name not in found and _is_needed(p)]
     wrong = [name for name in expected if output_name(entry, name) is None]
     problems = [
         *(
@@ -125,10 +129,14 @@ def _pairs(entry: Entry, keys: Collection[str]) -> dict[str, str]:
     """Parameters with their keys: all as they stand in the IR, or all by the user's name, or as they fit."""
     for attribute in ("exact", "name"):
         names = {parameter.name: getattr(parameter, attribute) for parameter in entry.parameters}
-        needed = [names[p.name] for p in entry.parameters if not p.is_pure_output]
+        needed = [names[p.name] for p in entry.parameters if _is_needed(p)]
         if all(name in keys for name in needed):
             return _completed(entry, keys, {name: key for name, key in names.items() if key in keys})
     return _completed(entry, keys, {p.name: p.exact for p in entry.parameters if p.exact in keys})
+
+
+def _is_needed(parameter: Parameter) -> bool:
+    return not (parameter.is_pure_output or parameter.is_handle)
 
 
 def _completed(entry: Entry, keys: Collection[str], found: dict[str, str]) -> dict[str, str]:

@@ -99,3 +99,77 @@ def test_a_sum_within_a_call_is_made_once() -> None:
         ys = torch.zeros_like(xs)
         call(names, 2, xs, ys)
         assert torch.equal(ys, 2 * xs.sum(0).expand_as(xs)), stage
+
+
+def test_blocks_and_their_counts_that_the_host_sends() -> None:
+    """Blocks of 2 rows between 3 ranks; counts above 2 are 2, and -1 goes as it is."""
+    rows, columns = RANKS * 2, 32
+    whole, cells, out = (
+        tensor(rows, columns),
+        window(RANKS, 1, dtype="INT32"),
+        tensor(rows, columns, way="Out"),
+    )
+    counts, told = tensor(RANKS, 1, dtype="INT32"), tensor(1, 8, dtype="INT32", way="Out")
+    sent = "\n".join(
+        f"v{q}: pl.Scalar[pl.INT32] = pl.read(s, [{q}, 0])\npl.write(c, [{q}, 0], v{q})" for q in range(RANKS)
+    )
+    got = "\n".join(
+        f"v{q}: pl.Scalar[pl.INT32] = pl.read(g, [{q}, 0])\npl.write(n, [0, {q}], v{q})" for q in range(RANKS)
+    )
+    blocks = window(rows, columns)
+    node = program(
+        function(
+            "InCore",
+            "fill",
+            f"x: {whole}, s: {counts}, r: pl.InOut[{blocks}], c: pl.InOut[{cells}]",
+            f"r = pl.store(pl.load(x, [0, 0], [{rows}, {columns}]), [0, 0], r)\n{sent}\nreturn r",
+            blocks,
+        ),
+        function(
+            "InCore",
+            "take",
+            f"t: {blocks}, g: {cells}, y: {out}, n: {told}",
+            f"y = pl.store(pl.load(t, [0, 0], [{rows}, {columns}]), [0, 0], y)\n{got}\nreturn y",
+            whole,
+        ),
+        function(
+            "Orchestration",
+            "publish",
+            f"x: {whole}, s: {counts}, r: {blocks}, c: {cells}",
+            "r = self.fill(x, s, r, c)\nreturn r",
+            blocks,
+        ),
+        function(
+            "Orchestration",
+            "consume",
+            f"t: {blocks}, g: {cells}, y: {out}, n: {told}",
+            "y = self.take(t, g, y, n)\nreturn y",
+            whole,
+        ),
+        host(
+            "\n".join(
+                [f"{name} [{rows}, {columns}] FP32" for name in ("r", "t")]
+                + [f"{name} [{RANKS}, 1] INT32" for name in ("sig", "c", "g")]
+            ),
+            """
+for r in pl.range(pld.world_size()):
+    self.publish(xs[r], ss[r], r_w, c_w, device=r)
+pld.tensor.all_to_all_v(r_w, t_w, sig_w, c_w, g_w)
+for r in pl.range(pld.world_size()):
+    self.consume(t_w, g_w, ys[r], ns[r], device=r)
+return ys
+""",
+            f"xs: {tensor(RANKS, rows, columns)}, ss: {tensor(RANKS, RANKS, 1, dtype='INT32')},"
+            f" ys: {tensor(RANKS, rows, columns, way='Out')},"
+            f" ns: {tensor(RANKS, 1, 8, dtype='INT32', way='Out')}",
+            tensor(RANKS, rows, columns),
+        ),
+    )
+    xs = counted(RANKS, rows, columns)
+    ss = torch.tensor([[0, 1, 5], [2, -1, 1], [9, 0, 2]], dtype=torch.int32)[..., None].contiguous()
+    expected = torch.cat([xs[:, None, 0:2], xs[:, None, 2:4], xs[:, None, 4:6]], 1)  # by sender, receiver
+    for stage, names in each_stage(node):
+        ys, ns = torch.zeros_like(xs), torch.zeros(RANKS, 1, 8, dtype=torch.int32)
+        call(names, RANKS, xs, ss, ys, ns)
+        assert torch.equal(ys, expected.transpose(0, 1).reshape(xs.shape)), stage
+        assert ns[:, 0, :3].tolist() == [[0, 2, 2], [1, -1, 0], [2, 1, 2]], stage

@@ -12,6 +12,8 @@ from ranks.ranked import HEAD, call, counted, each_stage, function, script, stag
 import pypto_tmpl.language as pl
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
+from pypto_tmpl.execution.entry import describe_entry
+from pypto_tmpl.execution.named import MissingTensorError, bind_named
 from pypto_tmpl.ir import DataType
 
 ROW, OUT, SPAN = tensor(1, 8), tensor(1, 8, way="Out"), ir.Span("host.py", 7, 5, 7, 30)
@@ -101,6 +103,17 @@ def test_text_and_wire_format_have_the_runtime() -> None:
     for stage, node in stages(chained()):
         assert ir.structural_equal(node, pl.parse(node.as_python())), stage
         assert ir.structural_equal(node, ir.deserialize(ir.serialize(node))), stage
+
+
+def test_the_runtime_needs_no_input() -> None:
+    """Runs by name, as those of a validation, leave out what has no value."""
+    host = chained().get_function("host")
+    assert host is not None
+    entry = describe_entry(host, "host")
+    binding = bind_named(entry, {"x": counted(1, 8)}, {})
+    assert binding.arguments[0] is None and torch.equal(binding.arguments[1], counted(1, 8))
+    with pytest.raises(MissingTensorError, match="parameter 'x' of the entry 'host' is not among the inputs"):
+        bind_named(entry, {}, {})
 
 
 def test_ranks_take_turns_where_none_is_named() -> None:
