@@ -25,7 +25,7 @@ from pypto_tmpl.ir.stage_names import FRONTEND, LAST, stage_stem
 from pypto_tmpl.passes.base import Pass
 from pypto_tmpl.passes.instruments import CallbackInstrument
 from pypto_tmpl.passes.round_trip import RoundTripError, compare_with_text
-from pypto_tmpl.passes.settings import DiagnosticPhase, VerificationLevel
+from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, VerificationLevel
 
 See = Callable[[str, ir.Program], None]
 OURS = "ours"
@@ -67,14 +67,12 @@ class OurPasses:
     limits: tuple[str, ...] = (
         "* / refused / PassError: the vector core *stores*, and nothing makes it wait*",
         "* / refused / PassError: * the other lane *",
-        "LegalizeTileCast / refused / PassError: tile.cast: no instructions of * convert *",
-        "ConvertTensorToTileOps / refused / PassError: tensor.matmul: a product of tiles is *",
         "* / refused / PassError: _ has to be kept in another place of Acc*",
     )
 
     def compile(self, program: HuntedProgram, node: ir.Program, see: See, until: str = LAST) -> None:
         """See ``Compiler``; what passes promise is verified."""
-        stage, count = FRONTEND, 0
+        stage, count, settings = FRONTEND, 0, program.settings
 
         def before(pass_: Pass, _: ir.Program) -> None:
             nonlocal stage, count
@@ -89,6 +87,9 @@ class OurPasses:
             stage=until,
             verification_level=VerificationLevel.BASIC,
             diagnostic_phase=DiagnosticPhase.NONE,
+            memory_planner=MemoryPlanner[settings.memory_planner or "PYPTO"],
+            buffers=settings.buffers,
+            analyze_auto_scopes_for_deps=settings.analyze_auto_scopes_for_deps,
         )
         try:
             lowered(node, options, instruments=[CallbackInstrument(before, after, name="Hunt")])

@@ -115,10 +115,12 @@ class Judge:
         self.stages.append((stage, node))
 
     def finish(self) -> None:
-        """Judge in which orders the cores of the last stage may work."""
+        """Judge in which orders the cores and the ranks of the last stage may work."""
         stage, node = self.stages[-1]
-        has_cores = any(f.func_type is ir.FunctionType.Group for f in node.functions.values())
-        if has_cores and self._is_drawn("schedule", _IN_ORDER):
+        is_ordered = any(
+            f.func_type is ir.FunctionType.Group or f.level is ir.Level.HOST for f in node.functions.values()
+        )
+        if is_ordered and self._is_drawn("schedule", _IN_ORDER):
             self._run(stage, "schedule", node, in_order(self.program.seed))
 
     def wrong(self, stage: str, wrong: Wrong, detail: str, op: str = "") -> WrongError:
@@ -140,7 +142,12 @@ class Judge:
                 self._check_form(check, stage, node)
 
     def _check_storage(self, stage: str, node: ir.Program) -> None:
-        """Kernels are checked when their tiles share allocations, and again when they change."""
+        """Kernels are checked when their tiles share allocations, and again when they change.
+
+        Other planners than ours share them where no stage shows it.
+        """
+        if self.program.settings.memory_planner is not None:
+            return
         functions = list(node.functions.values())
         if copies_yields(stage) or not is_stored(functions, "on", stage):
             return

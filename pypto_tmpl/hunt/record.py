@@ -13,7 +13,7 @@ from pypto_tmpl.files import write_bytes, write_text
 from pypto_tmpl.generated import JSON_MARK, check_place, is_record, is_report_page, json_in
 from pypto_tmpl.hunt.findings import Coverage, Finding, Signature
 from pypto_tmpl.hunt.options import HuntError
-from pypto_tmpl.hunt.programs.drawing import HuntedProgram
+from pypto_tmpl.hunt.programs.drawing import HuntedProgram, Settings
 from pypto_tmpl.hunt.report.fault import DATA, DIFFERENCE, PROGRAM, Fault
 from pypto_tmpl.hunt.report.page import page_text
 
@@ -131,7 +131,9 @@ def _read_fault(folder: Path) -> Fault:
         ranges = {name: (first, end) for name, (first, end) in data["ranges"].items()}
         return Fault(
             finding,
-            HuntedProgram(drawn["kind"], drawn["seed"], text, data["backend"], ranges),
+            HuntedProgram(
+                drawn["kind"], drawn["seed"], text, data["backend"], ranges, Settings(**data["settings"])
+            ),
             (drawn["kind"], drawn["seed"]),
             (counts["drawn"], counts["shrunk"]),
             difference.read_text(encoding="utf-8") if difference.exists() else "",

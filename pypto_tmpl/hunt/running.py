@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,11 @@ class Emitted:
 
         Raises whatever the script does.
         """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they are for users, who run a program once
+            return self._run(inputs)
+
+    def _run(self, inputs: Tensors) -> dict[str, torch.Tensor]:
         binding = bind_named(self.entry, inputs, {})
         namespace: dict[str, Any] = {"__name__": "pypto_tmpl_script"}
         exec(compile(self.text, "<hunted>", "exec"), namespace)

@@ -1,6 +1,7 @@
 """What is found in programs: nothing where nothing is wrong, and what faults do, shrunk and reported."""
 
 import json
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
@@ -13,7 +14,7 @@ from pypto_tmpl.hunt.compilers import CompilerError, OurPasses, compiler_of
 from pypto_tmpl.hunt.examine import examine
 from pypto_tmpl.hunt.findings import Finding
 from pypto_tmpl.hunt.naming import message_kind, op_of
-from pypto_tmpl.hunt.programs.drawing import HEAD, HuntedProgram, function
+from pypto_tmpl.hunt.programs.drawing import HEAD, HuntedProgram, Settings, function
 from pypto_tmpl.hunt.programs.kinds import draw_program
 from pypto_tmpl.hunt.report.fault import fault_of
 from pypto_tmpl.hunt.shrinking.edits import statement_count
@@ -88,6 +89,15 @@ def test_passes_that_raise(error, wrong, op):
     assert finding is not None
     assert (finding.pass_name, finding.wrong, finding.op) == ("MemoryReuse", wrong, op)
     assert finding.before == "32_after_InitMemRef"
+
+
+def test_a_report_tells_what_the_passes_were_told():
+    told = replace(SUM, settings=Settings("PTOAS", buffers=True))
+    with after("Simplify", raising(KeyError("x"))):
+        found = examine(told, OurPasses())
+    text = fault_of(found, told).files["report.md"].decode()
+    assert "compiled for Ascend910B, memory_planner=PTOAS, buffers=True: the compiler crashes" in text
+    assert "pypto-tmpl lower program.py --backend Ascend910B --planner ptoas --buffers --dump again" in text
 
 
 def test_a_pass_that_breaks_what_it_promises():

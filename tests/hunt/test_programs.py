@@ -7,11 +7,14 @@ import torch
 
 from pypto_tmpl import ir
 from pypto_tmpl.execution.entry import select_entry
+from pypto_tmpl.hunt.compilers import OurPasses
+from pypto_tmpl.hunt.examine import examine
 from pypto_tmpl.hunt.options import HuntError, Options
-from pypto_tmpl.hunt.programs.drawing import HEAD, HuntedProgram
+from pypto_tmpl.hunt.programs.drawing import HEAD, HuntedProgram, Settings
 from pypto_tmpl.hunt.programs.inputs import InputError, inputs_of
 from pypto_tmpl.hunt.programs.kinds import KINDS, draw_program
 from pypto_tmpl.hunt.programs.ops import sampled_ops
+from pypto_tmpl.hunt.programs.patterns import PATTERNS
 
 WORDS = {
     "tensors": ("pl.range(", "pl.unroll(", "self.pair(", "pl.create_tensor(", "pl.cluster(", "init_values="),
@@ -19,8 +22,16 @@ WORDS = {
     "mixed": ("pl.pipeline(", "pl.matmul(", "UP_DOWN", "LEFT_RIGHT", "if "),
     "tasks": ("pl.submit(", "deps=[", "pl.array.create(", "pl.parallel(", "while ", "pl.assemble("),
     "aliasing": ("valid_shape=", "break", "continue", "pl.pipeline(", "    pl.store(", "pl.tile.write("),
+    "launches": (
+        "pl.spmd(", "get_block_idx()", "pl.split_aiv(", "pl.aic_gather(", "valid_shape=[", "pl.prefetch.",
+        "pl.system.sync_src(",
+    ),
+    "ranks": (
+        "pld.tile.remote_store(", "pld.system.wait(", "pld.tensor.all", "defer_wait(", "pld.system.notify(",
+        "device=r)",
+    ),
     "ops": ("pl.load(", "pl.store(", "pl.assemble(", "valid_shape="),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -60,6 +71,36 @@ def test_ops_in_a_row_begin_with_each_op_once():
     assert len(names) > 200
     for number in range(0, len(every), 29):
         assert names[number].dsl[0] + "(" in draw_program("ops", number).text
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
+def test_patterns_are_compiled_rightly(pattern):
+    """Ops of which samples make no program: nothing is wrong with them at any stage."""
+    every = len(sampled_ops())
+    for number in range(3):
+        place = next(
+            k for k in range(every, every + 3 * len(PATTERNS)) if PATTERNS[k % len(PATTERNS)] is pattern
+        )
+        drawn = draw_program("ops", place + number * (every + 3 * len(PATTERNS)))
+        found = examine(drawn, OurPasses())
+        assert found.finding is None, found.finding
+
+
+def test_programs_of_several_ranks_and_blocks_are_compiled_rightly():
+    for kind in ("ranks", "launches"):
+        for seed in range(6):
+            found = examine(draw_program(kind, seed), OurPasses())
+            assert found.finding is None, found.finding
+
+
+def test_settings_are_drawn_with_the_program():
+    drawn = [draw_program("tasks", seed) for seed in range(120)]
+    assert {one.settings.memory_planner for one in drawn} == {None, "PTOAS", "DSA_RP"}
+    assert sum(one.settings == Settings() for one in drawn) > 60
+    assert any(one.settings.buffers for one in drawn)
+    assert any(one.settings.analyze_auto_scopes_for_deps for one in drawn)
+    one = replace(drawn[0], backend="Ascend950", settings=Settings("PTOAS", buffers=True))
+    assert one.compiled_for == "Ascend950, memory_planner=PTOAS, buffers=True"
 
 
 def test_a_kind_that_there_is_not():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar, TypeVar
 
 from pypto_tmpl import ir
@@ -12,8 +12,18 @@ from pypto_tmpl.language import parse
 
 Item = TypeVar("Item")
 HEAD = "import pypto.language as pl\n\n\n@pl.program\nclass Hunted:\n"
+_PLANNERS, _RARELY = (20, 1, 1), 0.08
 ENTRY = "main"
 """The function of a program that is run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Arguments of ``compile`` by their names; what is None or false is not told."""
+
+    memory_planner: str | None = None
+    buffers: bool = False
+    analyze_auto_scopes_for_deps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +32,7 @@ class HuntedProgram:
 
     What its frontend script computes is what it means. ``backend`` is the one it is compiled for;
     ``ranges`` are the first number and the one behind the last that an input of integers may hold.
+    ``settings`` are what our own passes are told besides.
     """
 
     kind: str
@@ -29,6 +40,12 @@ class HuntedProgram:
     text: str
     backend: str = "Ascend910B"
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+    settings: Settings = Settings()
+
+    @property
+    def compiled_for(self) -> str:
+        """The backend and the settings, as users read them."""
+        return ", ".join([self.backend, *(f"{k}={v}" for k, v in asdict(self.settings).items() if v)])
 
     def parsed(self) -> ir.Program:
         """The IR of the text. Raises the errors of the language, of which a drawn program has none."""
@@ -45,11 +62,13 @@ class Drawing:
     """
 
     kind: ClassVar[str]
+    head: ClassVar[str] = HEAD
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.random = random.Random(f"{self.kind} {seed}")
         self.ranges: dict[str, tuple[int, int]] = {}
+        self.backend = ("Ascend910B", "Ascend950")[seed % 2]
         self.budget = 0
         self._count = 0
 
@@ -59,9 +78,12 @@ class Drawing:
 
     def program(self) -> HuntedProgram:
         """The program of the number."""
-        text = HEAD + self.functions().strip("\n") + "\n"
-        backend = ("Ascend910B", "Ascend950")[self.seed % 2]
-        return HuntedProgram(self.kind, self.seed, text, backend, self.ranges)
+        text = self.head + self.functions().strip("\n") + "\n"
+        source = random.Random(f"settings {self.kind} {self.seed}")
+        planner = source.choices((None, "PTOAS", "DSA_RP"), _PLANNERS)[0]
+        buffers, names_tasks = (source.random() < _RARELY for _ in range(2))
+        settings = Settings(planner, buffers, names_tasks)
+        return HuntedProgram(self.kind, self.seed, text, self.backend, self.ranges, settings)
 
     def one(self, items: Sequence[Item]) -> Item:
         """One of some things, each as likely as the others."""

@@ -46,6 +46,8 @@ def _argument(
     if direction is ir.ParamDirection.Out:
         return torch.full(shape, UNWRITTEN, dtype=torch.float32).to(dtype)
     generator = torch.Generator().manual_seed(seed * 1_000_003 + zlib.crc32(name.encode()))
+    if dtype is torch.float8_e8m0fnu:  # a power of two
+        return (torch.rand(shape, generator=generator) + 0.5).to(dtype)
     if dtype.is_floating_point:
         return (torch.rand(shape, generator=generator) - 0.5).to(dtype)
     if dtype is torch.bool:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 from pypto_tmpl.hunt.programs.aliasing import AliasingKernels
 from pypto_tmpl.hunt.programs.drawing import Drawing, HuntedProgram
+from pypto_tmpl.hunt.programs.launches import LaunchPrograms
 from pypto_tmpl.hunt.programs.mixed import MixedKernels
 from pypto_tmpl.hunt.programs.ops import OpPrograms
+from pypto_tmpl.hunt.programs.ranks import RankPrograms
 from pypto_tmpl.hunt.programs.tasks import TaskPrograms
 from pypto_tmpl.hunt.programs.tensors import TensorPrograms
 from pypto_tmpl.hunt.programs.tiles import TileKernels
@@ -18,6 +20,8 @@ _DRAWINGS: tuple[type[Drawing], ...] = (
     MixedKernels,
     TaskPrograms,
     AliasingKernels,
+    LaunchPrograms,
+    RankPrograms,
     OpPrograms,
 )
 KINDS: Mapping[str, type[Drawing]] = {drawing.kind: drawing for drawing in _DRAWINGS}

@@ -1,4 +1,4 @@
-"""Programs of single ops: calls made of the samples of the op table, loads and stores around them."""
+"""Programs of single ops: calls made of the samples of the op table, or of patterns, stores around them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from functools import cache
 from typing import Any
 
 from pypto_tmpl import ir
+from pypto_tmpl.backend import BackendType, facts_of
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.hunt.programs.drawing import HEAD, Drawing, function, inside
+from pypto_tmpl.hunt.programs.patterns import PATTERNS, Pattern
+from pypto_tmpl.ir.dtypes import DATA_TYPES
 from pypto_tmpl.language import parse
 from pypto_tmpl.ops import load_table
+from pypto_tmpl.ops.fact_model import LoweringSpec
 from pypto_tmpl.ops.model import KwargSpec, OpEntry, OperandSpec
 from pypto_tmpl.ops.sample_checks import typed_value
 from pypto_tmpl.ops.samples import sample_type
 from pypto_tmpl.ops.vocabulary import ENUMERATIONS
+from pypto_tmpl.passes.tiles.cast_routes import cast_route
 
 _CALLS = 4
+_SHARES = 3  # programs of a pattern for one of an op
 _WORDS: Mapping[str, str] = {
     "MemorySpace": "pl.Mem",
     "TensorLayout": "pl.TensorLayout",
@@ -30,6 +36,7 @@ _DTYPES: Mapping[str, frozenset[str]] = {
     ),
     "tensor": frozenset({"FP32", "FP16", "BF16", "INT16", "INT32"}),
 }
+_SUMS = ("FP32", "INT32")  # what tiles can hold products in
 _AXES = 2  # of tiles, to which passes bring those of more where that can be
 _MORE_AXES = ("tile.load", "tile.store", "tile.batch_matmul")
 # Lanes, windows and what has no result of its own: programs of other kinds have them.
@@ -74,6 +81,7 @@ def _usable(entry: OpEntry) -> Iterator[Sampled]:
             isinstance(type_, ir.ShapedType)
             and type_.dtype.name in _DTYPES[entry.namespace]
             and all(isinstance(dim, ir.ConstInt) for dim in type_.shape)
+            and ("product" not in entry.traits or type_.dtype.name in _SUMS)
         ):
             yield Sampled(entry, sample, type_)
 
@@ -94,6 +102,14 @@ def _is_plain(entry: OpEntry, sample: Mapping[str, Any]) -> bool:
     if entry.namespace == "tensor":
         lowered = load_table().get(entry.name.replace("tensor.", "tile."))
         is_known = "valid_shape" not in sample
+        is_known &= not any(
+            spec.name in way.drops
+            and spec.has_default
+            and sample.get(spec.name, spec.default) != spec.default
+            for way in entry.lowers_to
+            if isinstance(way, LoweringSpec)
+            for spec in entry.kwargs
+        )
         is_known &= lowered is None or all(dtype in lowered.dtypes for dtype, _, _ in typed)
         return is_known and all(len(shape) <= _AXES for _, shape, _ in typed)
     if sample.get("target_memory") == "Mat" and any("tile" in spec.kinds for spec in entry.operands):
@@ -113,16 +129,25 @@ class _Calls:
 
 
 class OpPrograms(Drawing):
-    """Four calls of ops, of which the number tells the first."""
+    """Four calls of ops, of which the number tells the first, or a pattern."""
 
     kind = "ops"
 
     def functions(self) -> str:
         """A kernel for tile ops, a scope for tensor ops."""
         every = sampled_ops()
-        first = self._accepted(every[self.seed % len(every)])
+        place = self.seed % (len(every) + _SHARES * len(PATTERNS))
+        if place >= len(every):
+            return self._pattern(PATTERNS[place % len(PATTERNS)](self.random))
+        first = self._accepted(every[place])
         alike = [group for group in every if group[0].entry.namespace == first.entry.namespace]
         return self._of([first, *(self._accepted(self.one(alike)) for _ in range(_CALLS - 1))])
+
+    def _pattern(self, pattern: Pattern) -> str:
+        self.backend = pattern.backend or self.backend
+        self.ranges["n"] = (0, 4)
+        made = _Calls(list(pattern.parameters), list(pattern.lines), list(pattern.results))
+        return self._tiles(made) if pattern.namespace == "tile" else self._tensors(made)
 
     def _of(self, chosen: Sequence[Sampled]) -> str:
         made = _Calls()
@@ -131,9 +156,17 @@ class OpPrograms(Drawing):
         return self._tiles(made) if chosen[0].entry.namespace == "tile" else self._tensors(made)
 
     def _accepted(self, samples: Sequence[Sampled]) -> Sampled:
-        """A sample whose call the language takes: the table is for what dumps have, too."""
+        """A sample whose call the language and the hardware take: the table is for what dumps have, too."""
         drawn = self.random.sample(samples, len(samples))
-        return next((one for one in drawn if _is_accepted(one)), drawn[0])
+        return next((one for one in drawn if _is_accepted(one) and self._has_instructions(one)), drawn[0])
+
+    def _has_instructions(self, sampled: Sampled) -> bool:
+        """Whether a cast is one that the hardware can do, in steps if need be."""
+        if "casts" not in sampled.entry.traits:
+            return True
+        source = next(filter(None, map(typed_value, sampled.sample.values())))[0]
+        facts, dtypes = facts_of(BackendType[self.backend]), (DATA_TYPES[source], sampled.type.dtype)
+        return facts.is_native_cast(*dtypes) or cast_route(facts, *dtypes) is not None
 
     def _tiles(self, made: _Calls) -> str:
         names = [parameter.partition(":")[0] for parameter in made.parameters]

@@ -110,7 +110,8 @@ class TaskPrograms(Drawing):
         self._wrote_all(target)
         head = f"for {index} in pl.{kind}({BLOCKS}):"
         body = inside([launch, f"{ids}[{index}] = {task}"])
-        return [f"{ids} = pl.array.create({BLOCKS}, pl.TASK_ID)", head, *body], ids
+        waited = self.one([ids, ids, ", ".join(f"{ids}[{place}]" for place in range(BLOCKS))])
+        return [f"{ids} = pl.array.create({BLOCKS}, pl.TASK_ID)", head, *body], waited
 
     # Calls that are ordered by what they read and write
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pypto_tmpl.hunt.programs.drawing import Drawing, function, inside
@@ -10,6 +11,7 @@ SIZE = 8
 TENSOR = f"pl.Tensor[[{SIZE}, {SIZE}], pl.FP32]"
 KERNEL = "with pl.at(level=pl.Level.CORE_GROUP):"
 MUTABLE = ("t0", "t1", "t2")
+_RENAMED = re.compile(r"(t\d) = (\w+(?:\[\d\])?)")
 HELPERS = f"""
     @pl.function(type=pl.FunctionType.Inline)
     def scaled(self, a: {TENSOR}, b: {TENSOR}):
@@ -32,6 +34,7 @@ class TensorPrograms(Drawing):
         """The helpers, which are written out where they are called, and ``main``."""
         self.ranges["n"] = (0, 4)
         self.budget = self.random.randint(4, 16)
+        self._is_on_host = False
         return HELPERS + self._main()
 
     def _main(self) -> str:
@@ -50,7 +53,8 @@ class TensorPrograms(Drawing):
         """Some lines outside of kernels."""
         self.budget -= 1
         kinds = ["kernel", "kernel", "buffer", "number"]
-        kinds += ["loop", "unroll", "branch", "cluster", "level"] if depth < 2 else []
+        kinds += ["loop", "unroll", "branch", "cluster"] if depth < 2 else []
+        kinds += ["level"] if depth < 2 and not self._is_on_host else []  # a host calls no other
         kind = self.one(kinds)
         if kind == "number":
             numbers.append(self.name("k"))
@@ -76,7 +80,9 @@ class TensorPrograms(Drawing):
             if kind == "cluster":
                 kernel = [KERNEL, *self._kernel(names, numbers)]
                 return [head, *inside(kernel)]
+        self._is_on_host |= kind == "level"
         lines = [head, *inside(self._several(block, names, numbers))]
+        self._is_on_host &= kind != "level"
         if kind == "branch" and self.maybe(0.5):
             lines += ["else:", *inside(self._several(block, names, numbers))]
         return lines
@@ -89,6 +95,12 @@ class TensorPrograms(Drawing):
         """What blocks in it assign is made in it first: no carry is a tensor in memory here, a tile there."""
         lines = self._several(lambda n, k: self._line(n, k, 0), names, numbers)
         assigned = [name for name in MUTABLE if any(f"    {name} = " in line for line in lines)]
+        lines = [
+            f"{found[1]} = pl.mul({found[2]}, 1.0)"
+            if (found := _RENAMED.fullmatch(line)) and found[1] in assigned
+            else line
+            for line in lines
+        ]
         return inside([*(f"{name} = pl.mul({name}, 1.0)" for name in assigned), *lines])
 
     def _line(self, names: list[str], numbers: list[str], depth: int) -> list[str]:

@@ -18,7 +18,7 @@ from pypto_tmpl.generated import JSON_MARK
 from pypto_tmpl.hunt.blame import two_stages
 from pypto_tmpl.hunt.examine import Examined
 from pypto_tmpl.hunt.findings import WRONG, Finding
-from pypto_tmpl.hunt.programs.drawing import ENTRY, HuntedProgram
+from pypto_tmpl.hunt.programs.drawing import ENTRY, HuntedProgram, Settings
 from pypto_tmpl.hunt.report.text import rendered_text
 from pypto_tmpl.hunt.shrinking.edits import statement_count
 
@@ -68,6 +68,7 @@ class Fault:
             "finding": asdict(self.finding),
             "drawn": {"kind": self.drawn[0], "seed": self.drawn[1]},
             "backend": self.program.backend,
+            "settings": asdict(self.program.settings),
             "ranges": {name: list(pair) for name, pair in self.program.ranges.items()},
             "statements": {"drawn": self.statements[0], "shrunk": self.statements[1]},
         }
@@ -111,7 +112,14 @@ def report_text(fault: Fault) -> str:
         left_out=max(len(lines) - _SHOWN, 0),
         has_values=fault.finding.wrong in ("values", "input", "script"),
         entry=ENTRY,
+        options=_options(fault.program.settings),
     )
+
+
+def _options(settings: Settings) -> str:
+    """What ``pypto-tmpl lower`` is told of the settings."""
+    planner = f" --planner {settings.memory_planner.lower()}" if settings.memory_planner else ""
+    return planner + (" --buffers" if settings.buffers else "")
 
 
 def _tensors(tensors: Mapping[str, torch.Tensor]) -> bytes:

@@ -34,7 +34,7 @@ def page_text(
                 "title": fault.headline,
                 "wrong": WRONG[fault.finding.wrong],
                 "finding": fault.finding,
-                "backend": fault.program.backend,
+                "backend": fault.program.compiled_for,
                 "drawn": fault.drawn,
                 "statements": fault.statements,
                 "text": fault.program.text.rstrip(),
