@@ -8,6 +8,7 @@ from pypto_tmpl.ir.attrs import AttrMap
 from pypto_tmpl.ir.base import IRNode
 from pypto_tmpl.ir.fields import node_fields_of
 from pypto_tmpl.ir.program import Program
+from pypto_tmpl.ir.scalar_types import ScalarType
 
 _WALKED: dict[type, tuple[tuple[str, bool], ...]] = {}  # fields of a class, and whether each holds many
 
@@ -38,7 +39,7 @@ def _parts(owner: object) -> list[object]:
         value = getattr(owner, name)
         if many:
             found += value
-        elif value is not None:
+        elif value is not None and type(value) is not ScalarType:  # most types are, and hold nothing
             found.append(value)
     if type(owner) is Program:
         found += owner.functions.values()

@@ -104,7 +104,7 @@ class FunctionText:
         plain = self.defined.keys() | dimension_names.keys() | self._labels
         if self.marks_free:
             _mark_free(names, names.keys() - plain)
-        return "".join(leaf if isinstance(leaf, str) else self._name(leaf, names) for leaf in self.leaves)
+        return "".join([leaf if isinstance(leaf, str) else self._name(leaf, names) for leaf in self.leaves])
 
     def _lane_names(self, dimension_names: Mapping[int, str]) -> dict[int, str]:
         """Lane indices that share the name of a dimension.

@@ -56,6 +56,9 @@ MANY = 1_000_000
 MAX_CHARACTERS = 2**28
 """Every line of a block is indented as far as the block is deep, so depth alone makes long texts."""
 
+COUNTED_AT_ONCE = 1_000
+"""Parts of a text after which its characters are counted."""
+
 
 def check_size(node: IRNode | Type) -> None:
     """PrintError for a node that shares so much that its text would fill the memory."""
@@ -70,18 +73,20 @@ def flatten(pieces: Pieces, on_many: Callable[[], None]) -> list[Leaf]:
     leaves: list[Leaf] = []
     append = leaves.append
     stack: list[Pieces] = [pieces]
-    is_small, characters = True, 0
+    is_small, counted, characters = True, 0, 0
     while stack:
-        if is_small and len(leaves) > MANY:
-            is_small = False
-            on_many()
-        if characters > MAX_CHARACTERS:
-            raise PrintError(f"the text would have over {MAX_CHARACTERS} characters: blocks nest too deeply")
+        if len(leaves) > counted + COUNTED_AT_ONCE:
+            characters += sum(len(leaf) for leaf in leaves[counted:] if isinstance(leaf, str))
+            counted = len(leaves)
+            if characters > MAX_CHARACTERS:
+                raise PrintError(
+                    f"the text would have over {MAX_CHARACTERS} characters: blocks nest too deeply"
+                )
+            if is_small and counted > MANY:
+                is_small = False
+                on_many()
         for piece in stack[-1]:
-            if type(piece) is str:
-                append(piece)
-                characters += len(piece)
-            elif isinstance(piece, (str, Var, Mention)):
+            if type(piece) is str or isinstance(piece, (str, Var, Mention)):
                 append(piece)
             else:
                 stack.append(piece)

@@ -30,8 +30,8 @@ from pypto_tmpl.ir.printer.statements import Block, flat_statements
 from pypto_tmpl.ir.program import Function, Program
 from pypto_tmpl.ir.stmt import InlineStmt
 
-Known = Mapping[int, tuple[Function, FunctionText, set[str]]]
-"""Functions by identity, with their text and the functions that they call."""
+Known = Mapping[int, tuple[Function, FunctionText, set[str], bool]]
+"""Functions by identity, with their text, the functions that they call, whether their tiles are buffers."""
 
 
 class Printer(ScopePrinter):
@@ -85,21 +85,22 @@ class Printer(ScopePrinter):
         for key, function in node.functions.items():
             found = self.known.get(id(function))
             if found is None:
-                found = function, self._unnamed(function, "    "), self.called
+                found = function, self._unnamed(function, "    "), self.called, self.has_buffers
             made[id(function)] = found
-            _, texts[key.name], calls[key.name] = found
+            _, texts[key.name], calls[key.name], _ = found
         self.made = made
         ordered = [texts[name] for name in callees_first(calls)]
         dimensions = {key: var for text in ordered for key, var in text.dimensions.items()}
         names = assign_names(list(dimensions.values()), self._reserved())
         methods = "".join(text.render(self._reserved(), names) for text in ordered)
-        return self._program_header(node, sorted(names.values())) + (methods or "    pass\n")
+        header = self._program_header(node, sorted(names.values()), any(found[3] for found in made.values()))
+        return header + (methods or "    pass\n")
 
-    def _program_header(self, node: Program, dimensions: Sequence[str]) -> str:
+    def _program_header(self, node: Program, dimensions: Sequence[str], has_buffers: bool) -> str:
         title = comment_text(" ".join(node.name.split())) or "Program"
         is_usual = self.prefix == "pl"
         module = "import pypto.language as pl" if is_usual else f"from pypto import language as {self.prefix}"
-        notice = [NOTICE] if has_destinations(node) else []
+        notice = [NOTICE] if has_buffers else []
         lines = [f"# pypto.program: {title}", *notice, module, ""]
         if dimensions:
             lines += [*(f'{name} = {self.prefix}.dynamic("{name}")' for name in dimensions), ""]

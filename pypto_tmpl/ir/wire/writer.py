@@ -28,7 +28,7 @@ from pypto_tmpl.ir.types import TensorView, TileView
 from pypto_tmpl.ir.wire import encode_leaves as leaves
 from pypto_tmpl.ir.wire.encode_leaves import NIL, EncodeLeaf, key_bytes, list_header, map_header
 from pypto_tmpl.ir.wire.errors import Fault, WireError, with_article
-from pypto_tmpl.ir.wire.kept import Kept, kept_function
+from pypto_tmpl.ir.wire.kept import Kept, WrittenFunction
 from pypto_tmpl.ir.wire.layout import (
     EMBEDDED_MEMREF,
     NODE_CLASSES,
@@ -233,10 +233,10 @@ class _Writer:
     def function(self, function: Function, depth: int) -> bytes | Pieces:
         """A function of a program, as it is kept of the one before, or to be kept for the next one."""
         assert self.kept is not None
-        found = self.kept.last.get(id(function))
-        if found and found.fits(function, self.numbers) and self.types + found.types <= MAX_TYPES:
+        found = self.kept.find(function)
+        if found and found.fits(self.numbers) and self.types + found.types <= MAX_TYPES:
             self.types += found.types
-            self.kept.next[id(function)] = found
+            self.kept.keep(found)
             return found.written(self.numbers, self.pack)
         pieces: Pieces = [b""]
         # What is put off before the node is done when all that is below the node is.
@@ -251,7 +251,7 @@ class _Writer:
         function, first, types, pieces = started
         parts = _flat(pieces)
         known = list(self.numbers)
-        self.kept.next[id(function)] = kept_function(function, parts, first, known, self.types - types)
+        self.kept.keep(WrittenFunction(function, parts, first, known, self.types - types))
         return self.joined(parts)
 
     def joined(self, parts: list[Any]) -> bytes:
