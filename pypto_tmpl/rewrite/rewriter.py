@@ -246,25 +246,31 @@ class Rewriter:
 
     def _parts(self, node: object) -> Task:
         changes: dict[str, object] = {}
-        for spec in node_fields_of(type(node)):
-            value = getattr(node, spec.name)
+        cls: type = type(node)
+        for name, many in _fields(cls):
+            value = getattr(node, name)
             if value is None:
                 continue
-            new = yield from (self._each(node, value) if spec.many else self._part(node, value))
+            if many:
+                new = (yield from self._each(node, value)) if value else value
+            else:  # as ``_part`` does it, without a task for each
+                if (new := self._at_once(value)) is _LATER:
+                    new = yield self._step(value)
+                new = self.part(node, new)
             if new is not value:
-                changes[spec.name] = new
+                changes[name] = new
         return build(node, **changes) if changes else node
 
     def _part(self, owner: object, value: object) -> Task:
         if (found := self._at_once(value)) is _LATER:
-            found = yield value
+            found = yield self._step(value)
         return self.part(owner, found)
 
     def _each(self, owner: object, values: tuple[object, ...]) -> Task:
         new = []
         for value in values:
             if (found := self._at_once(value)) is _LATER:
-                found = yield value
+                found = yield self._step(value)
             new.append(self.part(owner, found))
         return values if all(map(operator.is_, values, new)) else tuple(new)
 
@@ -284,7 +290,7 @@ class Rewriter:
             typed = build(var, type=(yield var.type), initValue=(yield var.initValue))
         else:
             if (type_ := self._at_once(var.type)) is _LATER:
-                type_ = yield var.type
+                type_ = yield self._step(var.type)
             typed = var if type_ is var.type else build(var, type=type_)
         if typed is not var and isinstance(bound, ir.Var) and _is_copy(bound, typed):
             typed = bound  # bound a second time: one variable stays one
@@ -426,6 +432,12 @@ def _kind(found: object) -> str:
 
 def _is_copy(bound: ir.Var, typed: ir.Var) -> bool:
     return type(bound) is type(typed) and bound.type == typed.type and not isinstance(typed, ir.IterArg)
+
+
+@cache
+def _fields(cls: type) -> tuple[tuple[str, bool], ...]:
+    """Names of the fields with parts, and whether each holds several."""
+    return tuple((spec.name, spec.many) for spec in node_fields_of(cls))
 
 
 @cache
