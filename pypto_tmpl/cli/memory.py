@@ -13,6 +13,7 @@ from pypto_tmpl.cli.pass_options import BACKEND, PLANNER, STRATEGY, lowering, pa
 
 if TYPE_CHECKING:
     from pypto_tmpl.passes.memory.usage import KernelUse
+    from pypto_tmpl.storage.stored import Planned
 
 _PLACES, _STORES = "AllocateMemoryAddr", "MaterializeSemanticAliases"
 """The pass up to which a program is lowered, and the one where the planner leaves addresses to others."""
@@ -72,24 +73,26 @@ def memory(
     if not isinstance(node, ir.Program):
         raise DumpError(f"{file.name!r} holds a function, and kernels are those of programs")
     with lowering(backend), pass_context(planner):
-        shown, placed = _after(file), planned_by(file.stem) == "addresses"
+        shown, planned = _after(file), planned_by(file.stem)
         if not has_storage(node):
             node, shown = _lowered(node, strategy_passes(strategy, planner))
-            placed = shown == _PLACES
+            planned = "addresses" if shown == _PLACES else "allocations"
         facts = chosen_facts()
-        kernels = memory_use(node, facts, placed=placed)
+        kernels = memory_use(node, facts, placed=planned == "addresses")
     click.echo(report_text(shown, "" if facts is None else facts.name, kernels).encode(), nl=False)
     if page is not None:
         _write_page(page, file, "" if facts is None else facts.name, kernels)
-    if check and not _is_sound(node, kernels, placed):
+    if check and not _is_sound(node, kernels, planned):
         raise click.exceptions.Exit(1)
 
 
-def _is_sound(node: ir.Program, kernels: list[KernelUse], placed: bool) -> bool:
+def _is_sound(node: ir.Program, kernels: list[KernelUse], planned: Planned) -> bool:
     """Whether nothing is wrong with a plan; what is wrong is printed."""
     from pypto_tmpl.passes.memory.checking import plan_problems
 
-    problems = plan_problems(node, kernels, placed=placed)
+    problems = plan_problems(
+        node, kernels, copies_yields=planned == "allocations", placed=planned == "addresses"
+    )
     for problem in problems:
         click.echo(f"wrong: {problem}")
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"

@@ -242,7 +242,7 @@ class FunctionPlaces:
             return _outside_of_memories(var.type)
         return (
             self._beyond_slot(place)
-            or self._in_no_allocation(place, var)
+            or self._in_no_allocation(place)
             or self._in_other_memory(place)
             or _beyond_memories(place)
             or self._beyond_type(place, var)
@@ -251,12 +251,9 @@ class FunctionPlaces:
             or self._at_no_multiple(place, value)
         )
 
-    def _in_no_allocation(self, place: Place, var: ir.Var) -> str | None:
-        """Of a tile in what no statement has allocated; who declares a buffer has it allocated later."""
-        memref = var.type.memref if isinstance(var.type, ir.TileType) else None
-        if memref is None or memref.is_pinned_ or id(place.base) in self._allocated:
-            return None
-        if self.slots_of(place) is not None:
+    def _in_no_allocation(self, place: Place) -> str | None:
+        """Of a tile in what no statement has allocated."""
+        if id(place.base) in self._allocated or self.slots_of(place) is not None:
             return None
         return f"{_what(place)}, in {place.base.name_hint!r}, which nothing allocates"
 
@@ -397,8 +394,8 @@ class FunctionPlaces:
         type_, ring = var.type, self.rings.of(value)
         if ring is not None:
             return self._in_slot(type_, ring)
-        if not isinstance(type_, ir.TileType) or type_.memref is None:
-            return None
+        if not isinstance(type_, ir.TileType) or type_.memref is None or type_.memref.is_pinned_:
+            return None  # a buffer that is only declared is allocated later
         space, shape = type_.memory_space, tuple(constant_extent(extent) for extent in type_.shape)
         if space is ir.MemorySpace.DDR or space is None:
             return None
@@ -503,7 +500,7 @@ def has_addresses(functions: Iterable[ir.Function]) -> bool:
     for function in functions:
         for var, _ in all_definitions(function):
             type_ = var.type
-            if not isinstance(type_, ir.TileType) or type_.memref is None:
+            if not isinstance(type_, ir.TileType) or type_.memref is None or type_.memref.is_pinned_:
                 continue
             if type_.memory_space is not ir.MemorySpace.DDR:
                 offset = _constant_part(type_.memref.byte_offset_)
@@ -548,9 +545,12 @@ def lies_alike(one: ir.TileType, other: ir.TileType) -> bool:
 
 
 def has_places(functions: Iterable[ir.Function]) -> bool:
-    """Whether some tile has a place in an allocation, with or without an address."""
+    """Whether some tile has a place in an allocation, with or without an address.
+
+    That a program declares a buffer for a tile, as one of slots, is none yet.
+    """
     return any(
-        isinstance(var.type, ir.TileType) and var.type.memref is not None
+        isinstance(var.type, ir.TileType) and var.type.memref is not None and not var.type.memref.is_pinned_
         for function in functions
         for var, _ in all_definitions(function)
     )

@@ -40,7 +40,7 @@ def is_stored(functions: Iterable[ir.Function], choice: StorageChoice, stage: st
 def planned_by(stage: str) -> Planned:
     """What is planned by the stage of a name, where nothing else tells.
 
-    In pipelines of a planner that places nothing, stages have other numbers.
+    In pipelines of a planner that leaves all of it to others, stages have other numbers.
     """
     name = pass_of(stage)
     if name in _UNPLANNED:
@@ -48,8 +48,10 @@ def planned_by(stage: str) -> Planned:
     if name == _LAST_UNPLACED:
         return "copies"
     done = list(passes_until(stage))
-    is_placed = name == _PLACES or bool(done) and all(_PLACES in passes for passes in done)
-    return "addresses" if is_placed else "unknown"
+    if name == _PLACES or done and all(_PLACES in passes for passes in done):
+        return "addresses"
+    is_left = bool(done) and all(_UNPLANNED[-1] in passes and _PLACES not in passes for passes in done)
+    return "allocations" if is_left else "unknown"
 
 
 def is_placed_at_0(functions: Iterable[ir.Function], stage: str) -> bool:
@@ -58,7 +60,7 @@ def is_placed_at_0(functions: Iterable[ir.Function], stage: str) -> bool:
 
 
 def copies_yields(stage: str) -> bool:
-    """Whether loops and branches copy what they yield to where it is to lie: MemoryReuse plans that."""
+    """Whether loops and branches copy what they yield to where it is to lie: nobody has planned that."""
     return planned_by(stage) == "allocations"
 
 

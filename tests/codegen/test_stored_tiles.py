@@ -195,6 +195,35 @@ def test_a_window_beyond_its_tile_is_refused() -> None:
     )
 
 
+@pytest.mark.parametrize("dtype", ["FP32", "BF16", "FP16"])
+def test_poison_shows_reads_of_what_was_created_and_never_written(dtype: str) -> None:
+    program = placed(f"""
+        a @ 0x1000 {dtype}[16, 64] = pl.tile.create([16, 64], dtype=pl.{dtype}, target_memory=pl.Mem.Vec)
+        b @ 0x2000 {dtype}[16, 64] = pl.tile.muls(a, 2.0)
+    """)
+    names: dict = {}
+    exec(torch_codegen(program, options={"storage": True, "poison": True}), names)
+    told = (
+        r"what was never written of a gets into 1024 valid cells of b, made just before line \d+, in kernel"
+    )
+    with pytest.raises(RuntimeError, match=told):
+        names["kernel"](X, Y, 0, torch.zeros(16, 64))
+
+
+def test_what_lies_where_a_tile_is_created_is_no_poison() -> None:
+    program = placed("""
+        a @ 0x1000 FP32[16, 64] = load(x)
+        b @ 0x1000 FP32[16, 64] = pl.tile.create([16, 64], dtype=pl.FP32, target_memory=pl.Mem.Vec)
+        c @ 0x2000 FP32[16, 64] = pl.tile.muls(b, 2.0)
+        store(c)
+    """)
+    names: dict = {}
+    exec(torch_codegen(program, options={"storage": True, "poison": True}), names)
+    out = torch.zeros(16, 64)
+    names["kernel"](X, Y, 0, out)
+    assert torch.equal(out, X * 2)
+
+
 def test_other_shapes_and_dtypes_read_the_same_bytes() -> None:
     program = placed("""
         a @ 0x1000 FP32[16, 64] = load(x)

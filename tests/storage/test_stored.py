@@ -3,10 +3,26 @@
 import pytest
 from storage.placed_kernels import placed
 
+import pypto_tmpl.language as pl
 from pypto_tmpl.ir.pass_order import LEFT_OUT, passes_until
+from pypto_tmpl.ops import load_table
 from pypto_tmpl.passes import MemoryPlanner
-from pypto_tmpl.storage.stored import is_placed_at_0, is_stored
+from pypto_tmpl.storage.places import FunctionPlaces, has_addresses, has_places
+from pypto_tmpl.storage.stored import copies_yields, is_placed_at_0, is_stored
 
+DECLARED = """
+import pypto.language as pl
+
+@pl.program
+class p:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]
+        ) -> pl.Tensor[[16, 64], pl.FP32]:
+        t: pl.Tile[[16, 64], pl.FP32, pl.MemRef("own", slots=2)[1], pl.Mem.Vec] = \\
+            pl.load(x, [16, 0], [16, 64])
+        out = pl.store(t, [0, 0], out)
+        return out
+"""
 ADDRESSES = """
     a @ 0 FP32[16, 64] = load(x)
     b @ 0x1000 FP32[16, 64] = pl.tile.muls(a, 2.0)
@@ -69,6 +85,33 @@ def test_the_name_of_a_stage_tells_which_passes_have_run():
         "99_after_Simplify",
     ):
         assert not list(passes_until(stem))
+
+
+@pytest.mark.parametrize(
+    ("stage", "copies"),
+    [
+        ("32_after_InitMemRef", True),
+        ("33_after_MaterializeSemanticAliases", True),
+        ("34_after_MemoryReuse", False),
+        ("34_after_AllocateMemoryAddr", False),  # planner DSA_RP
+        ("34_after_FoldNoOpReshape", True),  # planner PTOAS: nobody plans them
+        ("44_after_MaterializeRuntimeScopes", True),
+        ("46_after_MaterializeRuntimeScopes", False),
+        ("31_after_MaterializeTensorStrides", False),
+        ("kernel", False),
+    ],
+)
+def test_yields_are_copied_where_nobody_has_planned_that(stage, copies):
+    assert copies_yields(stage) is copies
+
+
+def test_a_buffer_that_is_only_declared_is_no_place_yet():
+    program = pl.parse(DECLARED)
+    (function,) = program.functions.values()
+    assert not has_places([function])
+    assert not has_addresses([function])
+    assert not list(FunctionPlaces(function, load_table()).all())
+    assert not is_stored([function], "on", "28_after_LowerPipelineToSlots")
 
 
 def test_planners_are_those_that_there_are():

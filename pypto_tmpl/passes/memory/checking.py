@@ -13,14 +13,22 @@ from pypto_tmpl.storage.overwrites import overwrites
 from pypto_tmpl.storage.places import ALIGNMENT, FunctionPlaces
 
 
-def plan_problems(program: ir.Program, kernels: Iterable[KernelUse], *, placed: bool = False) -> list[str]:
+def plan_problems(
+    program: ir.Program,
+    kernels: Iterable[KernelUse],
+    *,
+    copies_yields: bool = False,
+    placed: bool = False,
+) -> list[str]:
     """A line for each problem: reads, tiles that cannot lie where they are to, then by kernel and memory.
 
     Each has the kernel, and of a tile the name, size, address and line. Kernels tell how much there is of a
-    memory. A program that is ``placed`` has addresses though all may be 0.
+    memory. In a program that ``copies_yields``, nobody has planned the copies of what loops and branches
+    yield; one that is ``placed`` has addresses though all may be 0.
     """
     table = load_table()
-    found = [overwrite.text() for overwrite in overwrites(program, table, placed=placed)]
+    wrong = overwrites(program, table, copies_yields=copies_yields, placed=placed)
+    found = [overwrite.text() for overwrite in wrong]
     misfits: set[tuple[str, str]] = set()
     for function in program.functions.values():
         for var, what in FunctionPlaces(function, table).misfits():

@@ -112,6 +112,9 @@ def test_before_memory_reuse_loops_copy_what_they_yield(tmp_path: Path) -> None:
             tmp_path, tensors, {"out": x + 3 * y}, entry="kernel", jobs=1, storage="on"
         )
     assert [stage.stage.name for stage in error.value.result.bad] == ["34_after_MemoryReuse"]
+    for name, code in (("32_after_InitMemRef", 0), ("34_after_MemoryReuse", 1)):
+        checked = CliRunner().invoke(main, ["memory", str(tmp_path / f"{name}.py"), "--check"])
+        assert checked.exit_code == code
 
 
 def test_a_choice_that_there_is_not_is_refused(dumps: Path) -> None:
