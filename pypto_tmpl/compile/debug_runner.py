@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,15 +24,23 @@ _WIDE = ("UINT16", "UINT32", "UINT64")  # torch draws no numbers of these
 
 
 @dataclass(frozen=True, slots=True)
+class _Extent:
+    """An extent that has a name, and the number that the inputs begin with."""
+
+    name: str
+    extent: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Input:
-    """A parameter as the template sees it; ``dynamic`` are its extents that only a run tells."""
+    """A parameter as the template sees it; ``dynamic`` are its extents that only a run tells, as written."""
 
     name: str
     dtype: str
     torch: str
     kind: str
     shape: list[int]
-    dynamic: list[str]
+    dynamic: list[_Extent]
     is_scalar: bool
     is_packed: bool
     is_output: bool
@@ -45,7 +54,8 @@ def is_wanted() -> bool:
 def runner_text(manifest: Manifest) -> str:
     """The script of a build."""
     names = NameTable(reserved=("main", "torch", "Path"))
-    params = [_input(param, names.unique(param.name)) for param in manifest.entry.parameters]
+    extents = _extents(manifest)
+    params = [_input(param, names.unique(param.name), extents) for param in manifest.entry.parameters]
     context = {
         "entry": manifest.entry.name,
         "params": params,
@@ -60,8 +70,18 @@ def _environment() -> jinja2.Environment:
     return create_environment([template_root()])
 
 
-def _input(param: Parameter, name: str) -> _Input:
-    shape = [extent if isinstance(extent, int) else 1 for extent in param.shape or ()]
+def _extents(manifest: Manifest) -> dict[str, int]:
+    """A number for each extent that has a name: that of the ranks where it may count these, else 1."""
+    shapes = [param.shape for param in manifest.entry.parameters if param.shape]
+    counts = {shape[0] for shape in shapes} if manifest.device_ids is not None else set()
+    ranks = len(manifest.device_ids or ())
+    names = (extent for shape in shapes for extent in shape if isinstance(extent, str))
+    return {name: ranks if name in counts else 1 for name in names}
+
+
+def _input(param: Parameter, name: str, extents: Mapping[str, int]) -> _Input:
+    named = [extents[one] if isinstance(one, str) else one for one in param.shape or ()]
+    shape = [1 if extent is None else extent for extent in named]
     if param.is_packed and shape:
         shape[-1] = max(shape[-1] // 2, 1)
     return _Input(
@@ -70,7 +90,7 @@ def _input(param: Parameter, name: str) -> _Input:
         TORCH_NAMES.get(param.dtype, ""),
         _kind(param),
         shape,
-        [extent for extent in param.shape or () if isinstance(extent, str)],
+        [_Extent(extent, extents[extent]) for extent in param.shape or () if isinstance(extent, str)],
         param.is_scalar,
         param.is_packed,
         param.is_pure_output,

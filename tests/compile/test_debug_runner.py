@@ -100,3 +100,17 @@ def test_it_runs_as_it_is_and_says_what_it_lacks(tmp_path):
 
     assert run("copy") == (0, f"PASS (nothing was validated): {tmp_path / 'copy'}\n", "")
     assert run("scale") == (1, "", "error[replay]: _inline_inputs() gives no number for n\n")
+
+
+def test_a_program_of_several_ranks_is_called_with_parts_for_all(tmp_path):
+    """NR counts the ranks, being the first extent; N does not."""
+    manifest = read_manifest(ir.compile(kernels.scale(), tmp_path, skip_ptoas=True).output_dir)
+    parts = Parameter("x", "In", "FP32", ("NR", 4, "N"))
+    entry = Entry("host", "host", (parts, Parameter("w", "In", "FP32", ("N", "NR"))))
+    text = debug_runner.runner_text(replace(manifest, entry=entry, device_ids=(5, 3)))
+    assert "torch.randn([2, 4, 2], dtype=torch.float32)  # NR, N are 2 here\n" in text
+    entry = replace(entry, parameters=(parts,))
+    text = debug_runner.runner_text(replace(manifest, entry=entry, device_ids=(5, 3)))
+    assert "torch.randn([2, 4, 1], dtype=torch.float32)  # N is 1, NR is 2 here\n" in text
+    text = debug_runner.runner_text(replace(manifest, entry=entry))
+    assert "torch.randn([1, 4, 1], dtype=torch.float32)  # NR, N are 1 here\n" in text
