@@ -56,11 +56,11 @@ def find_evidence(root: Path) -> Evidence:
     return Evidence(frozenset(registry.REFERENCES), cases)
 
 
-_OF_RANKS = "none, windows exist while a host program runs: tests/ranks"
+_OF_RANKS = "none, ranks exist while a host program runs: tests/ranks"
 
 
 def _is_of_ranks(entry: OpEntry) -> bool:
-    return entry.name.startswith(("pld.", "builtin."))
+    return entry.name.startswith(("pld.", "builtin.", "dist."))
 
 
 def _why_no_samples(entry: OpEntry) -> str:
