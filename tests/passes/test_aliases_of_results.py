@@ -41,3 +41,24 @@ def test_a_result_of_a_branch_is_what_its_sides_are(other, expected):
     node = passes.make_pass("FlattenCallExpr")(program(PROGRAM.format(other=other)))
     found = [(pair.first.name_hint, pair.second.name_hint) for pair in Aliases(node).of("second")]
     assert found == expected
+
+
+SCATTERED = """
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[4, 8], pl.FP32], at: pl.Tensor[[4, 8], pl.INT32],
+               p: pl.InOut[pl.Tensor[[8, 8], pl.FP32]], q: pl.Out[pl.Tensor[[4, 8], pl.FP32]]):
+        t = pl.load(x, [0, 0], [4, 8])
+        p1 = pl.tile.mscatter(t, pl.load(at, [0, 0], [4, 8]), p)
+        q1 = pl.store(t, [0, 0], q)
+        return p1, q1
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[4, 8], pl.FP32], at: pl.Tensor[[4, 8], pl.INT32],
+             p: pl.InOut[pl.Tensor[[8, 8], pl.FP32]], q: pl.Out[pl.Tensor[[4, 8], pl.FP32]]):
+        p1, q1 = self.kernel(x, at, p, q)
+        return p1, q1
+"""
+
+
+def test_what_an_op_writes_and_gives_back_is_that_operand():
+    node = passes.make_pass("FlattenCallExpr")(program(SCATTERED))
+    assert Aliases(node).of("kernel") == []

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements
+from pypto_tmpl.ops import facts
 from pypto_tmpl.passes.outline.dataflow import Callees
 from pypto_tmpl.passes.structure.yields import yielded
 from pypto_tmpl.passes.tensor_to_tile.demand import flows
@@ -125,6 +126,11 @@ class Families:
         places, is_all = self._handed[key]
         return [call.args[place] for place in places if place < len(call.args)], is_all
 
+    def _written_operand(self, value: ir.Expr) -> tuple[list[ir.Expr], bool] | None:
+        """The operand that an op writes and gives back, None of other values."""
+        returned = facts.of_value(value).returned
+        return ([value.args[returned]], True) if isinstance(value, ir.Call) and returned is not None else None
+
     def _may_be(self, callee: ir.Function, returned: ir.Var) -> tuple[list[int], bool]:
         """The parameters (places) whose storage a variable may have, and whether it has one of these."""
         origins = self._callees.origins(callee)
@@ -149,7 +155,7 @@ class Families:
             value, place = values.get(id(found), found), 0
             if isinstance(value, ir.TupleGetItemExpr):
                 place, value = value.index, values.get(id(value.tuple), value)
-            handed, is_one = self._handed_on(value, place)
+            handed, is_one = self._written_operand(value) or self._handed_on(value, place)
             is_all &= origin is not found or bool(sources[id(found)]) or is_one or id(found) in params
             todo += [origin, *sources[id(found)], *handed]
         return sorted(place for param, place in params.items() if param in seen), is_all
