@@ -71,6 +71,7 @@ class Judge:
         self._last: ir.Program | None = None
         self._text = ""
         self._kernels: set[int] = set()
+        self._ops: dict[int, set[str]] = {}
         self._means(program)
 
     def _means(self, program: HuntedProgram) -> None:
@@ -200,8 +201,12 @@ class Judge:
             raise self.wrong(stage, "input" if wrong != "program" else wrong, said)
 
     def _count(self, node: ir.Program) -> None:
-        ops = self.coverage.ops
-        for name in _ops_of(node):
+        ops, found = self.coverage.ops, set[str]()
+        for function in node.functions.values():
+            if id(function) not in self._ops:  # the stages are kept, so that these stay theirs
+                self._ops[id(function)] = _ops_of(function)
+            found |= self._ops[id(function)]
+        for name in found:
             ops[name] = ops.get(name, 0) + 1
 
 
@@ -237,7 +242,7 @@ def _text_that_differs(stage: str, node: ir.Program) -> tuple[Wrong, str, str] |
 _FORMS: Mapping[Wrong, _Check] = {"verifier": _broken_rule, "text": _text_that_differs}
 
 
-def _ops_of(node: ir.Program) -> set[str]:
-    """The names of the ops that a program calls."""
-    calls = (part for f in node.functions.values() for part in ir.walk(f) if isinstance(part, ir.Call))
+def _ops_of(function: ir.Function) -> set[str]:
+    """The names of the ops that a function calls."""
+    calls = (part for part in ir.walk(function) if isinstance(part, ir.Call))
     return {call.op.name for call in calls if not isinstance(call.op, ir.GlobalVar)}

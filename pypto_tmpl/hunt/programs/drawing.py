@@ -82,7 +82,9 @@ class Drawing:
         source = random.Random(f"settings {self.kind} {self.seed}")
         planner = source.choices((None, "PTOAS", "DSA_RP"), _PLANNERS)[0]
         buffers, names_tasks = (source.random() < _RARELY for _ in range(2))
-        settings = Settings(planner, buffers, names_tasks)
+        settings = Settings(
+            planner, buffers and planner is None, names_tasks
+        )  # who else plans, copies carries
         return HuntedProgram(self.kind, self.seed, text, self.backend, self.ranges, settings)
 
     def one(self, items: Sequence[Item]) -> Item:

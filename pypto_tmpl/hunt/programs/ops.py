@@ -81,9 +81,26 @@ def _usable(entry: OpEntry) -> Iterator[Sampled]:
             isinstance(type_, ir.ShapedType)
             and type_.dtype.name in _DTYPES[entry.namespace]
             and all(isinstance(dim, ir.ConstInt) for dim in type_.shape)
-            and ("product" not in entry.traits or type_.dtype.name in _SUMS)
+            and (not _is_product(entry) or type_.dtype.name in _SUMS)
         ):
             yield Sampled(entry, sample, type_)
+
+
+def _may_stand_beside(entry: OpEntry, first: OpEntry) -> bool:
+    """Whether an op may stand in a program of another one, and has a result that means something."""
+    if entry.namespace != first.namespace or "allocates" in entry.traits:
+        return False
+    return not (_writes_tensor(first) and _is_product(entry))
+
+
+def _writes_tensor(entry: OpEntry) -> bool:
+    """Whether an op writes anywhere in a tensor, which the check of races takes for all of it."""
+    return entry.namespace == "tile" and "writes_tensor" in entry.traits
+
+
+def _is_product(entry: OpEntry) -> bool:
+    rules = {way.rule for way in entry.lowers_to if isinstance(way, LoweringSpec)}
+    return "product" in entry.traits or "product" in rules
 
 
 def _whole(value: Any) -> Any:
@@ -140,8 +157,11 @@ class OpPrograms(Drawing):
         if place >= len(every):
             return self._pattern(PATTERNS[place % len(PATTERNS)](self.random))
         first = self._accepted(every[place])
-        alike = [group for group in every if group[0].entry.namespace == first.entry.namespace]
-        return self._of([first, *(self._accepted(self.one(alike)) for _ in range(_CALLS - 1))])
+        alike = [group for group in every if _may_stand_beside(group[0].entry, first.entry)]
+        others = [self._accepted(self.one(alike)) for _ in range(_CALLS - 1)]
+        if any(_is_product(one.entry) for one in (first, *others)):
+            others = [one for one in others if not _writes_tensor(one.entry)]
+        return self._of([first, *others])
 
     def _pattern(self, pattern: Pattern) -> str:
         self.backend = pattern.backend or self.backend
@@ -213,6 +233,8 @@ class OpPrograms(Drawing):
             return
         result, out = self.name("r"), self.name("o")
         made.lines.append(f"{result} = {call}")
+        if "allocates" in entry.traits:
+            return  # nobody has written it
         shape = [dim.value for dim in sampled.type.shape if isinstance(dim, ir.ConstInt)]
         made.parameters.append(f"{out}: pl.Out[{_type(sampled.type.dtype.name, shape)}]")
         zeros = ", ".join("0" for _ in shape)
@@ -246,6 +268,8 @@ class OpPrograms(Drawing):
         entry, name = sampled.entry, self.name("c")
         factors = [spec for spec in entry.operands if spec.name in ("lhs", "rhs")]
         operands = [self._operand(made, entry, spec, sampled.sample[spec.name]) for spec in factors]
+        if entry.namespace == "tensor":  # what products of tiles have whatever their operands are
+            operands.append(f"out_dtype=pl.{sampled.type.dtype.name}")
         made.lines.append(f"{name} = pl.{entry.name.removesuffix('_acc')}({', '.join(operands)})")
         return name
 
