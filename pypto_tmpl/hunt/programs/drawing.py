@@ -69,6 +69,7 @@ class Drawing:
         self.random = random.Random(f"{self.kind} {seed}")
         self.ranges: dict[str, tuple[int, int]] = {}
         self.backend = ("Ascend910B", "Ascend950")[seed % 2]
+        self.names_tasks = False
         self.budget = 0
         self._count = 0
 
@@ -82,9 +83,8 @@ class Drawing:
         source = random.Random(f"settings {self.kind} {self.seed}")
         planner = source.choices((None, "PTOAS", "DSA_RP"), _PLANNERS)[0]
         buffers, names_tasks = (source.random() < _RARELY for _ in range(2))
-        settings = Settings(
-            planner, buffers and planner is None, names_tasks
-        )  # who else plans, copies carries
+        buffers &= planner is None  # who else plans, copies carries
+        settings = Settings(planner, buffers, names_tasks or self.names_tasks)
         return HuntedProgram(self.kind, self.seed, text, self.backend, self.ranges, settings)
 
     def one(self, items: Sequence[Item]) -> Item:

@@ -23,7 +23,7 @@ from pypto_tmpl.ops.vocabulary import ENUMERATIONS
 from pypto_tmpl.passes.tiles.cast_routes import cast_route
 
 _CALLS = 4
-_SHARES = 3  # programs of a pattern for one of an op
+_SHARES = 2  # programs of a pattern for one of an op
 _WORDS: Mapping[str, str] = {
     "MemorySpace": "pl.Mem",
     "TensorLayout": "pl.TensorLayout",

@@ -49,7 +49,7 @@ class TaskPrograms(Drawing):
         self.read, self.written = ["a", "b", "out", "side"], ["out", "side"]
         self.budget = self.random.randint(2, 7)
         is_manual = self.maybe(0.4)
-        lines = self._manual() if is_manual else self._automatic()
+        lines = self._manual() if is_manual else self.one([self._automatic] * 3 + [self._submitted])()
         head = (
             f"    @pl.function(type=pl.FunctionType.Orchestration{', auto_scope=False' if is_manual else ''})"
         )
@@ -112,6 +112,21 @@ class TaskPrograms(Drawing):
         body = inside([launch, f"{ids}[{index}] = {task}"])
         waited = self.one([ids, ids, ", ".join(f"{ids}[{place}]" for place in range(BLOCKS))])
         return [f"{ids} = pl.array.create({BLOCKS}, pl.TASK_ID)", head, *body], waited
+
+    # Tasks that wait for those that passes name
+
+    def _submitted(self) -> list[str]:
+        """Launches in a row, each of which writes all of a tensor."""
+        self.names_tasks = True
+        buffers = [self.name("m") for _ in range(self.random.randint(1, 3))]
+        lines = [f"{buffer} = {NEW}" for buffer in buffers]
+        self.written += buffers
+        for _ in range(self.budget + 2):
+            target = self._target()
+            sources = ", ".join(self._source(target) for _ in range(2))
+            lines.append(f"{target}, {self.name('t')} = pl.submit(self.join, {sources}, {target})")
+            self._wrote_all(target)
+        return lines
 
     # Calls that are ordered by what they read and write
 
