@@ -71,7 +71,7 @@ what was found until then is in the folder.
     default=90.0,
     show_default=True,
     metavar="S",
-    help="How long to make the program of a fault smaller.",
+    help="Seconds of processor time to make the program of a fault smaller.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print the last line only.")
 @click.pass_context

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.compile.lower import PassOptions, lowered
-from pypto_tmpl.debug.stages.dumps import StageNotFoundError, find_stages
+from pypto_tmpl.debug.stages.dumps import StageContent, StageNotFoundError, find_stages
 from pypto_tmpl.debug.stages.preparation import read_program
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.hunt.findings import Wrong
@@ -33,7 +36,7 @@ PROGRAM, OUTPUT, DUMP = "program.py", "out", "passes_dump"
 
 
 class CompilerError(PyptoTmplError, RuntimeError):
-    """A command that is no compiler: it cannot be started, or leaves no dump of a program it compiled."""
+    """A command that is no compiler: it cannot be started, or leaves no dump of the first program."""
 
     slug = "hunt-compiler"
 
@@ -108,77 +111,120 @@ class OurPasses:
 class CommandCompiler:
     """A command that is run as ``CMD PROGRAM.py OUT --backend B`` and leaves a ``passes_dump`` in OUT.
 
-    It may take ``time_limit`` seconds.
+    It may take ``time_limit`` seconds, and nothing that it has started outlives it.
     """
 
     command: tuple[str, ...]
     time_limit: float = 120.0
     limits: tuple[str, ...] = ()
 
-    def compile(self, program: HuntedProgram, node: ir.Program, see: See, until: str = LAST) -> None:
-        """See ``Compiler``. Raises CompilerError for a command that cannot be used at all."""
+    def check(self, program: HuntedProgram) -> None:
+        """Try the command on a program. Raises CompilerError if it cannot be started, or leaves no dump."""
         with tempfile.TemporaryDirectory(prefix="pypto-tmpl-hunt-") as name:
-            folder = Path(name)
-            (folder / PROGRAM).write_text(program.text, encoding="utf-8")
-            ended = self._run(folder, program.backend)
-            dumped = _dump_in(folder / OUTPUT)
-            last = self._see_all(dumped, node, see, until) if dumped is not None else FRONTEND
+            try:
+                ended = self._run(Path(name), program)
+            except CompilationError:  # it takes its time: a finding, not a mistake of the user
+                return
+            if not ended.returncode and _dump_in(Path(name) / OUTPUT) is None:
+                raise CompilerError(
+                    f"{shlex.join(self.command)} leaves no {DUMP} in its OUT",
+                    notes=["it is run as: CMD PROGRAM.py OUT --backend B"],
+                )
+
+    def compile(self, program: HuntedProgram, node: ir.Program, see: See, until: str = LAST) -> None:
+        """See ``Compiler``. Files of the dump that cannot be read count when nothing else is wrong.
+
+        Raises CompilerError for a command that cannot be started.
+        """
+        with tempfile.TemporaryDirectory(prefix="pypto-tmpl-hunt-") as name:
+            ended = self._run(Path(name), program)
+            dumped = _dump_in(Path(name) / OUTPUT)
+            last, trouble = (FRONTEND, None) if dumped is None else _see_all(dumped, node, see, until)
             if ended.returncode:
                 said = (ended.stderr or ended.stdout).strip()
                 line = said.splitlines()[-1] if said else f"exit code {ended.returncode}"
                 wrong: Wrong = "crash" if ended.returncode < 0 else "refused"
                 raise CompilationError(last, wrong, said or line, message_kind(line))
             if dumped is None:
-                raise CompilerError(f"{shlex.join(self.command)} leaves no {DUMP} in its OUT")
+                what = f"the compiler ended well, and left no {DUMP}"
+                trouble = CompilationError(FRONTEND, "dump", what, f"no {DUMP}")
+            if trouble is not None:
+                raise trouble
 
-    def _run(self, folder: Path, backend: str) -> subprocess.CompletedProcess[str]:
-        words = [*self.command, str(folder / PROGRAM), str(folder / OUTPUT), "--backend", backend]
+    def _run(self, folder: Path, program: HuntedProgram) -> subprocess.CompletedProcess[str]:
+        """Run the command in a session of its own, of which nothing is left behind."""
+        (folder / PROGRAM).write_text(program.text, encoding="utf-8")
         (folder / OUTPUT).mkdir()
+        words = [*self.command, str(folder / PROGRAM), str(folder / OUTPUT), "--backend", program.backend]
         try:
-            return subprocess.run(
-                words, capture_output=True, text=True, timeout=self.time_limit, stdin=subprocess.DEVNULL
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                start_new_session=True,
             )
+        except OSError as error:
+            raise CompilerError(f"the compiler {words[0]!r} cannot be started: {error}") from None
+        try:
+            out, said = process.communicate(timeout=self.time_limit)
         except subprocess.TimeoutExpired:
             detail = f"the compiler was still at work after {self.time_limit:g} s"
             raise CompilationError(FRONTEND, "time", detail, "compiler") from None
-        except OSError as error:
-            raise CompilerError(f"the compiler {words[0]!r} cannot be started: {error}") from None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return subprocess.CompletedProcess(words, process.returncode, out, said)
 
-    def _see_all(self, dump: Path, node: ir.Program, see: See, until: str) -> str:
-        """The name of the last stage that was seen; a stage with the bytes of the one before is the same."""
-        before = node
-        files: tuple[bytes | None, bytes | None] = (None, None)
-        last = FRONTEND
-        for stage in find_stages(dump):
-            last = stage.name
-            content = stage.read()
-            if (content.text, content.binary) == files:
-                see(last, before)
-                continue
+
+def _see_all(dump: Path, node: ir.Program, see: See, until: str) -> tuple[str, CompilationError | None]:
+    """The last stage that was seen, and what is wrong with the files of the first stage that has such.
+
+    A stage with the bytes of the one before is the same.
+    """
+    before, last = node, FRONTEND
+    trouble: CompilationError | None = None
+    files: tuple[bytes | None, bytes | None] = (None, None)
+    for stage in find_stages(dump):
+        last, content = stage.name, stage.read()
+        if (content.text, content.binary) != files:
             files = content.text, content.binary
-            try:
-                made = read_program(content)
-            except PyptoTmplError as error:
-                raise CompilationError(last, "text", str(error), kind_of(error)) from error
-            if not isinstance(made, ir.Program):
-                raise CompilationError(last, "text", "the dump holds no program", "")
-            if content.text is not None and content.binary is not None:
-                _compare_forms(last, content.binary, made)
-            before = made
-            see(last, made)
-            if last == until:
-                break
-        return last
+            before, found = _read(content, dump)
+            trouble = trouble or found
+        see(last, before)
+        if last == until:
+            break
+    return last, trouble
 
 
-def _compare_forms(stage: str, binary: bytes, made: ir.Program) -> None:
-    """The text and the binary form of a stage must be the same program."""
-    companion = ir.deserialize(binary)
-    assert isinstance(companion, ir.Program)
-    try:
-        compare_with_text(stage, companion, made)
-    except RoundTripError as error:
-        raise CompilationError(stage, "text", str(error), kind_of(error)) from error
+def _read(content: StageContent, dump: Path) -> tuple[ir.Program, CompilationError | None]:
+    """The program of a stage, and what is wrong with its files. Raises CompilationError if none is right."""
+    troubles: list[CompilationError] = []
+    programs: list[ir.Program] = []
+    for wrong, form in (("dump", replace(content, text=None)), ("text", replace(content, binary=None))):
+        if form.text is None and form.binary is None:
+            continue
+        try:
+            node = read_program(form)
+        except PyptoTmplError as error:
+            folder = f"{dump}{os.sep}"
+            said, kind = str(error).replace(folder, ""), kind_of(error, folder)
+            troubles.append(CompilationError(content.name, cast("Wrong", wrong), said, kind))
+        else:
+            if not isinstance(node, ir.Program):
+                raise CompilationError(content.name, "dump", "the dump holds no program", "no program")
+            programs.append(node)
+    if not programs:
+        raise troubles[0]
+    if len(programs) > 1:
+        try:
+            compare_with_text(content.name, *programs)
+        except RoundTripError as error:
+            troubles.append(CompilationError(content.name, "text", str(error), kind_of(error)))
+    return programs[0], troubles[0] if troubles else None
 
 
 def _dump_in(folder: Path) -> Path | None:

@@ -61,6 +61,8 @@ def hunt(
         "kinds": list(options.kinds),
         "seed": options.seed,
     }
+    if isinstance(options.compiler, CommandCompiler):
+        options.compiler.check(options.program(0))
     record = resume(folder, drawing) if again else begin(folder, drawing)
     _Hunt(options, record, progress or (lambda _: None)).run()
     return record

@@ -126,7 +126,9 @@ class Judge:
 
     def wrong(self, stage: str, wrong: Wrong, detail: str, op: str = "") -> WrongError:
         """The error that tells of a fault at a stage."""
-        before = next((name for name, _ in reversed(self.stages) if name != stage), "")
+        names = [name for name, _ in self.stages]
+        ahead = names[: names.index(stage)] if stage in names else names
+        before = ahead[-1] if ahead else ""
         return WrongError(Finding(stage, wrong, detail, before, op))
 
     def _check(self, stage: str, node: ir.Program) -> None:

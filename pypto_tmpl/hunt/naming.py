@@ -34,10 +34,10 @@ def text_of(error: BaseException) -> str:
     return "\n".join([text, *getattr(error, "__notes__", ())])
 
 
-def kind_of(error: BaseException) -> str:
-    """The class of an error and its message without what belongs to the program."""
+def kind_of(error: BaseException, folder: str = "") -> str:
+    """The class of an error and its message without what belongs to the program, or the path of a folder."""
     what = error.what if isinstance(error, PyptoTmplError) else str(error)
-    return f"{type(error).__name__}: {message_kind(what)}"
+    return f"{type(error).__name__}: {message_kind(what.replace(folder, '') if folder else what)}"
 
 
 def message_kind(message: str) -> str:

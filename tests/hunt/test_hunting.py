@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -110,10 +111,10 @@ def test_a_command_that_dumps_is_a_compiler():
     assert found.stages[-1][0].partition("_after_")[2] and len(found.stages) > 6
 
 
-def command(tmp_path, text):
+def command(tmp_path, text, seconds=5):
     path = tmp_path / "compiler.py"
     path.write_text(text)
-    return compiler_of(f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}", time_limit=5)
+    return compiler_of(f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}", time_limit=seconds)
 
 
 @pytest.mark.parametrize(
@@ -130,10 +131,63 @@ def test_commands_that_end_otherwise(tmp_path, text, wrong, op):
 
 
 def test_commands_that_are_no_compilers(tmp_path):
+    folder = tmp_path / "found"
     with pytest.raises(CompilerError, match="leaves no passes_dump"):
-        examine(draw_program("tasks", 3), command(tmp_path, ""))
+        hunt(folder, options(compiler=command(tmp_path, ""), programs=4))
     with pytest.raises(CompilerError, match="cannot be started"):
-        examine(draw_program("tasks", 3), compiler_of("no_such_compiler_at_all"))
+        hunt(folder, options(compiler=compiler_of("no_such_compiler_at_all"), programs=4))
+    assert not folder.exists()
+
+
+def test_what_a_compiler_has_started_ends_with_it(tmp_path):
+    marks = tmp_path / "alive"
+    code = f"import time\nwhile True:\n    open({str(marks)!r}, 'a').write('.')\n    time.sleep(0.05)"
+    text = f"import subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', {code!r}])\ntime.sleep(60)"
+    finding = examine(draw_program("tasks", 3), command(tmp_path, text)).finding
+    assert finding is not None and finding.wrong == "time"
+    time.sleep(0.3)
+    count = marks.stat().st_size
+    time.sleep(0.3)
+    assert marks.stat().st_size == count
+
+
+# A compiler that dumps three stages of the program as it is, and then does something to the files.
+DUMPING = """
+import sys
+from pathlib import Path
+from pypto_tmpl import ir
+from pypto_tmpl.language import parse
+folder = Path(sys.argv[2]) / "build/passes_dump"
+folder.mkdir(parents=True)
+node = parse(Path(sys.argv[1]).read_text())
+for name in ("00_frontend", "01_after_Simplify", "02_after_InitMemRef"):
+    (folder / (name + ".py")).write_text(ir.python_print(node, format=False))
+    (folder / (name + ".msgpack")).write_bytes(ir.serialize(node))
+text, binary = (folder / ("01_after_Simplify" + suffix) for suffix in (".py", ".msgpack"))
+"""
+DAMAGED = "StageReadError: 01_after_Simplify"
+
+
+@pytest.mark.parametrize(
+    ("harm", "wrong", "op"),
+    [
+        ("", None, ""),
+        ("binary.write_bytes(binary.read_bytes()[:-40])", "dump", f"{DAMAGED}.msgpack is damaged"),
+        ("binary.write_bytes(b'')\ntext.unlink()", "dump", f"{DAMAGED}.msgpack is damaged"),
+        ("text.write_text(text.read_text()[:900])", "text", "PythonSyntaxError: "),
+        ("text.write_bytes(bytes([255, 254, 0]))\nbinary.unlink()", "text", ""),
+        ("text.write_text(text.read_text().replace('2.0', '3.0'))", "text", ""),
+    ],
+)
+def test_dumps_that_are_damaged_are_told_of(tmp_path, harm, wrong, op):
+    found = examine(draw_program("tasks", 3), command(tmp_path, DUMPING + harm, seconds=120))
+    if wrong is None:
+        assert found.finding is None
+        return
+    assert found.finding is not None
+    assert (found.finding.stage, found.finding.wrong) == ("01_after_Simplify", wrong)
+    assert found.finding.op.startswith(op) and "/" not in found.finding.op
+    assert found.finding.before == "00_frontend"
 
 
 def test_the_command_line(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -16,20 +17,24 @@ from pypto_tmpl.hunt.programs.drawing import HuntedProgram
 from pypto_tmpl.hunt.shrinking import edits
 
 SECONDS = 90.0
+_BY_THE_CLOCK = 4.0  # times as long: others may use the machine, and a compiler that hangs uses no time of it
 
 
 @dataclass(slots=True)
 class _Shrinking:
-    """The smallest program so far, the texts that were tried, and when to stop."""
+    """The smallest program so far, the texts that were tried, and how long it may take: processor time."""
 
     program: HuntedProgram
     finding: Finding
     compiler: Compiler
-    until: float
+    seconds: float
     tried: set[str] = field(default_factory=set)
+    began: float = field(default_factory=time.monotonic)
+    used: float = field(default_factory=lambda: _processor_time())
 
     def is_over(self) -> bool:
-        return time.monotonic() > self.until
+        by_the_clock = time.monotonic() - self.began
+        return _processor_time() - self.used > self.seconds or by_the_clock > _BY_THE_CLOCK * self.seconds
 
     def take(self, candidates: Iterator[ast.Module]) -> bool:
         """Make the first program that has the fault the smallest one; whether there was one."""
@@ -73,11 +78,11 @@ class _Shrinking:
 def shrunk(
     program: HuntedProgram, finding: Finding, compiler: Compiler, seconds: float = SECONDS
 ) -> Examined:
-    """A program that is as small as edits make it in that time and has the signature of the finding.
+    """A program that is as small as edits make it in so much processor time, with the finding's signature.
 
     The one that was given where no smaller one has.
     """
-    work = _Shrinking(program, finding, compiler, time.monotonic() + seconds)
+    work = _Shrinking(program, finding, compiler, seconds)
     steps = [work.statements]
     steps += [
         partial(work.repeat, edit)
@@ -103,6 +108,11 @@ def shrunk(
     if found.finding is not None:
         found.finding = blamed(found)
     return found
+
+
+def _processor_time() -> float:
+    """Seconds that this process, and the compilers that it has run, have computed."""
+    return sum(os.times()[:4])
 
 
 def is_same(found: Examined, wanted: Finding) -> bool:
