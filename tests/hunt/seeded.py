@@ -1,4 +1,8 @@
-"""Two dozen faults for our own passes, each of a kind that compilers have had, to be put in one at a time.
+"""Faults for our own passes, each of a kind that compilers have had, to be put in one at a time.
+
+Two dozen were chosen before anybody looked whether a hunt finds them; passes and kinds of the last eight were
+drawn by a number. Of eight others it was known that a hunt missed them, or the fault that they stand for
+(``was_missed``): they are no proof.
 
 A fault changes what a pass is given, what it makes where it changes a program at all, or a rule inside of it
 while it is at work: other passes stay right.
@@ -16,10 +20,10 @@ from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import flat
 from pypto_tmpl.passes import PASSES
 from pypto_tmpl.passes.memory import memory_reuse, packing
-from pypto_tmpl.passes.pipelining import order
+from pypto_tmpl.passes.pipelining import halves, order
 from pypto_tmpl.passes.structure import unroll_loops
 from pypto_tmpl.passes.tensor import fuse_create_assemble_to_slice, merged_buffers
-from pypto_tmpl.rewrite import Rewriter, build
+from pypto_tmpl.rewrite import Rewriter, build, substitute
 
 Change = Callable[[ir.Program], ir.Program]
 KERNELS = (ir.FunctionType.InCore, ir.FunctionType.AIC, ir.FunctionType.AIV)
@@ -33,6 +37,7 @@ class Seeded:
     name: str
     stage: str
     kind: str
+    was_missed: bool = False
     given: Change | None = None
     made: Change | None = None
     rules: tuple[tuple[Any, str, Any], ...] = ()
@@ -138,10 +143,11 @@ def first_row(name: str, place: int) -> Callable[[ir.Expr], ir.Expr]:
     """The window of an op begins in row 0."""
 
     def change(expr: ir.Expr) -> ir.Expr:
-        if not is_op(expr, name) or not isinstance(expr.args[place], ir.MakeTuple):
+        if not is_op(expr, name):
             return expr
         offsets = expr.args[place]
-        moved = build(offsets, elements=(index(0), *offsets.elements[1:]))
+        is_tuple = isinstance(offsets, ir.MakeTuple)
+        moved = build(offsets, elements=(index(0), *offsets.elements[1:])) if is_tuple else index(0)
         return with_args(expr, *expr.args[:place], moved, *expr.args[place + 1 :])
 
     return change
@@ -183,6 +189,70 @@ def one_less(expr: ir.Expr) -> ir.Expr:
     return expr.left if is_sum else expr
 
 
+def loads_first(stmt: ir.Stmt) -> ir.Stmt:
+    """Loads move above the stores right before them whose results have no name."""
+    if not isinstance(stmt, ir.SeqStmts):
+        return stmt
+    stmts = list(stmt.stmts)
+    for at in range(1, len(stmts)):
+        is_load = is_op(call_of(stmts[at]), "tile.load")
+        if is_load and isinstance(stmts[at - 1], ir.EvalStmt) and is_op(call_of(stmts[at - 1]), "tile.store"):
+            stmts[at - 1 : at + 1] = stmts[at], stmts[at - 1]
+    return build(stmt, stmts=tuple(stmts))
+
+
+def stale_windows(program: ir.Program) -> ir.Program:
+    """A window of a tile begins where the one before it does."""
+    before: list[ir.Expr] = []
+
+    def change(expr: ir.Expr) -> ir.Expr:
+        if not is_op(expr, "tile.extract"):
+            return expr
+        tile, row, *others = expr.args
+        stale = before[0] if before else row
+        before[:] = [row if isinstance(row, ir.ConstInt) else index(0)]
+        return with_args(expr, tile, stale, *others)
+
+    return edit(expression=change)(program)
+
+
+def unsplit_pushes(expr: ir.Expr) -> ir.Expr:
+    """Pushes do not say that they push half of a tile."""
+    is_push = is_op(expr, "tile.tpush_to_aic", "tile.tpush_to_aiv")
+    return build(expr, kwargs=expr.kwargs.with_(split=0)) if is_push and expr.kwargs.get("split") else expr
+
+
+def operands_moved_back(program: ir.Program) -> ir.Program:
+    """What an op has read is put into the layout of its result, in the place of that."""
+    made = {
+        id(stmt.var): stmt.value
+        for function in program.functions.values()
+        for stmt in ir.walk(function)
+        if isinstance(stmt, ir.AssignStmt) and "__row_major_tmp" in stmt.var.name_hint
+    }
+
+    def change(expr: ir.Expr) -> ir.Expr:
+        call = made.get(id(expr.args[0])) if is_op(expr, "tile.move", "tile.reshape") else None
+        if not isinstance(call, ir.Call) or call.args[0].type != expr.args[0].type:
+            return expr
+        return with_args(expr, call.args[0], *expr.args[1:])
+
+    return edit(expression=change)(program)
+
+
+def without_last_assemble(program: ir.Program) -> ir.Program:
+    """Functions that are called lose the last of what they put together."""
+
+    def change(function: ir.Function) -> ir.Function:
+        stmts = [stmt for stmt in ir.walk(function) if is_op(call_of(stmt), "tensor.assemble")]
+        if function.name == "main" or not stmts or not isinstance(lost := stmts[-1], ir.AssignStmt):
+            return function
+        kept = _Editing(lambda stmt: None if stmt is lost else stmt).rewrite(function)
+        return build(kept, body=substitute(kept.body, {lost.var: call_of(lost).args[0]}))
+
+    return build(program, functions=[change(function) for function in program.functions.values()])
+
+
 def without_last_store(program: ir.Program) -> ir.Program:
     """Vector kernels lose the last of several stores."""
 
@@ -195,8 +265,6 @@ def without_last_store(program: ir.Program) -> ir.Program:
         kept = [stmt for stmt in stmts if stmt is not lost]
         body = ir.SeqStmts(kept, function.body.span)
         if isinstance(lost, ir.AssignStmt):
-            from pypto_tmpl.rewrite import substitute
-
             body = substitute(body, {lost.var: call_of(lost).args[2]})
         return build(function, body=body)
 
@@ -311,7 +379,6 @@ def is_orchestration(function: ir.Function) -> bool:
     return function.func_type is ir.FunctionType.Orchestration
 
 
-NO_CONFLICTS = ((order.Order, "_conflicts", nothing),)
 _unroll = unroll_loops._Unroll
 FAULTS = (
     Seeded("inlined arguments exchanged", "InlineFunctions", "wrong operand", given=exchanged_parameters),
@@ -357,19 +424,28 @@ FAULTS = (
         "buffers merged that are still read",
         "OptimizeOrchTensors",
         "missing copy",
+        was_missed=True,
         rules=((merged_buffers, "_is_free", always),),
     ),
     Seeded(
         "a constant without its digits",
         "LowerCompositeOps",
         "lost keyword",
+        was_missed=True,
         made=edit(expression=rounded_constant),
     ),
-    Seeded("the rounding of a cast lost", "LegalizeTileCast", "lost keyword", given=edit(expression=nearest)),
+    Seeded(
+        "the rounding of a cast lost",
+        "LegalizeTileCast",
+        "lost keyword",
+        was_missed=True,
+        given=edit(expression=nearest),
+    ),
     Seeded(
         "windows of tiles begin in row 0",
         "CanonicalizeTileSlice",
         "wrong offset",
+        was_missed=True,
         made=edit(expression=first_row("tile.extract", 1)),
     ),
     Seeded(
@@ -391,24 +467,38 @@ FAULTS = (
         made=without_last_store,
     ),
     Seeded("results in another order", "NormalizeReturnOrder", "wrong operand", made=exchanged_results),
-    Seeded("loads moved above stores", "SkewCrossCorePipeline", "reordered loads", rules=NO_CONFLICTS),
+    Seeded(
+        "loads moved above stores",
+        "SkewCrossCorePipeline",
+        "reordered loads",
+        was_missed=True,
+        rules=((halves, "_are_apart", always),),
+    ),
     Seeded(
         "the index of the round before",
         "LowerPipelineLoops",
         "stale index",
         made=edit(expression=one_less, only=is_kernel),
     ),
-    Seeded("loads moved above stores", "CanonicalizeIOOrder", "reordered loads", rules=NO_CONFLICTS),
+    Seeded(
+        "loads moved above stores",
+        "CanonicalizeIOOrder",
+        "reordered loads",
+        was_missed=True,
+        rules=((order.Order, "_conflicts", nothing),),
+    ),
     Seeded(
         "carries not copied",
         "MemoryReuse",
         "missing copy",
+        was_missed=True,
         made=edit(without_copies),
     ),
     Seeded(
         "buffers shared by what is in use",
         "MemoryReuse",
         "missing copy",
+        was_missed=True,
         rules=(
             (packing, "_claim", without_conflicts(packing._claim)),
             (memory_reuse, "kept", lambda function: function),
@@ -420,5 +510,43 @@ FAULTS = (
         "FuseCreateAssembleToSlice",
         "reordered loads",
         rules=((fuse_create_assemble_to_slice, "_is_legal", always),),
+    ),
+    Seeded("a window where the one before is", "CanonicalizeTileSlice", "stale index", made=stale_windows),
+    Seeded(
+        "the last assemble of a called function lost",
+        "OutlineHierarchyScopes",
+        "dropped statements",
+        made=without_last_assemble,
+    ),
+    Seeded(
+        "branches exchanged",
+        "ExpandMixedKernel",
+        "wrong branch",
+        made=edit(exchanged_branches, only=is_kernel),
+    ),
+    Seeded(
+        "loads moved above unnamed stores",
+        "LowerPipelineLoops",
+        "reordered loads",
+        made=edit(loads_first, only=is_kernel),
+    ),
+    Seeded(
+        "pushes without their split",
+        "SkewCrossCorePipeline",
+        "lost keyword",
+        made=edit(expression=unsplit_pushes),
+    ),
+    Seeded(
+        "stores begin in row 0",
+        "LegalizeTileCast",
+        "wrong offset",
+        made=edit(expression=first_row("tile.store", 1), only=is_kernel),
+    ),
+    Seeded("operands moved back", "ResolveBackendOpLayouts", "missing copy", made=operands_moved_back),
+    Seeded(
+        "loads moved above unnamed stores",
+        "InitMemRef",
+        "reordered loads",
+        made=edit(loads_first, only=is_kernel),
     ),
 )

@@ -194,7 +194,7 @@ def test_no_compiler():
 
 
 def test_seeded_faults_are_of_many_kinds_and_passes():
-    assert len(FAULTS) == 24
+    assert sum(not one.was_missed for one in FAULTS) == 24
     assert len({one.stage for one in FAULTS}) >= 20
     assert len({one.kind for one in FAULTS}) >= 7
     assert not is_op(None, "tile.add")

@@ -33,7 +33,7 @@ class AliasingKernels(Drawing):
     def _line(self, tiles: list[str], rows: list[str], depth: int) -> list[str]:
         self.budget -= 1
         kinds = [self._load, self._load, self._store, self._store, self._cells, self._part, self._in_place]
-        kinds += [self._ragged, self._column]
+        kinds += [self._ragged, self._column, self._cast]
         if depth < 2:
             kinds += [self._pipeline, self._pipeline, self._swap, self._branch, self._jump]
         return self.one(kinds)(tiles, rows, depth)
@@ -64,11 +64,12 @@ class AliasingKernels(Drawing):
         return [f"{var} = {self.one(forms)}"]
 
     def _part(self, tiles: list[str], rows: list[str], depth: int) -> list[str]:
-        """Part of one tile is put into a copy of another one."""
+        """Part of one tile, which may begin within a block of bytes, is put into a copy of another one."""
         target, source, var = self.one(tiles), self.one(tiles), self.name("v")
         row, height = self.one([(0, 8), (8, 8), (4, 4)])
+        column, width = self.one([(0, COLUMNS), (0, COLUMNS), (4, 16)])
         tiles.append(var)
-        part = f"pl.tile.slice({source}, [{height}, {COLUMNS}], [{row}, 0])"
+        part = f"pl.tile.slice({source}, [{height}, {width}], [{row}, {column}])"
         at = self.random.randrange(0, ROWS - height + 1, 4)
         copied = f"{var}_to = pl.mul({target}, 1.0)"
         return [copied, f"{var} = pl.tile.assemble({var}_to, {part}, [{at}, 0])"]
@@ -81,6 +82,18 @@ class AliasingKernels(Drawing):
         if self.maybe(0.5):
             return [f"{var}_e = pl.tile.read({source}, {cell})", f"{var} = pl.tile.adds({source}, {var}_e)"]
         return [f"{var}_w = pl.mul({source}, 1.0)", f"{var} = pl.tile.write({var}_w, {cell}, 2.5)"]
+
+    def _cast(self, tiles: list[str], rows: list[str], depth: int) -> list[str]:
+        """Numbers rounded in some way to another dtype, to which several instructions may lead, and back."""
+        var, mode = self.name("v"), self.one(["floor", "ceil", "trunc", "round", "rint"])
+        way = self.one([["BF16", "INT16"], ["BF16", "INT16"], ["INT32", "BF16"], ["FP16", "BF16"]])
+        tiles.append(var)
+        lines = [f"{var}_c0 = pl.tile.minimums(pl.tile.maximums({self.one(tiles[:-1])}, -90.0), 90.0)"]
+        for at, dtype in enumerate([*way, "FP32"]):
+            last = f"{var}_c{at + 1}" if dtype != "FP32" else var
+            rounding = mode if at == 1 else "rint"
+            lines.append(f'{last} = pl.tile.cast({var}_c{at}, target_type=pl.{dtype}, mode="{rounding}")')
+        return lines
 
     def _ragged(self, tiles: list[str], rows: list[str], depth: int) -> list[str]:
         """Part of a block, filled up."""

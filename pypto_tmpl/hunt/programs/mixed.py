@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pypto_tmpl.hunt.programs.drawing import Drawing, function, inside
+from pypto_tmpl.hunt.programs.round_trips import round_trips
 
 SIZE = 16
 ROUNDS = 6
 """How many blocks the inputs and outputs have: loops take no more rounds."""
 BLOCKS = f"pl.Tensor[[{SIZE * ROUNDS}, {SIZE}], pl.FP32]"
 BLOCK = f"pl.Tensor[[{SIZE}, {SIZE}], pl.FP32]"
+_THROUGH_MEMORY = 0.2
 SPLITS = ("NONE", "UP_DOWN", "LEFT_RIGHT")
 
 
@@ -33,7 +35,9 @@ class MixedKernels(Drawing):
     kind = "mixed"
 
     def functions(self) -> str:
-        """The only function of the program."""
+        """The only function of the program; of some, a kernel on tiles and its call."""
+        if self.maybe(_THROUGH_MEMORY):
+            return round_trips(self)
         self.ranges["n"] = (0, 4)
         lines: list[str] = []
         for _ in range(self.one([1, 1, 2])):

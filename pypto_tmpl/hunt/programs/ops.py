@@ -66,6 +66,8 @@ def sampled_ops() -> tuple[tuple[Sampled, ...], ...]:
 def _usable(entry: OpEntry) -> Iterator[Sampled]:
     if entry.refused is not None or entry.pipe is not None or not entry.dsl or entry.name in _ELSEWHERE:
         return
+    if load_table().facts(entry.name).has("allocates"):
+        return  # what a tile holds that nothing has written, no program means
     for given in entry.samples:
         # What lies outside of the region of a tensor, ops on tensors compute and ops on tiles do not.
         sample = (
