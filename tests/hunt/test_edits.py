@@ -36,11 +36,19 @@ def test_statements_are_counted():
     assert edits.statement_count(TEXT) == 8
 
 
+def test_functions_go_on_returning_what_callers_take():
+    text = TEXT.replace("def main(self, x, n):", "def main(self, x, n) -> T:")
+    for given, count in ((TEXT, 1), (text, 0)):
+        found = [ast.unparse(tree) for tree in edits.without_statements(ast.parse(given), 1)]
+        assert all("return pl.add(a, b)" in tree for tree in found if "def helper" in tree)
+        assert sum("return (r, v)" not in tree for tree in found) == count
+
+
 def test_without_statements_one_by_one():
     found = list(edits.without_statements(TREE, 1))
-    assert len(found) == 9  # and the helper
+    assert len(found) == 8  # without the return of the helper, and with the helper
     assert "helper" not in [n.name for n in ast.walk(found[0]) if isinstance(n, ast.FunctionDef)]
-    assert list(bodies(found))[2][0].startswith("for i")
+    assert list(bodies(found))[1][0].startswith("for i")
 
 
 def test_blocks_that_are_empty_go():

@@ -152,11 +152,18 @@ def _inside(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _units(tree: ast.Module) -> Iterator[ast.stmt]:
-    """What may be left out: functions but for the entry, and statements."""
+    """What may be left out: functions but for the entry, and statements.
+
+    Functions that callers have results of go on returning them: other compilers refuse programs without.
+    """
     for function in _functions(tree):
-        if function.name != ENTRY:
+        is_entry = function.name == ENTRY
+        if not is_entry:
             yield function
-        yield from _inside(function.body)
+        has_results = not is_entry or function.returns is not None
+        for stmt in _inside(function.body):
+            if not (has_results and isinstance(stmt, ast.Return)):
+                yield stmt
 
 
 def _values(tree: ast.Module) -> Iterator[ast.expr]:
