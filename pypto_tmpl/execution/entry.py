@@ -135,15 +135,16 @@ def _candidates(functions: list[ir.Function]) -> list[ir.Function]:
     hosts = [function for function in functions if is_host(function)]
     if hosts:
         return hosts
-    called = _called(functions)
     for kind in _ENTRY_TYPES:
         found = [function for function in functions if function.func_type is kind]
         if found:
             break
     else:
         found = functions
-    uncalled = [function for function in found if function.name not in called]
-    return uncalled if len(found) > 1 and uncalled else found
+    if len(found) == 1:
+        return found
+    called = _called(functions)
+    return [function for function in found if function.name not in called] or found
 
 
 def _named(functions: list[ir.Function], wanted: str) -> ir.Function:

@@ -15,6 +15,7 @@ from pypto_tmpl.ops.model import OpEntry
 
 ELEMENTS = 1 << 20  # of the largest tensor of an op
 MULTIPLICATIONS = 1 << 26  # M * N * K of a matrix product
+_LEAVES = (ir.Var, ir.ConstInt, ir.ConstFloat, ir.ConstBool)  # no op stands in the type of one
 
 
 def has_large_ops(body: ir.Stmt) -> bool:
@@ -36,6 +37,8 @@ def _ops(body: ir.Stmt) -> Iterator[tuple[bool, bool]]:
             entry = table.get(node.op.name)
             if entry is not None and "no_arithmetic" not in entry.traits:
                 yield _is_large(entry, node), in_loop
+        if isinstance(node, _LEAVES):
+            continue
         in_loop = in_loop or isinstance(node, ir.ForStmt | ir.WhileStmt | ir.SpmdScopeStmt)
         stack += [(child, in_loop) for child in ir.children(node) if isinstance(child, ir.Stmt | ir.Expr)]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 
@@ -61,14 +61,18 @@ def _difference(left: ir.Expr, right: ir.Expr) -> float | None:
 
 def assigned_once(function: ast.FunctionDef) -> frozenset[str]:
     """The names that one statement of a function binds, and nothing else in it."""
-    bound = bound_by(function)
-    parameters = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-    return frozenset(name for name, count in bound.items() if count == 1) - parameters
+    nodes = [*ast.walk(function)]
+    parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return frozenset(name for name, count in _stored(nodes).items() if count == 1) - parameters
 
 
 def bound_by(function: ast.FunctionDef) -> Counter[str]:
     """How many statements of a function bind each name; what an inline function binds its caller sees."""
-    names = (node for node in ast.walk(function) if isinstance(node, ast.Name))
+    return _stored(ast.walk(function))
+
+
+def _stored(nodes: Iterable[ast.AST]) -> Counter[str]:
+    names = (node for node in nodes if isinstance(node, ast.Name))
     return Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
 
 

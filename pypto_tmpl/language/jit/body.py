@@ -21,6 +21,7 @@ from pypto_tmpl.language.jit.user_source import MISSING, Reads, Surroundings, Us
 from pypto_tmpl.language.reached import assigned_once
 
 _BIND_DYNAMIC = ("dim", "var")
+_MAKES_DYNAMIC = (ast.Assign, ast.Call)  # where dimensions are named, and bound to axes
 
 
 class BodyRewriter:
@@ -297,14 +298,15 @@ def bound_dynamics(
 ) -> Iterator[tuple[str, int, str]]:
     """``(tensor, axis, dimension)`` of every ``x.bind_dynamic(axis, M)`` in a body."""
     local: dict[str, str] = {}
-    for node in (inner for statement in body for inner in ast.walk(statement)):
+    nodes = [node for statement in body for node in ast.walk(statement) if isinstance(node, _MAKES_DYNAMIC)]
+    for node in nodes:
         match node:
             case ast.Assign(
                 targets=[ast.Name(id=name)],
                 value=ast.Call(func=ast.Attribute(attr="dynamic"), args=[ast.Constant(value=str() as text)]),
             ):
                 local[name] = text
-    for node in (inner for statement in body for inner in ast.walk(statement)):
+    for node in nodes:
         found = _bind_dynamic(node)
         if found is None:
             continue

@@ -67,6 +67,7 @@ class Specialiser:
         self._reads = reads
         self._methods: list[Method] = []
         self._callees: dict[tuple[int, tuple[Info, ...]], Callee] = {}
+        self._dynamic: dict[Declared, dict[tuple[str, int], str]] = {}
         self._open: list[Declared] = []
         self._names: set[str] = set()
         self._dimensions: dict[str, None] = {}
@@ -146,7 +147,9 @@ class Specialiser:
     def _callee_infos(
         self, function: Declared, arguments: list[Argument], node: ast.AST, source: UserSource
     ) -> list[Info]:
-        dynamic = dynamic_axes(function)
+        if function not in self._dynamic:
+            self._dynamic[function] = dynamic_axes(function)
+        dynamic = self._dynamic[function]
         found: list[Info] = []
         for position, parameter in enumerate(function.parameters()):
             given = arguments[position].info if position < len(arguments) else None

@@ -48,6 +48,8 @@ def verify(
     if unchecked := [wanted.name for wanted in chosen if wanted not in CHECKED_PROPERTIES]:
         checked = ", ".join(wanted.name for wanted in CHECKED_PROPERTIES)
         raise ValueError(f"there is no check of {', '.join(unchecked)}; there are checks of {checked}")
+    if not chosen:
+        return []
     found = ir.verify(program, [wanted for wanted in chosen if wanted not in _CHECKS])
     for function in program.functions.values():
         for wanted in chosen:
