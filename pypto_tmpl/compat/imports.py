@@ -69,6 +69,7 @@ ANSWERED: Mapping[str, str] = MappingProxyType(
         "pypto.runtime.debug.replay": "pypto_tmpl.upstream.replay",
         "pypto.runtime.device_tensor": "pypto_tmpl.upstream.device_tensor",
         "pypto.runtime.distributed_runner": "pypto_tmpl.upstream.distributed_runner",
+        "pypto.runtime.execute_artifact": "pypto_tmpl.upstream.execute_artifact",
         "pypto.runtime.golden_writer": "pypto_tmpl.upstream.golden_writer",
         "pypto.runtime.runner": "pypto_tmpl.upstream.runner",
         "pypto.runtime.tensor_spec": "pypto_tmpl.upstream.tensor_spec",

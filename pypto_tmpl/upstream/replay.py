@@ -43,7 +43,7 @@ class NoBuildError(PyptoTmplError, FileNotFoundError):
 
 
 @dataclass(frozen=True)
-class _Golden:
+class GoldenFile:
     """A ``golden.py``: what it makes inputs and expected outputs with."""
 
     generate_inputs: Callable[[dict[str, Any]], Sequence[tuple[str, Any]]]
@@ -53,7 +53,8 @@ class _Golden:
     atol: float
 
     @classmethod
-    def of(cls, work_dir: Path) -> _Golden:
+    def of(cls, work_dir: Path) -> GoldenFile:
+        """That of a build. Raises NoBuildError where there is none, ReplayError for one that lacks a part."""
         path = work_dir / GOLDEN
         if not path.is_file():
             raise NoBuildError(f"validation needs {GOLDEN}, and there is none in {work_dir}")
@@ -101,8 +102,8 @@ def replay(
     ``golden.py`` makes, ValidationError (an AssertionError) for outputs that differ, and what runs raise.
     """
     folder = Path(work_dir).resolve()
-    manifest = _manifest(folder)
-    golden = _Golden.of(folder) if validate else None
+    manifest = manifest_of(folder)
+    golden = GoldenFile.of(folder) if validate else None
     names, expected = golden.expected(tensors) if golden is not None else ([], {})
     if rebuild_from_pto:
         rebuild_from_texts(folder, manifest)
@@ -127,14 +128,14 @@ def main(
     folder = Path(given.work_dir if work_dir is None else work_dir).resolve()
     try:
         configure_log(given.log_level, sync_pypto=given.log_sync_pypto)
-        arguments = list(inputs()) if inputs is not None else _saved(folder)
-        _refuse_unset(_manifest(folder), arguments)
+        arguments = list(inputs()) if inputs is not None else saved_arguments(folder)
+        _refuse_unset(manifest_of(folder), arguments)
         has_golden = inputs is not None and (folder / GOLDEN).is_file()
         validate = has_golden if given.validate is None else given.validate
         replay(
             folder,
             *arguments,
-            config=_config(given, _manifest(folder)),
+            config=_config(given, manifest_of(folder)),
             recompile=given.recompile,
             rebuild_from_pto=given.rebuild_from_pto,
             validate=validate,
@@ -153,7 +154,8 @@ def main(
 _main = main
 
 
-def _manifest(folder: Path) -> Manifest:
+def manifest_of(folder: Path) -> Manifest:
+    """The manifest of a build. Raises NoBuildError where there is none."""
     if not (folder / NAME).is_file():
         raise NoBuildError(
             f"{folder} is no complete build: it has no {NAME}", notes=["compile the program again"]
@@ -161,9 +163,9 @@ def _manifest(folder: Path) -> Manifest:
     return read_manifest(folder)
 
 
-def _saved(folder: Path) -> list[Any]:
-    """The arguments of the last run that saved them; outputs begin with zeros."""
-    manifest = _manifest(folder)
+def saved_arguments(folder: Path) -> list[Any]:
+    """The arguments of the last run that saved them; outputs begin with zeros. Raises NoBuildError."""
+    manifest = manifest_of(folder)
     found = saved_tensors(folder, manifest)
     given: Mapping[str, torch.Tensor] = {} if found is None else found[0]
     missing = [p.name for p in manifest.entry.parameters if not p.is_pure_output and p.name not in given]
