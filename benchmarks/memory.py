@@ -6,11 +6,12 @@ Each case runs in a process of its own, with inputs that are made while it runs;
 allocates nothing. What is told is the growth of the peak resident size over that of the process with
 everything imported and a small run done. The limit is 2.2 times the bytes of the specs.
 
-    python benchmarks/memory.py --storage [--corpus DIR] [--only SUBSTRING]
+    python benchmarks/memory.py --storage [--corpus DIR] [--only SUBSTRING] [--seed N]
 
 tells of all dumps whose tiles have addresses what runs on their bytes need at most, against runs by values:
 bytes of Python objects (tracemalloc) and of tensors that are alive. The limit is that of the runs by values,
-and the pools; the dumps in which objects or tensors are above that are named.
+and the pools; the dumps in which objects or tensors are above that are named. Lanes of groups are threads, of
+which more or fewer have pools at a time; with a seed both kinds of runs have them in the order that it draws.
 """
 
 from __future__ import annotations
@@ -162,17 +163,21 @@ def run_peaks(corpus: Path, label: str, script: str) -> tuple[int, int, int]:
     return objects, alive.peak, alive.pools
 
 
-def compare_storage(corpus: Path, only: str) -> int:
+def compare_storage(corpus: Path, only: str, seed: int | None) -> int:
     """Print the peaks of both kinds of runs; the exit status tells whether all are within the limit."""
     from storage import stored_dumps
 
     from pypto_tmpl.debug import torch_codegen
 
     totals = [0] * 5
+    options = {} if seed is None else {"schedule_seed": seed}
     over = []
     dumps = 0
     for label, node in stored_dumps(corpus, only):
-        scripts = [torch_codegen(node, check_shapes=True, storage=storage) for storage in (False, True)]
+        scripts = [
+            torch_codegen(node, check_shapes=True, storage=storage, options=options)
+            for storage in (False, True)
+        ]
         values, on_bytes = (run_peaks(corpus, label, script) for script in scripts)
         row = (values[0], on_bytes[0], values[1], on_bytes[1], on_bytes[2])
         totals = [total + one for total, one in zip(totals, row, strict=True)]
@@ -201,9 +206,10 @@ def main() -> int:
     default = Path(__file__).resolve().parent.parent / "tests/corpus"
     parser.add_argument("--corpus", type=Path, default=os.environ.get("PYPTO_TMPL_CORPUS", default))
     parser.add_argument("--only", default="", help="part of <program>/<backend>/<stage>")
+    parser.add_argument("--seed", type=int, help="the order of the lanes of groups, with --storage")
     options = parser.parse_args()
     if options.storage:
-        return compare_storage(Path(options.corpus), options.only)
+        return compare_storage(Path(options.corpus), options.only, options.seed)
     worst = 0.0
     for name in options.case or CASES:
         found = measure(name, options.mib)
