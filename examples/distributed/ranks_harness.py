@@ -1,4 +1,4 @@
-"""The command line that all programs of this folder have: ``-p PLATFORM``, ``-d DEVICES``, ``--seed N``."""
+"""The command line of all programs here: ``-p PLATFORM``, ``-d DEVICES``, ``--engine mpi``, ``--seed N``."""
 
 import argparse
 
@@ -15,11 +15,12 @@ def main(ranks, program, specs, golden, **knobs):
     parser = argparse.ArgumentParser()
     parser.add_argument("-p", "--platform", default="a2a3sim", choices=PLATFORMS)
     parser.add_argument("-d", "--device", default=",".join(map(str, range(ranks))), help="ids, as in 0,1")
+    parser.add_argument("--engine", choices=["threads", "mpi"], help="mpi: by mpiexec -n RANKS")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
     try:
-        devices = DistributedConfig(device_ids=[int(one) for one in args.device.split(",")])
+        devices = DistributedConfig([int(one) for one in args.device.split(",")], engine=args.engine)
     except ValueError as error:
         parser.error(str(error))
     result = run_jit(

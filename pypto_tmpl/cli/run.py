@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pypto_tmpl.cli import colours
+from pypto_tmpl.cli.engine_option import engine_option
 from pypto_tmpl.cli.script_options import script_option, set_script_options
 from pypto_tmpl.cli.storage_option import storage_option
 from pypto_tmpl.cli.time_limit import limited
@@ -31,6 +32,7 @@ Examples:
   pypto-tmpl run kernel.py --build-dir build --time-limit 60
   pypto-tmpl run kernel.py --report wrong.html --batch 4       options of others are for the script
   pypto-tmpl run kernel.py -- --seed 4                         as is all behind --
+  mpiexec -n 4 pypto-tmpl run kernel.py --engine mpi           a process for each of 4 ranks
 
 \b
 FILE calls golden.run or golden.run_jit; or it defines PROGRAM, OUTPUTS, make_inputs and golden, and
@@ -89,6 +91,7 @@ a file with nothing to run, or a file of somebody else in the way; 130 interrupt
     help="After a good run, write how long the statements of the kernels take, into the build directory.",
 )
 @storage_option
+@engine_option
 @script_option
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)

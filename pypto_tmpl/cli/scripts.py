@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from pypto_tmpl.cli.engine_option import engine_option
+
 
 @click.command(
     "exec",
@@ -14,10 +16,12 @@ import click
     epilog="""\b
 Examples:
   pypto-tmpl exec kernel.py -p a2a3sim        as "python kernel.py -p a2a3sim" with PyPTO installed
+  mpiexec -n 2 pypto-tmpl exec --engine mpi kernel.py -d 0,1
   pypto-tmpl exec --list                      which modules and names are answered
 """,
 )
 @click.option("--list", "listed", is_flag=True, help="List the modules and names that are answered.")
+@engine_option
 @click.argument("script", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def execute(script: Path | None, args: tuple[str, ...], listed: bool) -> None:

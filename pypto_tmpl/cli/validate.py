@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pypto_tmpl.cli.comparison import TOLERANCE, comparison
+from pypto_tmpl.cli.engine_option import engine_option, refuse_with_processes
 from pypto_tmpl.cli.group import Settings
 from pypto_tmpl.cli.script_options import set_script_options
 from pypto_tmpl.cli.storage_option import storage_words
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
+from pypto_tmpl.execution.engines import is_of_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +71,7 @@ Exit codes: 0 every stage is as expected; 1 a stage computes something else, or 
     type=click.Path(path_type=Path),
     help="Write what was found: a page to look at (.html), or plain data (.json).",
 )
+@engine_option
 @click.option("-q", "--quiet", is_flag=True, help="Show only what is wrong, and the table.")
 @click.pass_context
 def validate(context: click.Context, /, **given: Any) -> None:
@@ -79,6 +82,9 @@ def validate(context: click.Context, /, **given: Any) -> None:
     from pypto_tmpl.debug.validate.results import ValidationResult
 
     settings = context.obj if isinstance(context.obj, Settings) else Settings()
+    refuse_with_processes(**{name: given[name] for name in ("jobs", "time_limit", "checkpoints")})
+    if is_of_processes():
+        given["jobs"] = 1
     report: Path | None = given["report"]
     for_page = report is not None and check_report(report)
     set_script_options(given["script_options"])

@@ -12,6 +12,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.compile.lower import PassOptions
 from pypto_tmpl.domains.host import is_host
+from pypto_tmpl.execution.choice import choose_engine
 from pypto_tmpl.ir.stage_names import LAST
 from pypto_tmpl.passes.diagnostics import DiagnosticCheck
 from pypto_tmpl.passes.dumping import PassDumpLevel, coerce_dump_level
@@ -111,7 +112,8 @@ def compile_options(
 
     ``run_platform`` is the platform of the run: for ``run`` the default of the knob ``platform``, for
     ``run_jit`` it goes before the knob. ``run_stage`` is the stage that is going to be executed, and goes
-    before the knob ``stage``. With ``is_jit`` the fields of RunConfig are knobs too.
+    before the knob ``stage``. With ``is_jit`` the fields of RunConfig are knobs too. The engine that a
+    ``distributed_config`` names is that of this process from now on.
     Raises KnobError (a TypeError) for a knob that does not exist, ValueError or TypeError for a value that
     a knob does not take.
     """
@@ -138,6 +140,8 @@ def compile_options(
     if output_dir is not None and not isinstance(output_dir, str | Path):
         raise TypeError(f"output_dir must be a str or Path, got {type(output_dir).__name__}")
     platform = _platform(found, run_platform, is_jit)
+    if devices is not None:
+        choose_engine(devices.engine, devices.device_ids)
     return CompileOptions(
         platform=platform,
         output_dir=None if output_dir is None else Path(output_dir),

@@ -16,6 +16,7 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.engines import attach_engine
 from pypto_tmpl.execution.lines import ScriptLines
 from pypto_tmpl.execution.origins import LazySourceLines, source_lines
 
@@ -62,6 +63,7 @@ def load_script(
         name = f"<{name}>"
     code = _code(text, name, sources)
     exec(code if rewrite is None else compile(rewrite(ast.parse(text)), name, "exec"), namespace)
+    attach_engine(namespace, text, name)
     return namespace
 
 

@@ -32,14 +32,14 @@ class PreparedBuild:
         keeps_windows: bool = False,
         reset: bool = True,
     ) -> None:
-        self.entry, self._reset = manifest.entry, reset
+        self.entry = manifest.entry
         self._script = BuiltScript(build, manifest, program)
         sources = LazySourceLines(self._script.sources)
         namespace = load_script_file(self._script.path, manifest.entry.script_name, sources)
         silence_shapes(namespace)
-        self._ranks = namespace["_ranks"]
-        self._ranks.device_ids = manifest.device_ids
-        self._ranks.kept = {} if keeps_windows else None
+        ranks = namespace["_ranks"]
+        ranks.device_ids, ranks.resets = manifest.device_ids, reset
+        ranks.kept = {} if keeps_windows else None
         self._loaded = LoadedScript(namespace, manifest.entry, manifest.script_large)
 
     def run(self, args: Sequence[object]) -> None:
@@ -48,10 +48,6 @@ class PreparedBuild:
         Raises what ``bind_positional`` and the program raise, the latter with the lines that it came from.
         """
         values = bind_positional(self.entry, args)
-        if self._reset:
-            for buffer in (self._ranks.kept or {}).values():
-                for memory in buffer.memory.values():
-                    memory.zero_()
         try:
             before = run_in_place(self._loaded, values)
         except Exception as error:

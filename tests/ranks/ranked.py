@@ -14,6 +14,7 @@ import pypto_tmpl.language as pl
 from pypto_tmpl import backend, ir, passes
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.debug import torch_codegen
+from pypto_tmpl.execution.load import load_script
 from pypto_tmpl.ir.pass_manager import OptimizationStrategy
 from pypto_tmpl.passes.settings import MemoryPlanner
 from pypto_tmpl.passes.strategies import pass_names
@@ -73,10 +74,7 @@ def stages(node: ir.Program, until: str = "") -> Iterator[tuple[str, ir.Program]
 
 def script(node: ir.Program, preamble: str = "script", **options: Any) -> dict[str, Any]:
     """The names of the script of a program."""
-    names: dict[str, Any] = {"__name__": "script"}
-    text = torch_codegen(node, options=options, preamble=preamble)
-    exec(compile(text, "<script>", "exec"), names)
-    return names
+    return load_script(torch_codegen(node, options=options, preamble=preamble), "<script>")
 
 
 def call(names: Mapping[str, Any], devices: int | list[int], *args: Any) -> Any:

@@ -1,0 +1,67 @@
+"""What runs the ranks of host programs in this process: threads, or an engine that was chosen instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pypto_tmpl.errors import PyptoTmplError, allowed_note
+
+THREADS, MPI = "threads", "mpi"
+ENGINES = (THREADS, MPI)
+SCRIPT = "_SCRIPT"  # the name of a script's own text among its names
+MakeEngine = Callable[[Any], Any]
+
+
+class EngineError(PyptoTmplError, ValueError):
+    """An engine that there is not, that cannot be had here, or that cannot do what is asked of it."""
+
+    slug = "engine"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptText:
+    """The text of a script and the name that stands for its file: what other processes load it from."""
+
+    text: str
+    name: str
+
+
+class _Chosen:
+    """The engine of this process; None are threads."""
+
+    make: MakeEngine | None = None
+
+
+def check_engine(name: str) -> None:
+    """Refuse a name that no engine has.   Raises: EngineError."""
+    if name not in ENGINES:
+        raise EngineError(f"there is no engine {name!r}", notes=[allowed_note("engines", ENGINES, name)])
+
+
+def use_engine(make: MakeEngine | None) -> None:
+    """Let ``make(world)`` run the ranks of host programs from now on; None are threads."""
+    _Chosen.make = make
+
+
+def is_of_processes() -> bool:
+    """Whether ranks are processes, of which this one sees its own alone."""
+    return _Chosen.make is not None
+
+
+def attach_engine(namespace: dict[str, Any], text: str, name: str) -> None:
+    """Let the ranks of a script that has been loaded run as the process has chosen when it is called."""
+    if (ranks := ranks_of(namespace)) is not None:
+        ranks.engine = _engine_of
+        namespace[SCRIPT] = ScriptText(text, name)
+
+
+def ranks_of(namespace: Mapping[str, Any]) -> Any:
+    """What the ranks of a loaded script run on, None for a script without a host."""
+    run = namespace.get("_run_host")
+    return None if run is None else run.__globals__["_ranks"]
+
+
+def _engine_of(world: Any) -> Any:
+    return None if _Chosen.make is None else _Chosen.make(world)

@@ -1,0 +1,1 @@
+"""Ranks as processes that MPI has started, over its one-sided windows."""

@@ -1,0 +1,109 @@
+"""The processes that mpiexec has started, and what they have in common: windows, a board, calls."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import torch
+from mpi4py import MPI
+
+from pypto_tmpl.execution.engines import SCRIPT, ScriptText, ranks_of
+from pypto_tmpl.execution.mpi.arguments import Arguments, described, share_bytes
+from pypto_tmpl.execution.mpi.board import Board
+
+CALL = 1  # tag of what the first process sends to the others
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that other processes have to make: the host program of a script, and its arguments.
+
+    ``number`` tells scripts apart that keep their windows, None is one that does not.
+    """
+
+    script: ScriptText
+    program: str
+    devices: tuple[int, ...]
+    arguments: Arguments
+    number: int | None
+    resets: bool
+
+
+class Team:
+    """All processes, and their windows."""
+
+    def __init__(self) -> None:
+        self.comm: MPI.Intracomm = MPI.COMM_WORLD.Dup()
+        self.board = Board(self.comm)
+        self.windows: dict[Any, MPI.Win] = {}  # of buffers
+        self.calls = self.allocated = 0
+        self.is_in_call = False
+        self._process, self._exit = os.getpid(), os._exit
+        os._exit = self._exit_told
+        self.scripts: dict[int, dict[str, Any]] = {}  # names of those that keep their windows, by number
+        self._numbers: dict[int, int] = {}  # of the same, by the identity of their names
+
+    # The first process
+
+    def send_call(self, program: Any, args: Sequence[Any], devices: Sequence[int]) -> None:
+        """Let the other processes make a call."""
+        names = program.__globals__
+        ranks, number = ranks_of(names), None
+        if ranks.kept is not None:
+            number = self._numbers.setdefault(id(names), len(self._numbers))
+            self.scripts[number] = names  # so that nothing else gets its identity
+        arguments, storages = described(args)
+        call = Call(names[SCRIPT], program.__name__, tuple(devices), arguments, number, ranks.resets)
+        self._send(call)
+        share_bytes(self.comm, storages)
+
+    def end(self) -> None:
+        """Let the other processes end, as this one does."""
+        if self.is_in_call:
+            self.abort("the first process has ended in the middle of a call")
+        self._send(None)
+        self.free()
+
+    def _send(self, call: Call | None) -> None:
+        for process in range(1, self.comm.size):
+            self.comm.send(call, process, CALL)
+
+    # All
+
+    def make_window(self, buffer: Any, size: int) -> Any:
+        """Memory of a buffer in this process, zeroed, None if it has none; all processes come here."""
+        window = self.windows[buffer] = MPI.Win.Allocate(size, 1, comm=self.comm)
+        memory: Any = window.tomemory() if size else None
+        if memory is not None:
+            torch.frombuffer(memory, dtype=torch.uint8).zero_()
+        self.comm.Barrier()
+        window.Lock_all()
+        return memory
+
+    def free_window(self, buffer: Any) -> None:
+        """Give the memory of a buffer back; all processes come here."""
+        window = self.windows.pop(buffer)
+        window.Unlock_all()
+        window.Free()
+
+    def free(self) -> None:
+        """Give all windows back; all processes come here."""
+        for buffer in [*self.windows]:
+            self.free_window(buffer)
+        self.board.free()
+
+    def _exit_told(self, status: int) -> NoReturn:
+        """``os._exit``, for which mpiexec would end all processes without a word, with the same status."""
+        if self.is_in_call and os.getpid() == self._process:  # a process that was forked may leave
+            self.abort(f"rank {self.comm.rank} has ended its process by os._exit({status})", status or 1)
+        self._exit(status)
+
+    def abort(self, message: str, status: int = 1) -> NoReturn:
+        """End all processes."""
+        print(message, file=sys.stderr, flush=True)
+        MPI.COMM_WORLD.Abort(status)
+        raise AssertionError
