@@ -32,16 +32,9 @@ _IN_ORDER = 0.25
 _SHOWN = 3
 _TYPE = re.compile(r"\]\.type\b")
 _HOSTS = (ir.FunctionType.Orchestration, ir.FunctionType.Opaque, ir.FunctionType.Group)
-# But for the two that stages need not keep: loops that were unrolled are sequences in sequences for a while,
-# and outlining leaves names of what a kernel wrote that nothing binds anew (docs/passes.md).
-_RULES = tuple(
-    rule
-    for rule in ir.STRUCTURAL_PROPERTIES
-    if rule not in (ir.IRProperty.NoRedundantBlocks, ir.IRProperty.InOutUseValid)
-)
-
-
-# LowerAutoVectorSplit does not halve what carries are declared as (docs/passes.md).
+# Outlining leaves names of what a kernel wrote that nothing binds anew (docs/passes.md).
+_RULES = tuple(rule for rule in ir.STRUCTURAL_PROPERTIES if rule is not ir.IRProperty.InOutUseValid)
+# From here on what carries and results of branches are declared as may be the whole (docs/passes.md).
 _RULES_OF_LANES = tuple(rule for rule in _RULES if rule is not ir.IRProperty.TypeChecked)
 _LANES = "LowerAutoVectorSplit"
 _Check: TypeAlias = Callable[[str, ir.Program], tuple[Wrong, str, str] | None]

@@ -24,7 +24,6 @@ class Pattern:
 def _scaled_products(source: random.Random) -> Pattern:
     """Products of numbers in blocks of 32 that share a scale; factors go to the matrix unit by themselves."""
     rows = source.choice([16, 32])
-    has_bias = source.random() < 0.5
     parameters = (
         f"a: pl.Tensor[[{rows}, 128], pl.FP8E4M3FN]",
         f"a_scale: pl.Tensor[[{rows}, 4], pl.FP8E8M0, pl.MX_A_ZZ]",
@@ -32,6 +31,7 @@ def _scaled_products(source: random.Random) -> Pattern:
         "b_scale: pl.Tensor[[4, 32], pl.FP8E8M0, pl.MX_B_NN]",
         "bias: pl.Tensor[[1, 32], pl.FP32]",
         f"out: pl.Out[pl.Tensor[[{rows}, 32], pl.FP32]]",
+        f"rest: pl.Out[pl.Tensor[[{rows}, 32], pl.FP32]]",
     )
     lines = []
     for half in range(2):
@@ -41,12 +41,15 @@ def _scaled_products(source: random.Random) -> Pattern:
             f"b{half} = pl.load(b, [{64 * half}, 0], [64, 32], target_memory=pl.Mem.Mat)",
             f"t{half} = pl.load(b_scale, [{2 * half}, 0], [2, 32], target_memory=pl.Mem.Mat)",
         ]
-    first = "pl.matmul_mx(a0, s0, b0, t0)"
-    if has_bias:
-        lines.append("z = pl.load(bias, [0, 0], [1, 32], target_memory=pl.Mem.Mat)")
-        first = "pl.matmul_mx_bias(a0, s0, b0, t0, z)"
-    lines += [f"c = {first}", "d = pl.matmul_mx_acc(c, a1, s1, b1, t1)", "out = pl.store(d, [0, 0], out)"]
-    return Pattern("tile", parameters, tuple(lines), ("out",), "Ascend950")
+    lines += [
+        "z = pl.load(bias, [0, 0], [1, 32], target_memory=pl.Mem.Mat)",
+        "c = pl.matmul_mx_bias(a0, s0, b0, t0, z)",
+        "d = pl.matmul_mx_acc(c, a1, s1, b1, t1)",
+        "out = pl.store(d, [0, 0], out)",
+        "e = pl.matmul_mx(a1, s1, b1, t1)",
+        "rest = pl.store(e, [0, 0], rest)",
+    ]
+    return Pattern("tile", parameters, tuple(lines), ("out", "rest"), "Ascend950")
 
 
 def _batch_sum(source: random.Random) -> Pattern:
@@ -68,8 +71,16 @@ def _batch_sum(source: random.Random) -> Pattern:
 
 
 def _matches(source: random.Random) -> Pattern:
-    """The columns that compare so with a number, and how many they are, of a tile or of a tensor."""
-    is_tile = source.random() < 0.5
+    """The columns of a tensor that compare so with a number, and how many they are."""
+    return _compared(source, is_tile=False)
+
+
+def _matches_of_tiles(source: random.Random) -> Pattern:
+    """The columns of a tile that compare so with a number, and how many they are."""
+    return _compared(source, is_tile=True)
+
+
+def _compared(source: random.Random, *, is_tile: bool) -> Pattern:
     mode, number = source.choice(["eq", "ne", "lt", "le", "gt", "ge"]), source.choice(["0.0", "0.25", "-0.1"])
     keywords = f'cmp_mode="{mode}", out_cols=32' + source.choice(["", ", offset=7"])
     parameters = (
@@ -206,6 +217,7 @@ PATTERNS: tuple[Callable[[random.Random], Pattern], ...] = (
     _scaled_products,
     _batch_sum,
     _matches,
+    _matches_of_tiles,
     _repeated,
     _other_dtype,
     _sorted,
