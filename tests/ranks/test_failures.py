@@ -46,6 +46,7 @@ def test_a_missing_notify_is_told_with_who_waits_for_what() -> None:
     waits = "for q in pl.range(2):\n    if q != me:\n        pld.system.wait" + WAIT
     node = mesh_sum(2, only_zero + waits)
     xs = torch.zeros(2, 1, 64)
+    xs[1, 0, 3:5] = torch.tensor([2.5, -1])
     text = failure(node, 2, xs, xs.clone())
     assert text.startswith("deadlock: every rank waits and none can be woken\n"), text
     who = "rank 0 (device 0), dispatch 0 chip, task 1 kernel"
@@ -53,6 +54,9 @@ def test_a_missing_notify_is_told_with_who_waits_for_what() -> None:
     assert told in text and "nobody notified it" in text
     assert "finished: rank 1 (device 1)" in text
     assert "signal sig, rank 1: cell 0 = 1" in text
+    assert "window data, 256 bytes, rank 0: all 0\n" in text
+    held = "2 of 64 elements are not 0; from 3 on: 2.5, -1, 0, 0, 0, 0, 0, 0, ..."
+    assert f"window data, 256 bytes, rank 1: {held}\n" in text
 
 
 def test_a_deadlock_is_told_in_less_than_the_time_of_a_silence() -> None:
