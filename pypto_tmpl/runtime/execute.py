@@ -10,10 +10,8 @@ from typing import Any
 import torch
 
 from pypto_tmpl import ir
-from pypto_tmpl.domains.host import is_host
 from pypto_tmpl.errors import PyptoTmplError, warn_caller
 from pypto_tmpl.execution.apart import CPU
-from pypto_tmpl.execution.engines import is_of_processes
 from pypto_tmpl.execution.entry import functions_of
 from pypto_tmpl.execution.extents import Value
 from pypto_tmpl.execution.frames import failing_line
@@ -188,9 +186,6 @@ def _recording(
     program = script.program
     if not is_recorded:
         return None if program is None or on_task is None else Counting(program, script.record, on_task)
-    if is_of_processes() and any(map(is_host, functions_of(program)) if program is not None else ()):
-        what = "tasks cannot be recorded where ranks are processes, each of which sees its own"
-        raise RecordsError(what, notes=["leave --engine mpi away"])
     if program is None:
         what = f"tasks cannot be recorded: {build} has no intact dump of the program"
         raise RecordsError(what, notes=["compile it with dump_passes=True"])

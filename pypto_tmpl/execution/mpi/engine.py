@@ -65,9 +65,8 @@ class MpiEngine:
 
     def agree(self, error: BaseException | None = None) -> None:
         """Wait until all processes have come here; raises the error of the first of them that has its own."""
-        if error is not None:
-            failure = self._world.fibers.failure
-            error = failure[1] if failure else error
+        if type(error).__name__ == "_FiberCancelled":  # what a fiber is ended by when another has failed
+            error = self._world.fibers.failure[1]
         is_told = isinstance(error, Elsewhere) or (self._is_deadlocked and self._me > 0)
         is_own = error is not None and not is_told
         self._board.tell(closing=self._call, **({} if error is None else {"failed": self._call}))
