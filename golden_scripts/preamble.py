@@ -306,7 +306,7 @@ class _Fibers:
         self.live = [self.root]  # by their order
         self.started = []
         self.failure = None  # (fiber, the first error)
-        self.report = list  # more lines for a deadlock
+        self.report = lambda lines: lines()  # what a deadlock is told with
 
     def add(self, fiber):
         """Let a fiber start when it is ready and its turn has come."""
@@ -365,6 +365,8 @@ class _Fibers:
         while not able:
             if not self.idle():
                 return None
+            if self.failure:
+                return self._next(me)
             able = [one for one in self.live if one.ready()]
         return next((one for one in able if one.order > me.order), able[0])
 
@@ -392,8 +394,11 @@ class _Fibers:
                 fiber.join()
 
     def raise_failure(self):
-        """Raise the first error, with the rank that it arose on."""
+        """Raise the first error, with the rank that it arose on; who exits by itself has failed as well."""
         fiber, error = self.failure
+        if isinstance(error, SystemExit) and not isinstance(error, _FiberCancelled):
+            title = fiber.title if fiber else self.root.title
+            raise RuntimeError(f"{title} ended by itself: exit({error.code!r})") from error
         if (
             fiber is not None
             and fiber.rank is not None
@@ -404,16 +409,19 @@ class _Fibers:
         raise error
 
     def _deadlock(self):
+        return "\n  ".join(
+            ["deadlock: every rank waits and none can be woken", *self.report(self._waiting)]
+        )
+
+    def _waiting(self):
         waiting = [one for one in self.live if one.ident is not None and one is not self.root]
         told = [(one.title, one.told and one.told()) for one in waiting]
         lines = [f"{title}: {text}" for title, text in told if text]
-        lines += [
+        return lines + [
             f"{one.title} has not started"
             for one in self.live
             if one.ident is None and one is not self.root
         ]
-        lines += self.report()
-        return "\n  ".join(["deadlock: every rank waits and none can be woken", *lines])
 
 
 class _Domain:
@@ -441,11 +449,25 @@ class _WindowBuffer:
     def __init__(self, name, size, domain):
         self.name, self.size, self.domain = name, size, domain
         self.memory, self.cells = {}, {}
+        self.dtype = None  # of the first view
 
     def hold(self, rank, memory):
         """Take memory for a rank of the domain: a writable buffer of bytes."""
         self.memory[rank] = torch.frombuffer(memory, dtype=torch.uint8)
         self.cells[rank] = memoryview(memory).cast("B").cast("i")
+
+    def told(self, memory):
+        """What the memory of a rank holds, in a few words: elements as the first view has them."""
+        dtype = self.dtype or torch.uint8
+        values = memory[: self.size // dtype.itemsize * dtype.itemsize].view(dtype)
+        values = values.to(torch.float64 if dtype.is_floating_point else torch.int64)
+        places = values.nonzero().flatten().tolist()
+        if not places:
+            return "all 0"
+        shown = [f"{value:g}" for value in values[places[0] :][:8].tolist()]
+        more = ", ..." if len(values) > places[0] + 8 else ""
+        count = f"{len(places)} of {len(values)} elements are not 0"
+        return f"{count}; from {places[0]} on: {', '.join(shown)}{more}"
 
 
 class _Window:
@@ -453,6 +475,7 @@ class _Window:
 
     def __init__(self, buffer, shape, dtype):
         self.buffer, self.shape, self.dtype = buffer, [*shape], dtype
+        buffer.dtype = buffer.dtype or dtype
         size = math.prod(shape) * dtype.itemsize
         if size > buffer.size:
             text = f"a window {self.shape} of {dtype} needs {size} bytes"
@@ -463,7 +486,10 @@ class _Window:
         return _Window(self.buffer, shape, self.dtype)
 
     def on(self, device):
-        memory = self.buffer.memory[self.buffer.domain.rank_of(device)]
+        return self.shown(self.buffer.memory[self.buffer.domain.rank_of(device)])
+
+    def shown(self, memory):
+        """The bytes of a rank as a tensor."""
         size = math.prod(self.shape) * self.dtype.itemsize
         return memory[:size].view(self.dtype).view(self.shape)
 
@@ -481,12 +507,15 @@ class _CommContext:
 class _ThreadEngine:
     """Ranks as fibers of this process, which sees the windows of all of them.
 
-    Another engine has the same methods and is put into `_ranks.engine`. Cells of a peer are told by the own
+    Another engine has the same methods, and `_ranks.engine` makes it. Cells of a peer are told by the own
     tensor that shows the same place: windows are symmetric.
     """
 
     def __init__(self, world):
         self.world = world
+
+    def open(self, program, args):
+        """Begin a call of a host program."""
 
     def runs(self, device):
         """Whether this process runs a rank."""
@@ -501,6 +530,10 @@ class _ThreadEngine:
         storage = buffer.memory[peer].untyped_storage()
         place = cells.storage_offset(), cells.shape, cells.stride()
         return torch.empty(0, dtype=cells.dtype).set_(storage, *place)
+
+    def memory(self, buffer, rank):
+        """The bytes that a rank has."""
+        return buffer.memory[rank]
 
     def fetch(self, cells, buffer, peer):
         """Copy of what a peer has where own cells are."""
@@ -524,8 +557,34 @@ class _ThreadEngine:
         """Wait for other processes, when no fiber of this one can go on; whether there was hope."""
         return False
 
+    def start(self, dispatch, after):
+        """Before a dispatch runs here: let this process see what those that it follows wrote."""
+
+    def finish(self, dispatch, value):
+        """When a dispatch has run here: let other processes see what it wrote, and returns."""
+
+    def has_ended(self, dispatch):
+        """Whether a dispatch has ended that another process runs."""
+        return False
+
     def share(self, dispatches):
-        """Let this process see what dispatches that have ended wrote to tensors of the host."""
+        """Let the host see what dispatches wrote to tensors of the host, when they have ended."""
+
+    def value(self, dispatch):
+        """What a dispatch that has ended returned."""
+        return dispatch.fiber.value
+
+    def elsewhere(self, what):
+        """What `what()` is in other processes, which all come here, in the order of ranks."""
+        return []
+
+    def agree(self, error=None):
+        """End the ranks of a call; raises what came first on any of them."""
+        if error is not None:
+            raise error
+
+    def close(self):
+        """End a call: nobody asks for its windows any more."""
 
 
 def _add_to(cells, values):
@@ -538,37 +597,54 @@ class _World:
 
     def __init__(self, device_ids, title):
         self.device_ids = device_ids
-        self.engine = (_ranks.engine or _ThreadEngine)(self)
+        self.engine = (_ranks.engine and _ranks.engine(self)) or _ThreadEngine(self)
         self.fibers = _Fibers(title, self.engine.idle)
         self.buffers, self.at = [], {}  # `at`: address of a storage -> (buffer, rank of the domain)
         self.domains = {}
         self.signals = {}  # (buffer, rank, index) -> _Signal
         self.queues = {}  # rank -> its dispatches, in program order
         self.submitted = self.submitted_without_device = 0
+        self.is_submitted = False  # whether the host has called all that it will
         self.fibers.report = self.report
 
-    def report(self):
-        """For a deadlock: which ranks have finished, and what the signals and windows hold."""
+    def report(self, waiting):
+        """What a deadlock is told with: who waits, who has finished, and what signals and windows hold."""
+        self.learn_signals()
+        lines = waiting()
+        lines += [line for others in self.engine.elsewhere(lines.copy) for line in others]
+        lines.sort(key=lambda line: line.endswith("has not started"))
         calls = self.queues.items()
         done = [
             self.rank_name(device) for device, queue in calls if all(one.is_done() for one in queue)
         ]
-        lines = [f"finished: {', '.join(done)}"] if done else []
+        lines += [f"finished: {', '.join(done)}"] if done else []
         signals = {buffer for buffer, _, _ in self.signals}
         for buffer in self.buffers:
-            for rank, cells in buffer.cells.items():
-                if buffer in signals:
-                    held = [
-                        f"cell {at} = {cells[at]}" for at in range(buffer.size // 4) if cells[at]
-                    ]
-                    lines.append(
-                        f"signal {buffer.name}, rank {rank}: {', '.join(held[:16]) or 'all 0'}"
-                    )
-                elif rank == 0:
-                    ranks = [str(one) for one, memory in buffer.memory.items() if memory.any()]
-                    written = f"written on ranks {', '.join(ranks)}" if ranks else "all 0"
-                    lines.append(f"window {buffer.name}, {buffer.size} bytes: {written}")
+            for rank in range(len(buffer.domain)):
+                memory = self.engine.memory(buffer, rank)
+                if buffer not in signals:
+                    what = f"window {buffer.name}, {buffer.size} bytes, rank {rank}"
+                    lines.append(f"{what}: {buffer.told(memory)}")
+                    continue
+                cells = memory.view(torch.int32).tolist()[: buffer.size // 4]
+                held = [f"cell {at} = {cell}" for at, cell in enumerate(cells) if cell]
+                told = ", ".join(held[:16]) or "all 0"
+                lines.append(f"signal {buffer.name}, rank {rank}: {told}")
         return lines
+
+    def learn_signals(self):
+        """Take over what other processes know of notifies and waits."""
+
+        def known():
+            return [
+                (self.buffers.index(buffer), rank, index, one.notifies, one.told(), one.asked)
+                for (buffer, rank, index), one in self.signals.items()
+            ]
+
+        for others in self.engine.elsewhere(known):
+            for buffer, rank, index, notifies, told, asked in others:
+                one = self.signals.setdefault((self.buffers[buffer], rank, index), _Signal())
+                one.learn(notifies, told, asked)
 
     def rank_name(self, device):
         """How reports call a rank; None is the host."""
@@ -608,12 +684,13 @@ class _Ranks:
     """The ranks that host programs run on.
 
     `device_ids` are the devices, one a rank; None leaves it to the script. `engine` makes what runs the ranks
-    of a _World; None are threads. `kept` are windows that outlive a call, None if each call has zeroed ones.
-    `world` is the call that runs.
+    of a _World; without one, or if it gives None, it is threads. `kept` are windows that outlive a call, None
+    if each call has new ones; each call zeroes them if it `resets`. `world` is the call that runs.
     """
 
     def __init__(self):
         self.device_ids, self.engine, self.kept, self.world = None, None, None, None
+        self.resets = False
         self.lock = threading.Lock()
 
     def located(self, tensor, op):
@@ -821,11 +898,22 @@ class _Signal:
 
     def __init__(self):
         self.notifies, self.last, self.asked = 0, None, None  # `last`: rank and _Place
+        self.elsewhere = []  # who notified last in other processes, and where
 
     def told(self):
-        """Who notified last, and where."""
-        rank, place = self.last
-        return f"rank {rank} at {_generated_line(place)}"
+        """Who notified last, and where; None if nobody did."""
+        told = [*self.elsewhere]
+        if self.last is not None:
+            rank, place = self.last
+            told.insert(0, f"rank {rank} at {_generated_line(place)}")
+        return " and ".join(told) or None
+
+    def learn(self, notifies, told, asked):
+        """Take over what another process knows of the cell."""
+        self.notifies += notifies
+        self.elsewhere += [] if told is None else [told]
+        if asked is not None:
+            self.asked = asked if self.asked is None else max(self.asked, asked)
 
 
 # What is kept of a frame of the program, for a report that may come later.
@@ -884,20 +972,23 @@ def _signal_condition(op, signal, offsets, expected, cmp, frame):
     state = world.signals.setdefault((buffer, rank, index), _Signal())
 
     def ready():
-        return cells[index] == expected if is_equal else cells[index] >= expected
+        if cells[index] != expected if is_equal else cells[index] < expected:
+            return False
+        state.asked = max(expected, expected if state.asked is None else state.asked)
+        return True
 
     def told():
         wanted = f"{'==' if is_equal else '>='} {expected}"
         place = f"{_program_frame(frame).f_code.co_name} at {_generated_line(frame)}"
         by = (
-            f"notified {state.notifies} times, last by {state.told()}"
+            f"notified {state.notifies} time{'s' * (state.notifies != 1)}, last by {state.told()}"
             if state.notifies
             else "nobody notified it"
         )
         return f"signal `{name}` = {cells[index]}, waits for {wanted} in {place}; {by}"
 
     def receive():
-        state.asked = max(expected, expected if state.asked is None else state.asked)
+        """Come after those who have notified the cell."""
 
     return ready, told, receive
 
@@ -920,9 +1011,10 @@ def _defer_wait(signal, offsets, expected, cmp):
 
 def _check_signals(world):
     """Warn of signal cells that have been notified and hold more than any wait has asked for."""
+    world.learn_signals()
     left = []
     for (buffer, rank, index), signal in world.signals.items():
-        value = buffer.cells[rank][index] if rank in buffer.cells else 0
+        value = buffer.cells[rank][index] if rank in buffer.cells else 0  # else told where it is
         if signal.notifies and value > (signal.asked or 0):
             asked = (
                 "no wait asked for it"
@@ -931,6 +1023,7 @@ def _check_signals(world):
             )
             name = f"`{buffer.name}` cell {index} of rank {rank}"
             left.append(f"  {name} = {value}: {asked}; last notified by {signal.told()}")
+    left += [line for others in world.engine.elsewhere(left.copy) for line in others]
     if left:
         text = "\n".join(["signals are left over that no wait has used up:", *left])
         warnings.warn(text, RuntimeWarning, stacklevel=3)
@@ -1030,7 +1123,10 @@ def _put_to_peer(dst, peer, src, dst_offsets=None, src_offsets=None, shape=None,
 
 
 def _get_from_peer(dst, peer, src, dst_offsets=None, src_offsets=None, shape=None):
-    """Copy a region of a peer's window to an own tensor; without regions the whole tensors."""
+    """Copy a region of a peer's window to an own tensor; without regions the whole tensors.
+
+    Cells are not copied to themselves: as a write that would be a race with those who read them meanwhile.
+    """
     if shape is None:
         dst_offsets, src_offsets, shape = [0] * dst.dim(), [0] * src.dim(), [*src.shape]
         if [*dst.shape] != shape:
@@ -1043,7 +1139,8 @@ def _get_from_peer(dst, peer, src, dst_offsets=None, src_offsets=None, shape=Non
     if dst.dtype != src.dtype:
         raise ValueError(f"get: src dtype ({src.dtype}) must match dst dtype ({dst.dtype})")
     _ranks.world.fibers.hand_over()
-    if cells.numel():
+    is_itself = _ranks.located(src, "get")[1] == peer and place.data_ptr() == cells.data_ptr()
+    if cells.numel() and not is_itself:
         place.copy_(_ranks.world.engine.fetch(cells, buffer, peer))
 
 
@@ -1244,10 +1341,13 @@ def _inout(value):
 
 
 class _Dispatch:
-    """One call of a function on a rank (None: on the host), and the host tensors that it touches."""
+    """One call of a function on a rank (None: on the host), and the host tensors that it touches.
+
+    `is_asked`: the host may ask for its value.
+    """
 
     def __init__(self, number, function, args, device):
-        self.number, self.device, self.fiber = number, device, None
+        self.number, self.device, self.fiber, self.is_asked = number, device, None, False
         self.name = getattr(function, "__name__", str(function))
         given = [arg if isinstance(arg, _Argument) else _Argument(arg, None) for arg in args]
         self.values = [arg.value for arg in given]
@@ -1256,7 +1356,7 @@ class _Dispatch:
         self.writes = [value for value, reads in pairs if reads is not None]
 
     def is_done(self):
-        return self.fiber is None or self.fiber.is_done
+        return self.fiber.is_done if self.fiber else _ranks.world.engine.has_ended(self)
 
     def touches(self, tensors):
         """Whether a call has written, or will, a byte of tensors."""
@@ -1275,17 +1375,32 @@ def _run_host(program, *args, ranks):
         if not ids or len({*ids}) < len(ids) or min(ids) < 0:
             raise ValueError(f"device_ids must be distinct non-negative numbers, got {[*ids]}")
         world = _ranks.world = _World(ids, program.__name__)
+        for buffer in (_ranks.kept or {}).values() if _ranks.resets else ():
+            for memory in buffer.memory.values():
+                memory.zero_()
         try:
+            world.engine.open(program, args)
             try:
                 value = program(*args)
             except BaseException as error:  # no fiber may outlive the call
                 world.fibers.fail(None, error)
-            world.fibers.run_out()
-            world.engine.share(world.dispatches())
+            _end_ranks(world)
             _check_signals(world)
             return _stacked(value)
         finally:
+            world.engine.close()
             _ranks.world = None
+
+
+def _end_ranks(world):
+    """Let all ranks end, those of other processes too; raises the first error of any."""
+    world.is_submitted = True
+    try:
+        world.fibers.run_out()
+        world.engine.share(world.dispatches())
+    except BaseException as error:
+        world.engine.agree(error)
+    world.engine.agree()
 
 
 def _stacked(value):
@@ -1294,7 +1409,8 @@ def _stacked(value):
         return tuple(map(_stacked, value))
     if not isinstance(value, _Window):
         return value
-    return torch.stack([value.on(device) for device in value.buffer.domain.devices])
+    buffer, memory = value.buffer, _ranks.world.engine.memory
+    return torch.stack([value.shown(memory(buffer, rank)) for rank in range(len(buffer.domain))])
 
 
 def _dispatch(device, function, *args, returns=()):
@@ -1304,6 +1420,13 @@ def _dispatch(device, function, *args, returns=()):
     results alias arguments: one as it is, several as a tuple.   Raises: ValueError for a rank that there
     is not.
     """
+    dispatch = _submit_to_rank(device, function, args)
+    values = tuple(dispatch.values[place] for place in returns)
+    return values[0] if len(values) == 1 else values or None
+
+
+def _submit_to_rank(device, function, args):
+    """The dispatch of a call to a rank; without a device it is the next one's turn."""
     world = _ranks.world
     if device is None:
         device = world.submitted_without_device % len(world.device_ids)
@@ -1311,8 +1434,7 @@ def _dispatch(device, function, *args, returns=()):
     world.check_device(device, f"the call of {function.__name__!r}")
     dispatch = _Dispatch(world.submitted, function, args, device)
     _submit(world, dispatch, function)
-    values = tuple(dispatch.values[place] for place in returns)
-    return values[0] if len(values) == 1 else values or None
+    return dispatch
 
 
 def _sub_work(function, *args, returns=()):
@@ -1335,8 +1457,11 @@ def _submit(world, dispatch, function):
     after = queue[-1:] + [one for one in others if one.touches(dispatch.reads)]
     for one in others:
         if one not in after and not one.is_done() and one.touches(dispatch.writes):
-            text = f"ranks {one.device} and {device} write the same cells of a tensor of the host"
-            warnings.warn(f"{text} ({one.name}, {dispatch.name})", RuntimeWarning, stacklevel=3)
+            who = ["the host" if rank is None else f"rank {rank}" for rank in (one.device, device)]
+            text = f"{who[0]} and {who[1]} write the same cells of a tensor of the host"
+            frame = _program_frame(sys._getframe(1))
+            place = frame.f_code.co_filename, frame.f_lineno
+            warnings.warn_explicit(f"{text} ({one.name}, {dispatch.name})", RuntimeWarning, *place)
     queue.append(dispatch)
     if not world.engine.runs(device):
         return
@@ -1349,8 +1474,10 @@ def _submit(world, dispatch, function):
     order, start = (place, number), lambda: all(one.is_done() for one in after)
 
     def run():
+        world.engine.start(dispatch, after)
         value = function(*args)
         _complete_tasks()
+        world.engine.finish(dispatch, value)
         return value
 
     dispatch.fiber = _Fiber(world.fibers, title, order, run, start, rank=device)
@@ -1358,7 +1485,13 @@ def _submit(world, dispatch, function):
 
 
 def _on_every_rank(collective, *args, target=0, **options):
-    """Dispatch a collective to each rank of the domain of the window at the place `target`; return that."""
+    """Dispatch a collective to each rank of the domain of the window at the place `target`; return that.
+
+    A signal that is None is made for it.
+    """
+    if None in args:
+        signal = _signal_for(args[target], options.get("lanes", 1))
+        args = [signal if arg is None else arg for arg in args]
     for device in args[target].buffer.domain.devices:
         _dispatch_collective(device, collective, *args, **options)
     return args[target]
@@ -1390,6 +1523,103 @@ def _settled(tensor):
         )
     world.engine.share(pending)
     return tensor
+
+
+def _runtime_tensor(count, dtype):
+    """A tensor of `count` zeros.   Raises: ValueError for a negative count."""
+    if count < 0:
+        raise ValueError(f"make_tensor: the count must not be negative, got {count}")
+    return torch.zeros(count, dtype=dtype)
+
+
+def _tree_reduce(leaves):
+    """The sum of the leaves, by pairs: ((0 + 1) + (2 + 3)) + ((4 + 5) + 6); one of an odd number waits a round.
+
+    Leaves are numbers, or tensors of one shape and dtype, to which each sum is rounded; they wait for the calls
+    that write them.   Raises: ValueError for no leaves, or such that differ; TypeError for anything else.
+    """
+    values = [_settled(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    kinds = [
+        (leaf.dtype, [*leaf.shape]) if isinstance(leaf, torch.Tensor) else type(leaf)
+        for leaf in values
+    ]
+    if not values:
+        raise ValueError("tree_reduce: there are no leaves")
+    for place, (kind, leaf) in enumerate(zip(kinds, values)):
+        if not isinstance(leaf, (torch.Tensor, int, float)):
+            raise TypeError(f"tree_reduce: leaf {place} is {leaf}, no tensor and no number")
+        if kind != kinds[0]:
+            raise ValueError(f"tree_reduce: leaf {place} is {kind}, leaf 0 is {kinds[0]}")
+    while len(values) > 1:
+        pairs = [first + second for first, second in zip(values[::2], values[1::2])]
+        values = pairs + values[len(pairs) * 2 :]
+    return values[0].clone() if isinstance(values[0], torch.Tensor) else values[0]
+
+
+def _as_parameter(value, shape, dtype):
+    """A tensor of the runtime as a parameter has it: the same cells in that shape.
+
+    Raises: TypeError for no tensor; ValueError for another dtype, or another number of elements.
+    """
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"a parameter of shape {shape} takes a tensor, got {value}")
+    if value.dtype != dtype or value.numel() != math.prod(shape):
+        given = f"{value.numel()} elements of {value.dtype}"
+        raise ValueError(f"a parameter of shape {shape} and {dtype} does not take {given}")
+    return value if [*value.shape] == shape else value.view(shape)
+
+
+class _Future:
+    """What a call that runs beside the host will return."""
+
+    def __init__(self, dispatch):
+        self.dispatch = dispatch
+        dispatch.is_asked = True
+
+    def __repr__(self):
+        return f"a future of {self.dispatch.name}"
+
+
+def _submit_orchestrator(device, function, *args):
+    """Submit a call to a rank as _dispatch does; return a future of its value."""
+    return _Future(_submit_to_rank(device, function, args))
+
+
+def _submit_worker(function, *args):
+    """Submit a call of Python on the host, which follows those that write what it reads; return its future."""
+    dispatch = _Dispatch(_ranks.world.submitted, function, args, None)
+    _submit(_ranks.world, dispatch, function)
+    return _Future(dispatch)
+
+
+def _future_value(future):
+    """What the call of a future has returned; other calls run until it has.
+
+    Raises: TypeError for no future.
+    """
+    if not isinstance(future, _Future):
+        raise TypeError(f"future_get takes what a submit has given, got {future}")
+    world, dispatch = _ranks.world, future.dispatch
+    if not dispatch.is_done():
+        where = f"{dispatch.name} on {world.rank_name(dispatch.device)}"
+        world.fibers.block(dispatch.is_done, lambda: f"waits for the value of {where}")
+    world.engine.share([dispatch])
+    return world.engine.value(dispatch)
+
+
+# The functions of sub-workers that have no body, by name; who runs the script puts them here.
+_callbacks = {}
+
+
+def _callback(name, *args):
+    """Call the function that stands for a sub-worker without a body: it takes all arguments as one tuple.
+
+    Raises: ValueError where there is none.
+    """
+    if name not in _callbacks:
+        what = f"SubWorkers [{name!r}] are runtime-bound callbacks (declared with a `...` body)"
+        raise ValueError(what + " and must be supplied via callbacks={...}.")
+    return _callbacks[name](args)
 
 
 def _get_block_idx():
@@ -2362,17 +2592,25 @@ _FP4_CODES = [0x00, 0x30, 0x38, 0x3C, 0x40, 0x44, 0x48, 0x4C]
 
 def _fp4_numbers(data):
     """The FP4 numbers of packed bytes, two in a byte, the first in the low half."""
-    codes = torch.stack([data & 15, data >> 4], dim=-1).flatten(-2)
-    table = torch.tensor(_FP4_CODES, dtype=torch.uint8, device=data.device)
+    return _fp4_decoded(_unpack_halves(data))
+
+
+def _fp4_decoded(codes):
+    """The FP4 numbers of codes of four bits, one in a byte."""
+    table = torch.tensor(_FP4_CODES, dtype=torch.uint8, device=codes.device)
     return (table[(codes & 7).long()] | (codes & 8) << 4).view(torch.float8_e4m3fn)
 
 
 def _fp4_bytes(numbers):
     """FP4 numbers packed into bytes, as _fp4_numbers reads them."""
+    return _pack_halves(_fp4_encoded(numbers))
+
+
+def _fp4_encoded(numbers):
+    """The codes of FP4 numbers, one in a byte."""
     bits = numbers.contiguous().view(torch.uint8)
     table = torch.tensor(_FP4_CODES, dtype=torch.uint8, device=bits.device)
-    codes = (torch.bucketize(bits & 0x7F, table) | (bits & 0x80) >> 4).to(torch.uint8)
-    return codes[..., ::2] | codes[..., 1::2] << 4
+    return (torch.bucketize(bits & 0x7F, table) | (bits & 0x80) >> 4).to(torch.uint8)
 
 
 def _fp4_unpack(tensor):
@@ -2427,6 +2665,26 @@ def _cast_to_fp4(x, mode):
     exact = x.to(torch.float64)
     rounded = _round_to_grid(exact.nan_to_num(0.0, 6.0, -6.0).clamp(-6.0, 6.0), 1.0, 0.5, mode)
     return rounded.clamp(-6.0, 6.0).to(torch.float8_e4m3fn)
+
+
+def _unpack_halves(data):
+    """The codes of four bits that lie in bytes along the last axis, the low half of a byte first."""
+    return torch.stack([data & 15, data >> 4], dim=-1).flatten(-2)
+
+
+def _pack_halves(codes):
+    """Codes of four bits, two in a byte, as _unpack_halves reads them."""
+    return codes[..., ::2] | codes[..., 1::2] << 4
+
+
+def _int4_decoded(codes):
+    """The numbers from -8 to 7 of codes of four bits, in int8."""
+    return (codes ^ 8).view(torch.int8).sub_(8)
+
+
+def _int4_encoded(numbers):
+    """The codes of numbers from -8 to 7 in int8."""
+    return numbers.view(torch.uint8) & 15
 
 
 def _hf8_size(code):
@@ -3043,8 +3301,9 @@ class _TraceStream:
     in the storage of `others` may be written by other lanes at any time.
     """
 
-    def __init__(self, path=(), share=0, parent=None, lane="caller", others=frozenset()):
+    def __init__(self, path=(), share=0, parent=None, lane="caller", others=frozenset(), rank=None):
         self.path, self.share, self.parent, self.lane = path, share, parent, lane
+        self.rank = rank
         self.others = others
         self.count = self.kept_bytes = 0
         self.calls = collections.Counter()  # function -> its calls so far
@@ -3181,6 +3440,7 @@ class _Trace:
             "site": site,
             "part": part,
             "call": call,
+            "rank": stream.rank,
             "lane": stream.lane,
             "block": _lane_context.block_idx,
             "at": [int(index) for index in at],
@@ -3216,6 +3476,9 @@ class _Trace:
         """The stream of a thread, which is the calling one or waits for lanes that it started."""
         thread = thread or threading.current_thread()
         group = getattr(thread, "group", None)
+        rank = getattr(thread, "rank", None)
+        if rank is not None:
+            return self._stream_of_rank(rank)
         if group is None:
             return self.caller
         if thread not in self.streams:
@@ -3228,6 +3491,26 @@ class _Trace:
             stream = _TraceStream(place, share, parent, thread.lane_name, others)
             self.streams[thread] = stream
         return self.streams[thread]
+
+    def _stream_of_rank(self, rank):
+        """The stream of a rank, whose records come before those of the next, or of the calling lane of it."""
+        key, group = (rank, None), _lane_context.group
+        if key not in self.streams:
+            share = self.limit // len(_ranks.world.device_ids)
+            self.streams[key] = _TraceStream((1, rank), share, self.caller, rank=rank)
+        parent = self.streams[key]
+        if group is None:
+            return parent
+        if id(group) not in self.groups:
+            parent.count += 1
+            share = (parent.share - parent.kept_bytes) // len(group.lane_names)
+            self.groups[id(group)] = (group, (*parent.path, parent.count), parent, share)
+        lane, key = _lane_context.lane_name, (id(group), _lane_context.lane_name)
+        if key not in self.streams:
+            _, path, parent, share = self.groups[id(group)]
+            place = (*path, group.lane_names.index(lane))
+            self.streams[key] = _TraceStream(place, share, parent, lane, rank=rank)
+        return self.streams[key]
 
     def _started(self, group):
         """Where a concurrent call stands in the order of the thread that made it and now waits."""
