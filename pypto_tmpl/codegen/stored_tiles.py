@@ -11,11 +11,11 @@ from pypto_tmpl.codegen.calls import OperatorCalls
 from pypto_tmpl.codegen.context import Context, Lines
 from pypto_tmpl.codegen.expressions import Expressions
 from pypto_tmpl.codegen.lazy import lazy
+from pypto_tmpl.codegen.pool_texts import PoolTexts
 from pypto_tmpl.codegen.stored_values import StoredValues
 from pypto_tmpl.codegen.valid_regions import ValidRegions
 from pypto_tmpl.codegen.variables import Variables
-from pypto_tmpl.storage.places import Place, pool_of, static_shape
-from pypto_tmpl.storage.slots import SlotRing
+from pypto_tmpl.storage.places import Place, static_shape
 
 _OFFSETS = 2  # of a window, among the operands of the op
 
@@ -35,28 +35,10 @@ class StoredAssignments(Assignments):
         super().__init__(context, variables, values, expressions, valid, calls)
         self._values: StoredValues = values
         self._places = values.places
-        self._has_addresses = context.script.has_addresses
+        self._pools = PoolTexts(context, variables, expressions, values.places)
         self._yielded: list[tuple[str, str]] = []  # tiles with the texts of what is to lie there
         self._declared: Lines | None = None  # before the outermost of the loops around, if there is one
         expressions.name_by(self._read)
-
-    @lazy
-    def _rings(self) -> dict[int, str]:
-        """The names of the slots of pipes, by their buffers."""
-        return {
-            id(ring.buffer): self._variables.header(ring.buffer.name_hint, self._ring(ring))
-            for ring in self._places.rings
-            if id(ring.buffer) in self._slot_spaces
-        }
-
-    @lazy
-    def _slot_spaces(self) -> dict[int, Place]:
-        """A place of a tile in the slots of each buffer."""
-        return {id(place.base): place for place in self._places.all() if self._places.slots_of(place)}
-
-    def _ring(self, ring: SlotRing) -> str:
-        pool = self._pools[pool_of(self._slot_spaces[id(ring.buffer)], self._has_addresses)]
-        return str(self._macros.slots(pool, self._macros.address(ring.offset.value), ring.size, ring.count))
 
     def assign(self, var: ir.Var, value: ir.Expr) -> Lines:
         before = [] if self._is_declared_first(var, value) else self._clobbered(value)
@@ -78,20 +60,8 @@ class StoredAssignments(Assignments):
     def freed(self, value: ir.Expr) -> Lines:
         """What gives a slot of a pipe back."""
         ring = self._places.rings.of(value)
-        name = None if ring is None else self._rings.get(id(ring.buffer))
+        name = None if ring is None else self._pools.rings.get(id(ring.buffer))
         return [] if name is None else [self._forms.evaluate(self._macros.free_slot(name))]
-
-    @lazy
-    def _pools(self) -> dict[ir.MemorySpace | ir.Var, str]:
-        """The names of the function's pools of bytes."""
-        device, macros = self._variables.device, self._macros
-        return {
-            pool: self._variables.header(
-                macros.pool_name(pool.name) if isinstance(pool, ir.MemorySpace) else pool.name_hint,
-                macros.pool(size, device),
-            )
-            for pool, size in self._places.pools(self._has_addresses).items()
-        }
 
     def _named(self, var: ir.Var, value: ir.Expr, text: str) -> Lines:
         place = self._places.of(var)
@@ -100,14 +70,14 @@ class StoredAssignments(Assignments):
         name = self._variables.bind(var)
         ring = self._places.rings.of(value)
         if ring is not None:
-            return [self._forms.assign(name, self._taken(self._rings[id(ring.buffer)], text, place))]
+            return [self._forms.assign(name, self._taken(self._pools.rings[id(ring.buffer)], text, place))]
         source = self._places.of(value)
         if source is not None:
             assert isinstance(value, ir.Var)
             given = self._variables.name_of(value)
             if _is_there(source, place):
                 return super()._named(var, value, given)
-            return [self._left_behind(given, name), self._forms.assign(name, self._buffer(place))]
+            return [self._left_behind(given, name), self._forms.assign(name, self._pools.view(place))]
         if self._places.is_view(var, value):
             return self._declaration(var, place, self._view(value, place, text))
         if place.is_plain and self._values.changes_in_place(value, place):
@@ -145,7 +115,7 @@ class StoredAssignments(Assignments):
     def _destination(self, value: ir.Expr, place: Place) -> str:
         """The text of the tile into which a value is written; only the run tells where some windows begin."""
         changed = self._values.changed_operand(value, place) if place.is_moving else None
-        return self._buffer(place) if changed is None else self._variables.name_of(changed)
+        return self._pools.view(place) if changed is None else self._variables.name_of(changed)
 
     def _carried(self, target: ir.Var, value: ir.Expr, text: str, before: Lines) -> Iterable[tuple[str, str]]:
         """A carry lies where its type says: a round changes it only by what it writes there."""
@@ -157,7 +127,7 @@ class StoredAssignments(Assignments):
         is_known = isinstance(target, ir.IterArg) and value is not target.initValue
         name = self._variables.bind(target)
         if source is None:
-            before += [] if is_known else [self._forms.assign(name, self._buffer(place))]
+            before += [] if is_known else [self._forms.assign(name, self._pools.view(place))]
             before.append(self._write(place, name, value, text))
             return []
         assert isinstance(value, ir.Var)
@@ -165,11 +135,11 @@ class StoredAssignments(Assignments):
         if _is_there(source, place):
             return [] if is_known else [(name, given)]
         if self._context.script.options.copy_yields:
-            before += [] if is_known else [self._forms.assign(name, self._buffer(place))]
+            before += [] if is_known else [self._forms.assign(name, self._pools.view(place))]
             self._yielded.append((name, text))
             return []
         before.append(self._left_behind(given, name))
-        return [] if is_known else [(name, self._buffer(place))]
+        return [] if is_known else [(name, self._pools.view(place))]
 
     def _carried_together(self) -> Lines:
         pairs, self._yielded = self._yielded, []
@@ -194,7 +164,7 @@ class StoredAssignments(Assignments):
         if place.boxes is None:
             return str(self._macros.numbers(name))
         is_whole = place.shape == (place.boxes.rows, place.boxes.columns)
-        return str(self._macros.unpack(name, None if is_whole else self._literals(place.shape)))
+        return str(self._macros.unpack(name, None if is_whole else self._pools.literals(place.shape)))
 
     def _moved(self, name: str, value: ir.Expr, place: Place) -> str | None:
         """The text that copies a tile in boxes, or a window of one, to other boxes; None of anything else."""
@@ -249,7 +219,7 @@ class StoredAssignments(Assignments):
     def _view(self, value: ir.Expr, place: Place, text: str) -> str:
         """The text of a tile that shows the bytes of another one."""
         if not place.is_moving:
-            return self._buffer(place)
+            return self._pools.view(place)
         source = self._places.window_source(value)
         if source is None:
             return text
@@ -258,25 +228,7 @@ class StoredAssignments(Assignments):
         assert isinstance(offsets, ir.MakeTuple)
         texts = [self._expressions.alone(offset) for offset in offsets.elements]
         window = self._macros.window if place.boxes is None else self._macros.box_window
-        return str(window(self._variables.name_of(source), texts, self._literals(place.shape)))
-
-    def _buffer(self, place: Place) -> str:
-        """The text of a view of the bytes of a place."""
-        macros, boxes = self._macros, place.boxes
-        pool = self._pools[pool_of(place, self._has_addresses)]
-        address = place.address
-        start = self._expressions.alone(place.offset) if address is None else macros.address(address)
-        shape, dtype = self._literals(place.shape), place.dtype.name
-        if boxes is not None:
-            usual = -(-place.shape[0] // boxes.height) * boxes.height
-            rows = None if boxes.rows == usual else macros.literal(boxes.rows)
-            fractal = macros.literal(boxes.fractal)
-            return str(macros.boxes(pool, start, shape, dtype, boxes.name, fractal, rows))
-        strides = None if place.is_dense else self._literals(place.strides)
-        return str(macros.buffer(pool, start, shape, dtype, strides))
-
-    def _literals(self, numbers: Iterable[int]) -> list[str]:
-        return [self._macros.literal(number) for number in numbers]
+        return str(window(self._variables.name_of(source), texts, self._pools.literals(place.shape)))
 
 
 def _is_there(source: Place, place: Place) -> bool:
