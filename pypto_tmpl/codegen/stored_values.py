@@ -8,6 +8,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.context import Context
 from pypto_tmpl.codegen.lazy import lazy
 from pypto_tmpl.codegen.values import Values
+from pypto_tmpl.storage.misfits import misfits
 from pypto_tmpl.storage.places import FunctionPlaces, Place, static_shape
 
 
@@ -24,7 +25,7 @@ class StoredValues(Values):
         return None
 
     def misfits(self) -> Iterable[tuple[ir.Var, str]]:
-        return self.places.misfits()
+        return misfits(self.places)
 
     def copied_views(self) -> Iterable[tuple[ir.Var, ir.Call]]:
         return (found for found in super().copied_views() if not self._has_place(found[0]))

@@ -8,7 +8,6 @@ from math import prod
 from typing import TypeGuard
 
 from pypto_tmpl import ir
-from pypto_tmpl.backend import largest_capacity
 from pypto_tmpl.ir.bodies import statements, trailing_yield
 from pypto_tmpl.ir.dtypes import HALF_BYTE, packed_bytes
 from pypto_tmpl.ir.extents import constant_extent, same_extents
@@ -19,7 +18,6 @@ from pypto_tmpl.storage.slots import SlotRing, SlotRings
 
 _OFFSETS = 2  # of a window, among the operands of the op
 _SIZE = 1  # of an allocation
-LARGEST_MEMORY = 1 << 24  # bytes: more than any memory of a core has
 ALIGNMENT = 32  # bytes: tiles begin at multiples of them
 
 
@@ -128,7 +126,7 @@ def packed_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Allocation:
+class Allocation:
     """What an allocation says: its memory, as a number, and its bytes; None of what is no constant."""
 
     var: ir.Var
@@ -140,19 +138,6 @@ class _Allocation:
         """The memory, None of a number that none has."""
         return next((known for known in ir.MemorySpace if known.value == self.space), None)
 
-    def misfit(self) -> str | None:
-        """Of an allocation that is in no memory, or larger than its memory can be."""
-        what = f"an allocation of {'unknown size' if self.size is None else f'{self.size} bytes'}"
-        if self.space is None:
-            return None
-        if self.memory is None:
-            known = ", ".join(f"{known.value} {known.name}" for known in ir.MemorySpace)
-            return f"{what} in memory {self.space}, which there is not (there are {known})"
-        limit = _limit(self.memory)
-        if self.size is None or self.size <= limit:
-            return None
-        return f"{what} in {self.memory.name}, of which no core has more than {limit}"
-
 
 class FunctionPlaces:
     """The places of the tiles of one function."""
@@ -160,14 +145,14 @@ class FunctionPlaces:
     def __init__(self, function: ir.Function, table: OpTable) -> None:
         self._table = table
         self._places: dict[int, Place] = {}
-        self._allocated = {id(found.var): found for found in self._allocations(function)}
+        self.allocations = {id(found.var): found for found in self._allocations(function)}
         self.rings = SlotRings(function, table)
         first: dict[int, tuple[ir.Var, ir.Stmt]] = {}
         for var, stmt in all_definitions(function):
             if isinstance(var.type, ir.TileType):
                 first.setdefault(id(var), (var, stmt))  # what is assigned again stays where it is
-        self._definitions = [(var, value_of(var, stmt)) for var, stmt in first.values()]
-        self._has_wide_acc_rows = all(_has_wide_acc_rows(var) for var, _ in self._definitions)
+        self.definitions = [(var, value_of(var, stmt)) for var, stmt in first.values()]
+        self._has_wide_acc_rows = all(_has_wide_acc_rows(var) for var, _ in self.definitions)
         if self._place():
             while self._place():  # results of branches come before what these yield
                 pass
@@ -178,32 +163,30 @@ class FunctionPlaces:
         Whether that may change once more: one has got another place, or shows one that comes later.
         """
         before, waits = dict(self._places), False
-        later = {id(var) for var, _ in self._definitions}.difference(before)
-        for var, value in self._definitions:
+        later = {id(var) for var, _ in self.definitions}.difference(before)
+        for var, value in self.definitions:
             place = self._placed(var, value)
             later.discard(id(var))
             if place is not None:
                 self._places[id(var)] = place
-                waits = waits or id(self._source(value)) in later
+                waits = waits or id(self.source(value)) in later
         return waits or bool(before) and self._places != before
 
-    def _source(self, value: ir.Expr | None) -> ir.Expr | None:
+    def source(self, value: ir.Expr | None) -> ir.Expr | None:
         """The tile by whose place that of a value is known."""
-        return value if isinstance(value, ir.Var) else self._viewed(value) or self._returned(value)
+        return value if isinstance(value, ir.Var) else self.viewed(value) or self._returned(value)
 
-    def _allocations(self, function: ir.Function) -> Iterator[_Allocation]:
+    def _allocations(self, function: ir.Function) -> Iterator[Allocation]:
         for stmt in statements(function.body):
             value = stmt.value if isinstance(stmt, ir.AssignStmt) else None
             if not isinstance(stmt, ir.AssignStmt) or not isinstance(value, ir.Call):
                 continue
             if self._table.facts(value.op.name).has("reserves") and len(value.args) > _SIZE:
-                yield _Allocation(
-                    stmt.var, constant_extent(value.args[0]), constant_extent(value.args[_SIZE])
-                )
+                yield Allocation(stmt.var, constant_extent(value.args[0]), constant_extent(value.args[_SIZE]))
 
-    def _size(self, base: ir.Var) -> int | None:
+    def size_of(self, base: ir.Var) -> int | None:
         """The bytes of an allocation, None where they are not known."""
-        found = self._allocated.get(id(base))
+        found = self.allocations.get(id(base))
         return None if found is None else found.size
 
     def of(self, value: ir.Expr) -> Place | None:
@@ -213,115 +196,6 @@ class FunctionPlaces:
     def all(self) -> Iterable[Place]:
         """The places of all variables that have one, in the order of the text."""
         return self._places.values()
-
-    def misfits(self) -> Iterator[tuple[ir.Var, str]]:
-        """The variables that cannot lie where they are to, with the reason: bytes, memory, address.
-
-        Their bytes are not all in their allocation, in the tile that they show, or in a slot, begin within an
-        element or where no tile can, are in no memory, beyond what any core has of it, in no allocation or in
-        one of another memory, or more than their type has. Allocations are in no memory or too large.
-        """
-        for allocation in self._allocated.values():
-            reason = allocation.misfit()
-            if reason is not None:
-                yield allocation.var, reason
-        starts: dict[int, int] = {}
-        for tile, value in self._definitions:
-            known = self.of(tile)
-            if known is not None and self._viewed(value) is None:  # a view may be what lies wrong
-                start = known.reach[0]
-                starts[id(known.base)] = min(starts.get(id(known.base), start), start)
-        for var, value in self._definitions:
-            reason = self._misfit(var, value, starts)
-            if reason is not None:
-                yield var, reason
-
-    def _misfit(self, var: ir.Var, value: ir.Expr | None, starts: Mapping[int, int]) -> str | None:
-        place = self.of(var)
-        if place is None:
-            return _outside_of_memories(var.type)
-        return (
-            self._beyond_slot(place)
-            or self._in_no_allocation(place)
-            or self._in_other_memory(place)
-            or _beyond_memories(place)
-            or self._beyond_type(place, var)
-            or self._beyond_source(place, var, value)
-            or self._beyond_allocation(place, starts)
-            or self._at_no_multiple(place, value)
-        )
-
-    def _in_no_allocation(self, place: Place) -> str | None:
-        """Of a tile in what no statement has allocated."""
-        if id(place.base) in self._allocated or self.slots_of(place) is not None:
-            return None
-        return f"{_what(place)}, in {place.base.name_hint!r}, which nothing allocates"
-
-    def _in_other_memory(self, place: Place) -> str | None:
-        """Of a tile in another memory than its allocation."""
-        found = self._allocated.get(id(place.base))
-        if found is None or found.memory in (None, place.space) or self.slots_of(place) is not None:
-            return None
-        return f"{_what(place)}, in an allocation of {found.memory.name}"
-
-    def _at_no_multiple(self, place: Place, value: ir.Expr | None) -> str | None:
-        """Of a tile of its own, no part of another one, that begins where none can."""
-        first, step = place.reach[0], place.dtype.get_byte()
-        if first % step:
-            return f"{_what(place)}, which is no multiple of the {step} bytes of an element"
-        if place.address is None or self._source(value) is not None or first % ALIGNMENT == 0:
-            return None
-        return f"{_what(place)}, which is no multiple of {ALIGNMENT}"
-
-    def _beyond_type(self, place: Place, var: ir.Var) -> str | None:
-        """Of more elements than the bytes that a type says."""
-        memref = var.type.memref if isinstance(var.type, ir.TileType) else None
-        size = packed_bytes(prod(place.shape), place.dtype)
-        if memref is None or memref.size_ >= size:
-            return None
-        at = f"at {place.space.name} {place.reach[0]:#x}"
-        return f"a tile of {size} bytes {at}, for which its type has {memref.size_} bytes"
-
-    def _beyond_slot(self, place: Place) -> str | None:
-        slots = self.slots_of(place)
-        if slots is None:
-            return None
-        what = f"a tile of {place.size} bytes in slots of {slots.size} bytes"
-        if place.size > slots.size:
-            return what
-        if slots.room > slots.reserved:
-            return f"{what}, of which {slots.count} are in a buffer of {slots.reserved} bytes"
-        return None
-
-    def _beyond_source(self, place: Place, var: ir.Var, value: ir.Expr | None) -> str | None:
-        """Of a window that is cut, or of a view that is made, from another tile."""
-        shown = self._viewed(value)
-        source = None if shown is None else self.of(shown)
-        if source is None or value is None or not self.is_view(var, value):
-            return None
-        at = f"of {place.size} bytes at {place.space.name} {place.reach[0]:#x}"
-        if not self._is_window(value):
-            return None if place.size <= source.size else f"a view {at}, of a tile of {source.size} bytes"
-        offsets = value.args[_OFFSETS]
-        if not isinstance(offsets, ir.MakeTuple) or len(offsets.elements) != len(source.shape):
-            return None
-        starts = [constant_extent(offset) for offset in offsets.elements]
-        extents = [1] * (len(source.shape) - len(place.shape)) + [*place.shape]
-        spans = zip(starts, extents, source.shape, strict=True)
-        if all(start is None or 0 <= start <= whole - extent for start, extent, whole in spans):
-            return None
-        begin = ", ".join(map(ir.python_print, offsets.elements))
-        return f"a window {[*place.shape]} {at}, from [{begin}] on in a tile {[*source.shape]}"
-
-    def _beyond_allocation(self, place: Place, starts: Mapping[int, int]) -> str | None:
-        size = None if place.is_moving else self._size(place.base)
-        first, end = place.reach
-        start = starts.get(id(place.base), first)
-        is_before = place.address is not None and place.address < start
-        if first >= 0 and not is_before and (size is None or end <= start + size):
-            return None
-        of_size = "" if size is None else f" of {size} bytes"
-        return f"{_what(place)}, in an allocation{of_size} from {start:#x} on"
 
     def slots_of(self, place: Place) -> SlotRing | None:
         """The slots of which a place is one, whichever it is then."""
@@ -339,15 +213,15 @@ class FunctionPlaces:
 
     def is_view(self, var: ir.Var, value: ir.Expr) -> bool:
         """Whether a variable shows the bytes of the operand of an op, which moves nothing."""
-        source = self._viewed(value)
+        source = self.viewed(value)
         return self.of(var) is not None and source is not None and self.of(source) is not None
 
     def window_source(self, value: ir.Expr) -> ir.Expr | None:
         """The tile of which a value is a window."""
-        return self._viewed(value) if self._is_window(value) else None
+        return self.viewed(value) if self.is_window(value) else None
 
     def _is_moving_window(self, value: ir.Expr | None) -> bool:
-        if not self._is_window(value):
+        if not self.is_window(value):
             return False
         offsets = value.args[_OFFSETS]
         return not isinstance(offsets, ir.MakeTuple) or any(
@@ -356,7 +230,7 @@ class FunctionPlaces:
 
     def _begins_within_a_byte(self, value: ir.Expr | None, source: Place) -> bool:
         """Whether a window, by constant offsets, begins at the second of two elements that share a byte."""
-        if not source.is_packed or not self._is_window(value):
+        if not source.is_packed or not self.is_window(value):
             return False
         offsets = value.args[_OFFSETS]
         if not isinstance(offsets, ir.MakeTuple):
@@ -407,13 +281,13 @@ class FunctionPlaces:
         boxes = boxes_of(view, extents, type_.dtype, WIDE_ACC_ROWS if is_wide else ACC_ROWS)
         memref = type_.memref
         strides, is_moving = _strides(extents, view), False
-        source = self._source(value)
+        source = self.source(value)
         other = None if source is None else self.of(source)
         if other is not None and other.base is memref.base_:
             is_moving = other.is_moving or self._is_moving_window(value)
-            is_moving = is_moving or self._is_window(value) and other.boxes is not None
+            is_moving = is_moving or self.is_window(value) and other.boxes is not None
             is_moving = is_moving or self._begins_within_a_byte(value, other)
-            is_cut = self._is_window(value) and len(other.shape) == len(extents)
+            is_cut = self.is_window(value) and len(other.shape) == len(extents)
             is_alike = (other.shape, other.dtype) == (extents, type_.dtype) and not other.is_gapless
             if is_cut or is_alike:
                 strides = other.strides  # a window has the pitch of what it is cut from, which no type says
@@ -426,7 +300,7 @@ class FunctionPlaces:
         if is_moving and other is not None:
             offset, room = other.offset, other.room
         elif constant_extent(offset) is None:
-            room = max(room, self._size(memref.base_) or 0)
+            room = max(room, self.size_of(memref.base_) or 0)
         return Place(
             space,
             memref.base_,
@@ -446,10 +320,11 @@ class FunctionPlaces:
         at = self._table.facts(value.op.name).returned
         return None if at is None else value.args[at]
 
-    def _is_window(self, value: ir.Expr | None) -> TypeGuard[ir.Call]:
+    def is_window(self, value: ir.Expr | None) -> TypeGuard[ir.Call]:
+        """Whether a value is cut from another tile, whose pitch it has."""
         return isinstance(value, ir.Call) and self._table.facts(value.op.name).has("window")
 
-    def _viewed(self, value: ir.Expr | None) -> ir.Expr | None:
+    def viewed(self, value: ir.Expr | None) -> ir.Expr | None:
         """The operand whose storage an op only shows."""
         if not isinstance(value, ir.Call) or isinstance(value.op, ir.GlobalVar):
             return None
@@ -469,17 +344,6 @@ def _has_wide_acc_rows(var: ir.Var) -> bool:
         return True
     rows, columns = shape[-2:]
     return type_.memref.size_ >= -(-rows // WIDE_ACC_ROWS) * WIDE_ACC_ROWS * columns * type_.dtype.get_byte()
-
-
-def _outside_of_memories(type_: ir.Type) -> str | None:
-    """Of a tile that has an address in global memory."""
-    if not isinstance(type_, ir.TileType) or type_.memref is None:
-        return None
-    if type_.memory_space is not ir.MemorySpace.DDR:
-        return None
-    address = constant_extent(type_.memref.byte_offset_)
-    at = "" if address is None else f" at {address:#x}"
-    return f"a tile of {type_.memref.size_} bytes{at} in DDR, which is no memory of a core"
 
 
 def static_shape(type_: ir.Type) -> tuple[int, ...] | None:
@@ -507,22 +371,6 @@ def has_addresses(functions: Iterable[ir.Function]) -> bool:
                 key = id(type_.memref.base_)
                 starts[key] = min(starts.get(key, offset), offset)
     return any(starts.values())
-
-
-def _what(place: Place) -> str:
-    """A tile with its size and address, in words."""
-    return f"a tile of {place.size} bytes at {place.space.name} {place.reach[0]:#x}"
-
-
-def _limit(space: ir.MemorySpace) -> int:
-    """The bytes of a memory on whichever backend has most of it: no dump says for which one it is."""
-    return largest_capacity(space) or LARGEST_MEMORY
-
-
-def _beyond_memories(place: Place) -> str | None:
-    """Of a tile at an address that its memory cannot have."""
-    limit = _limit(place.space)
-    return f"{_what(place)}, and no core has more than {limit:#x} there" if place.reach[1] > limit else None
 
 
 def _strides(shape: tuple[int, ...], view: ir.TileView) -> tuple[int, ...]:

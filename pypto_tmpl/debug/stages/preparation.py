@@ -27,6 +27,7 @@ from pypto_tmpl.ops import load_table
 from pypto_tmpl.overlays import using_templates
 from pypto_tmpl.storage.choices import StorageChoice
 from pypto_tmpl.storage.destinations import as_assignments
+from pypto_tmpl.storage.misfits import misfits
 from pypto_tmpl.storage.places import FunctionPlaces
 from pypto_tmpl.storage.stored import copies_yields, is_placed_at_0, is_stored
 
@@ -308,7 +309,7 @@ def _emit(read: Node, request: Request, stage: str) -> ProgramScript:
 
 def _misfits(node: Node) -> Iterator[tuple[ir.Function, ir.Var, str]]:
     for function in functions_of(node):
-        for var, what in FunctionPlaces(function, load_table()).misfits():
+        for var, what in misfits(FunctionPlaces(function, load_table())):
             yield function, var, what
 
 

@@ -9,6 +9,7 @@ from pypto_tmpl.ops import load_table
 from pypto_tmpl.passes.checks.calls import call_of
 from pypto_tmpl.passes.checks.pipes import RESERVE
 from pypto_tmpl.passes.memory.usage import BufferUse, KernelUse, SpaceUse
+from pypto_tmpl.storage.misfits import misfits
 from pypto_tmpl.storage.overwrites import overwrites
 from pypto_tmpl.storage.places import ALIGNMENT, FunctionPlaces
 
@@ -29,13 +30,13 @@ def plan_problems(
     table = load_table()
     wrong = overwrites(program, table, copies_yields=copies_yields, placed=placed)
     found = [overwrite.text() for overwrite in wrong]
-    misfits: set[tuple[str, str]] = set()
+    misplaced: set[tuple[str, str]] = set()
     for function in program.functions.values():
-        for var, what in FunctionPlaces(function, table).misfits():
-            misfits.add((function.name, var.name_hint))
+        for var, what in misfits(FunctionPlaces(function, table)):
+            misplaced.add((function.name, var.name_hint))
             found.append(f"{function.name}: `{var.name_hint}`{_on_line(var.span)} is {what}")
     for kernel in kernels:
-        told = {name for function, name in misfits if function == kernel.name}
+        told = {name for function, name in misplaced if function == kernel.name}
         for space in kernel.spaces:
             found += [f"{kernel.name}: {problem}" for problem in _of_space(kernel, space, told)]
     return found

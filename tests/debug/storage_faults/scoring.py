@@ -29,6 +29,7 @@ from pypto_tmpl.debug import Options, Validation, first_divergence
 from pypto_tmpl.debug.search.divergence import Divergence
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.passes.memory.checking import plan_problems
+from pypto_tmpl.storage.misfits import misfits
 from pypto_tmpl.storage.overwrites import OverwriteFacts, overwrites
 from pypto_tmpl.storage.places import FunctionPlaces
 
@@ -91,7 +92,7 @@ def score(fault: Fault) -> Score:
     misfits = [
         (function.name, var.name_hint)
         for function in program.functions.values()
-        for var, _ in FunctionPlaces(function, table).misfits()
+        for var, _ in misfits(FunctionPlaces(function, table))
     ]
     is_checked = (fault.function, fault.variable) in misfits or any(
         names(fault, one.facts()) for one in overwrites(program, table, placed=True)
