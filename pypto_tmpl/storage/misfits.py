@@ -44,14 +44,16 @@ def _misfit(
     place = places.of(var)
     if place is None:
         return _outside_of_memories(var.type)
+    # a tile has all of its bytes; what is seen of it has those that are read
+    reach = place.reach if places.source(value) is None else place.valid_reach
     return (
         _beyond_slot(places, place)
         or _in_no_allocation(places, place)
         or _in_other_memory(places, place)
-        or _beyond_memories(place)
+        or _beyond_memories(place, reach)
         or _beyond_type(place, var)
         or _beyond_source(places, place, var, value)
-        or _beyond_allocation(places, place, starts)
+        or _beyond_allocation(places, place, reach, starts)
         or _at_no_multiple(places, place, value)
     )
 
@@ -116,7 +118,7 @@ def _beyond_source(places: FunctionPlaces, place: Place, var: ir.Var, value: ir.
     if not isinstance(offsets, ir.MakeTuple) or len(offsets.elements) != len(source.shape):
         return None
     starts = [constant_extent(offset) for offset in offsets.elements]
-    extents = [1] * (len(source.shape) - len(place.shape)) + [*place.shape]
+    extents = [1] * (len(source.shape) - len(place.shape)) + [*(place.valid or place.shape)]
     spans = zip(starts, extents, source.shape, strict=True)
     if all(start is None or 0 <= start <= whole - extent for start, extent, whole in spans):
         return None
@@ -124,9 +126,11 @@ def _beyond_source(places: FunctionPlaces, place: Place, var: ir.Var, value: ir.
     return f"a window {[*place.shape]} {at}, from [{begin}] on in a tile {[*source.shape]}"
 
 
-def _beyond_allocation(places: FunctionPlaces, place: Place, starts: Mapping[int, int]) -> str | None:
+def _beyond_allocation(
+    places: FunctionPlaces, place: Place, reach: tuple[int, int], starts: Mapping[int, int]
+) -> str | None:
     size = None if place.is_moving else places.size_of(place.base)
-    first, end = place.reach
+    first, end = reach
     start = starts.get(id(place.base), first)
     is_before = place.address is not None and place.address < start
     if first >= 0 and not is_before and (size is None or end <= start + size):
@@ -170,7 +174,7 @@ def _limit(space: ir.MemorySpace) -> int:
     return largest_capacity(space) or LARGEST_MEMORY
 
 
-def _beyond_memories(place: Place) -> str | None:
+def _beyond_memories(place: Place, reach: tuple[int, int]) -> str | None:
     """Of a tile at an address that its memory cannot have."""
     limit = _limit(place.space)
-    return f"{_what(place)}, and no core has more than {limit:#x} there" if place.reach[1] > limit else None
+    return f"{_what(place)}, and no core has more than {limit:#x} there" if reach[1] > limit else None

@@ -323,8 +323,8 @@ class _Walk:
                 yield from self._tiles_in(element)
 
     def _wrong_cells(self, value: ir.Expr, place: Place | None) -> Sequence[int]:
-        """The cells of a place that do not surely hold a value."""
-        cells = () if place is None else self._cells.of(place)
+        """The cells of the valid part of a place that do not surely hold a value."""
+        cells = () if place is None else self._cells.valid(place)
         root = self._root(value)
         return [cell for cell in cells if root not in self._state[cell].held]
 
@@ -455,7 +455,7 @@ class _Cells:
         edges: dict[ir.MemorySpace | ir.Var, set[int]] = {}
         for place in places.all():
             pool = pool_of(place, is_planned)
-            edges.setdefault(pool, set()).update(place.reach)
+            edges.setdefault(pool, set()).update((*place.reach, place.valid_reach[1]))
         self._bytes: list[tuple[int, int]] = []
         self._firsts: dict[tuple[ir.MemorySpace | ir.Var, int], int] = {}
         for pool, ends in edges.items():
@@ -468,13 +468,21 @@ class _Cells:
         """The cells of a place, none where it is known at run time only where that begins."""
         return self._reached(place) if place.address is not None else ()
 
+    def valid(self, place: Place) -> Sequence[int]:
+        """The cells of the part of a place that has values, none where that begins at run time only."""
+        return self._within(place, place.valid_reach) if place.address is not None else ()
+
     def perhaps(self, place: Place) -> Sequence[int]:
         """The cells in which a place may lie that is known at run time only."""
         return self._reached(place) if place.address is None else ()
 
     def _reached(self, place: Place) -> Sequence[int]:
-        pool, (start, end) = pool_of(place, self._is_planned), place.reach
-        return range(self._firsts[pool, start], self._firsts[pool, end])
+        return self._within(place, place.reach)
+
+    def _within(self, place: Place, reach: tuple[int, int]) -> Sequence[int]:
+        pool = pool_of(place, self._is_planned)
+        first, last = (self._firsts[pool, byte] for byte in reach)
+        return range(first, last)
 
     def ends(self, cells: Sequence[int]) -> tuple[int, int]:
         """The first and the last byte of some cells."""

@@ -34,6 +34,9 @@ class Place:
     room: int  # bytes within which it lies, from the constant part of its offset on
     is_moving: bool = False  # it begins behind its offset, and where is known at run time only
     boxes: Boxes | None = None  # in which it lies, if it does
+    valid: tuple[int, ...] | None = (
+        None  # extents of the part that has values, None where it may be the whole
+    )
 
     @property
     def address(self) -> int | None:
@@ -45,6 +48,14 @@ class Place:
         """The first byte in which it may lie, and the one behind the last."""
         start = _constant_part(self.offset)
         return start, start + self.room
+
+    @property
+    def valid_reach(self) -> tuple[int, int]:
+        """The reach of the elements that have values, as far as it is known: nobody reads the others."""
+        start, end = self.reach
+        if self.valid is None or self.boxes is not None or self.address is None:
+            return start, end
+        return start, start + packed_bytes(_elements(self.valid, self.strides, None), self.dtype)
 
     @property
     def size(self) -> int:
@@ -311,6 +322,7 @@ class FunctionPlaces:
             room,
             is_moving,
             boxes,
+            _valid(view, extents),
         )
 
     def _returned(self, value: ir.Expr | None) -> ir.Expr | None:
@@ -330,6 +342,16 @@ class FunctionPlaces:
             return None
         facts = self._table.facts(value.op.name)
         return None if facts.view_of is None or facts.returned is not None else value.args[facts.view_of]
+
+
+def _valid(view: ir.TileView, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The extents of the valid part of a tile, None where they are those of all of it or not known."""
+    extents = tuple(constant_extent(extent) for extent in view.valid_shape)
+    known = tuple(extent for extent in extents if extent is not None)
+    if len(known) != len(shape):
+        return None
+    valid = tuple(max(0, min(pair)) for pair in zip(known, shape, strict=True))
+    return None if valid == shape else valid
 
 
 def _has_wide_acc_rows(var: ir.Var) -> bool:

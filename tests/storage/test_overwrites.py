@@ -2,8 +2,9 @@
 
 import pytest
 import torch
-from storage.placed_kernels import placed, run
+from storage.placed_kernels import inputs, placed, run
 
+from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.storage.overwrites import overwrites
 
@@ -54,6 +55,12 @@ VIEW = """
     b @ 0x2000 FP32[32, 32] = pl.tile.muls(v, 2.0)
     c @ 0x2000 FP32[16, 64] = pl.tile.reshape(b, [16, 64])
     store(c)
+"""  # noqa: E501  # the printer breaks no lines
+BEYOND_ITS_TILE = """
+    a @ 0x1000 FP32[16, 64] = load(x)
+    s: pl.Tile[[16, 64], pl.FP32, pl.MemRef(mem, pl.const(6144, pl.INT64), 4096), pl.Mem.Vec, pl.TileView(valid_shape=[{rows}, 64])] = pl.tile.slice(a, [16, 64], [8, 0], [{rows}, 64])
+    b @ 0x2000 FP32[16, 64] = load(y)
+    store(s)
 """  # noqa: E501  # the printer breaks no lines
 POPPED = """
     slots: pl.Scalar[pl.INT32] = pl.system.reserve_buffer(name='slots', size=8192, base=0)
@@ -148,6 +155,7 @@ RIGHT = {
         c @ 0x1000 FP32[16, 64] = pl.tile.assemble(a, b, [0, 0])
         store(c)
     """,
+    "a window whose rows beyond its tile hold nothing": BEYOND_ITS_TILE.format(rows=8),
     "a workspace of its own": WORKSPACE.format(at="0xa000"),
     "given back behind its last read": POPPED.format(before="", after=FREE),
     "written over its input": """
@@ -218,6 +226,22 @@ def test_what_lies_where_it_is_read_is_not_told(name: str) -> None:
     program = placed(RIGHT[name])
     assert overwrites(program, load_table()) == []
     assert torch.equal(run(program, pushed=PUSHED), run(program, storage=False, pushed=PUSHED))
+
+
+def test_a_window_beyond_its_tile_is_what_is_valid_of_it() -> None:
+    got = run(placed(BEYOND_ITS_TILE.format(rows=8)))
+    x, _ = inputs()
+    assert torch.equal(got[:8], x[8:])
+    assert len(set(got[8:].flatten().tolist())) == 1  # as it was: rows beyond are not stored
+
+
+def test_a_row_beyond_its_tile_of_which_a_window_says_that_it_is_valid_is_told() -> None:
+    program = placed(BEYOND_ITS_TILE.format(rows=9))
+    assert [found.text() for found in overwrites(program, load_table())] == [
+        "kernel: written by line 12 `b` at Vec 0x2000-0x20ff while `s` is read on line 13"
+    ]
+    with pytest.raises(PyptoTmplError, match=r"from \[8, 0\] on in a tile \[16, 64\]"):
+        run(program)
 
 
 def test_what_is_yielded_is_there_where_loops_copy_it() -> None:
