@@ -12,9 +12,9 @@ from preamble.rendered import Script
 TOPICS = ("lanes", "spmd", "regions", "tile_split", "split_lanes", "cross_core", "mixed_kernel")
 
 
-def checked(body, split=0, dual=False, lane1_writes=True):
+def checked(body, split=0, dual=False, lane1_writes=True, topics=TOPICS):
     """A script with the race check on and a group "g" of the functions g_aic and g_aiv in `body`."""
-    script = Script(TOPICS, body, switchable=True)
+    script = Script(topics, body, switchable=True)
     script["_RACE_CHECK"] = True
     meta = {"aic": "g_aic", "aiv": "g_aiv", "split": split, "dual_aiv_dispatch": dual}
     script["_GROUP_META"]["g"] = {**meta, "lane1_writes": lane1_writes}
@@ -264,6 +264,35 @@ def test_other_views_and_dtypes_of_one_storage(cell, expected):
         split=1,
     )
     assert (race(script, torch.zeros(4)) is not None) == expected
+
+
+SCATTERED = """
+    def g_aic(out):
+        pass
+
+
+    def g_aiv(out):
+        lane = _get_subblock_idx()
+        _put(out{view}, torch.tensor({cells}[lane]), torch.tensor([1.0, 2.0]) + 4 * lane{valid})
+    """
+
+
+@pytest.mark.parametrize(
+    ("cells", "valid", "is_race"),
+    [
+        ("[[0, 5], [7, 2]]", "", False),  # cells of their own
+        ("[[0, 5], [5, 2]]", "", True),  # both write cell 5
+        ("[[0, 5], [0, 5]]", ", [2 - 2 * lane]", False),  # lane 1 has nothing to write
+        ("[[0, 5], [7, 5]]", ", [2 - lane]", False),  # lane 1 writes cell 7 alone
+    ],
+)
+@pytest.mark.parametrize("view", ["", ".T"])  # where elements follow each other, and where they do not
+def test_what_is_scattered_touches_the_cells_that_are_named(
+    cells: str, valid: str, is_race: bool, view: str
+) -> None:
+    topics = (*TOPICS, "gather_scatter")
+    script = checked(SCATTERED.format(cells=cells, valid=valid, view=view), split=1, topics=topics)
+    assert (race(script, torch.zeros(2, 4)) is not None) == is_race
 
 
 def test_a_lane_that_runs_for_its_pipe_traffic_alone_touches_nothing():
