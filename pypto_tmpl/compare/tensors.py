@@ -11,6 +11,7 @@ import torch
 
 from pypto_tmpl.compare.by_rank import ranks_line, wrong_by_rank
 from pypto_tmpl.compare.differences import differences_of
+from pypto_tmpl.compare.packed import as_numbers
 from pypto_tmpl.compare.picture import ErrorPicture, error_picture
 from pypto_tmpl.compare.rule import absolute_differences, are_same, wrong_elements
 from pypto_tmpl.compare.shape import ErrorShape, error_shape
@@ -90,13 +91,14 @@ class TensorVerdict:
 
 
 def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rules: Rules) -> TensorVerdict:
-    """The verdict on one tensor."""
+    """The verdict on one tensor; packed FP4 is compared number by number, and its indices count these."""
     tolerance = rules.tolerance(name, actual.dtype, expected.dtype)
     if actual.is_meta or expected.is_meta:
         side = "the computed" if actual.is_meta else "the expected"
         reason = f"{side} tensor {name!r} is on the meta device: it holds no values"
         return TensorVerdict(name, False, float("nan"), tolerance, reason)
-    actual, expected = actual.detach().cpu(), expected.detach().cpu()
+    dtypes = actual.dtype, expected.dtype
+    actual, expected = as_numbers(actual.detach().cpu()), as_numbers(expected.detach().cpu())
     if actual.shape != expected.shape:
         reason = f"shape {list(actual.shape)}, expected {list(expected.shape)}"
         if _would_broadcast(actual, expected):
@@ -104,13 +106,13 @@ def compare_tensors(name: str, actual: torch.Tensor, expected: torch.Tensor, rul
         return TensorVerdict(name, False, float("nan"), tolerance, reason)
     try:
         found = differences_of(actual, expected, tolerance, rules.equal_nan)
-    except (RuntimeError, NotImplementedError):  # packed and quantized dtypes
-        reason = f"torch cannot compare {actual.dtype} with {expected.dtype}"
+    except (RuntimeError, NotImplementedError):  # packed integers and quantized dtypes
+        reason = f"torch cannot compare {dtypes[0]} with {dtypes[1]}"
         return TensorVerdict(name, False, float("nan"), tolerance, reason)
     reason = ""
-    if actual.dtype != expected.dtype and not rules.widen_dtypes:
+    if dtypes[0] != dtypes[1] and not rules.widen_dtypes:
         values = "the values differ too" if found.bad else "the values agree"
-        reason = f"dtype {actual.dtype}, expected {expected.dtype}: {values}"
+        reason = f"dtype {dtypes[0]}, expected {dtypes[1]}: {values}"
     elif found.bad and found.bad == found.nan_pairs:
         reason = "every bad cell is NaN on both sides; with equal_nan these are right"
     by_rank: tuple[int, ...] = ()

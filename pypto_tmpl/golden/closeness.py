@@ -9,6 +9,7 @@ import torch
 
 from pypto_tmpl.compare.differences import Differences, differences_of
 from pypto_tmpl.compare.elements import meta_difference, shape_difference
+from pypto_tmpl.compare.packed import as_numbers
 from pypto_tmpl.compare.tolerance import Tolerance
 
 
@@ -68,6 +69,7 @@ def compare_close(
         difference = f"dtype mismatch: actual {actual.dtype}, expected {expected.dtype}"
     if difference is not None:
         return Closeness(rtol, atol, Differences(tuple(actual.shape)), difference)
+    actual, expected = as_numbers(actual), as_numbers(expected)
     found = differences_of(actual, expected, Tolerance(rtol, atol).of(actual.dtype), equal_nan)
     is_exact = not (actual.is_floating_point() or actual.is_complex())
     return Closeness(rtol, atol, found, is_exact_dtype=is_exact)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import torch
 
 from pypto_tmpl import ir
+from pypto_tmpl.compare.packed import as_numbers
 from pypto_tmpl.compare.rule import wrong_elements
 from pypto_tmpl.compare.tolerance import EXACT
 from pypto_tmpl.execution.changes import changing_statements, same_cells
@@ -84,6 +85,7 @@ class ReadOnly:
             return what if is_counted else ""
         if same_cells(value, before):
             return ""
+        value, before = as_numbers(value), as_numbers(before)
         bad = wrong_elements(value, before, EXACT, equal_nan=True)
         if not bool(bad.any()):
             return "some cells have other bits of an equal value"

@@ -208,6 +208,29 @@ def test_dtypes_that_torch_does_not_compute_with_are_named():
     assert list(verdict(packed, packed).details()) == ["torch cannot compare torch.int4 with torch.int4"]
 
 
+def packed_fp4(codes):
+    """A tensor of FP4 from bytes."""
+    return torch.tensor(codes, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
+
+
+def test_packed_fp4_is_compared_number_by_number():
+    expected = packed_fp4([[0x10, 0x32], [0x54, 0x76]])  # 0, 0.5, 1, 1.5 and 2, 3, 4, 6
+    assert verdict(packed_fp4([[0x18, 0x32], [0x54, 0x76]]), expected).passed  # -0 is 0
+    found = verdict(packed_fp4([[0x10, 0x32], [0x54, 0xF6]]), expected)
+    assert (found.passed, found.max_abs_diff) == (False, 12.0)
+    assert "[1, 3]" in "\n".join(found.details())
+    near = Tolerance(0.0, 1.0)
+    assert verdict(packed_fp4([[0x20, 0x32]]), packed_fp4([[0x10, 0x32]]), default=near).passed
+
+
+def test_packed_fp4_and_its_numbers_agree_in_value_alone():
+    packed, numbers = packed_fp4([0x9F]), torch.tensor([-6.0, -0.5])
+    reason = "dtype torch.float4_e2m1fn_x2, expected torch.float32: the values agree"
+    assert list(verdict(packed, numbers).details()) == [reason]
+    assert verdict(packed, numbers, widen_dtypes=True).passed
+    assert list(verdict(packed, torch.zeros(1)).details())[0].startswith("shape [2], expected [1]")
+
+
 def test_complex_numbers_are_compared_by_their_distance():
     found = verdict(torch.tensor([3 + 4j]), torch.tensor([0j]))
     assert (found.passed, found.max_abs_diff) == (False, 5.0)

@@ -109,7 +109,7 @@ def floats() -> tuple[Tensors, Tensors]:
     beside = torch.cat([x, y], dim=1)[:, 64:192]
     empty = torch.zeros(32, 64, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
     given = {"x": x.bfloat16(), "y": stored[1], "out": torch.zeros(32, 128).bfloat16(), "q": empty}
-    return given, {"out": torch.maximum(y, beside).bfloat16()}
+    return given, {"out": torch.maximum(y, beside).bfloat16(), "q": stored[0]}
 
 
 CASES = {"INT4": (INTEGERS, "Ascend910B", integers), "FP4": (FLOATS, "Ascend950", floats)}
