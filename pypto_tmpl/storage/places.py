@@ -34,9 +34,7 @@ class Place:
     room: int  # bytes within which it lies, from the constant part of its offset on
     is_moving: bool = False  # it begins behind its offset, and where is known at run time only
     boxes: Boxes | None = None  # in which it lies, if it does
-    valid: tuple[int, ...] | None = (
-        None  # extents of the part that has values, None where it may be the whole
-    )
+    valid: tuple[int, ...] | None = None  # extents of the part with values, None where that may be all
 
     @property
     def address(self) -> int | None:
@@ -381,18 +379,31 @@ def pool_of(place: Place, has_addresses: bool) -> ir.MemorySpace | ir.Var:
 
 
 def has_addresses(functions: Iterable[ir.Function]) -> bool:
-    """Whether allocations have addresses: before, all of them begin at 0, each in itself."""
-    starts: dict[int, int] = {}
-    for function in functions:
-        for var, _ in all_definitions(function):
-            type_ = var.type
-            if not isinstance(type_, ir.TileType) or type_.memref is None or type_.memref.is_pinned_:
-                continue
-            if type_.memory_space is not ir.MemorySpace.DDR:
-                offset = _constant_part(type_.memref.byte_offset_)
-                key = id(type_.memref.base_)
-                starts[key] = min(starts.get(key, offset), offset)
-    return any(starts.values())
+    """Whether allocations have addresses: before, all of them begin at 0, each in itself.
+
+    Of an allocation in which only windows are left nothing need begin at 0: they lie within it all the same.
+    """
+    return any(map(_has_addresses, functions))
+
+
+def _has_addresses(function: ir.Function) -> bool:
+    """Whether all allocations begin behind 0, or one has tiles that are not within its size from 0 on."""
+    sizes: dict[int, int] = {}
+    reaches: dict[int, tuple[int, int]] = {}
+    for var, stmt in all_definitions(function):
+        type_, value = var.type, stmt.value if isinstance(stmt, ir.AssignStmt) else None
+        if isinstance(type_, ir.PtrType) and isinstance(value, ir.Call) and len(value.args) > _SIZE:
+            sizes[id(var)] = constant_extent(value.args[_SIZE]) or 0
+        if not isinstance(type_, ir.TileType) or type_.memref is None or type_.memref.is_pinned_:
+            continue
+        if type_.memory_space is not ir.MemorySpace.DDR:
+            start = _constant_part(type_.memref.byte_offset_)
+            first, end = reaches.get(id(type_.memref.base_), (start, start))
+            reaches[id(type_.memref.base_)] = min(first, start), max(end, start + type_.memref.size_)
+    behind = {base: end for base, (first, end) in reaches.items() if first != 0}
+    return bool(behind) and (
+        len(behind) == len(reaches) or any(end > sizes.get(base, 0) for base, end in behind.items())
+    )
 
 
 def _strides(shape: tuple[int, ...], view: ir.TileView) -> tuple[int, ...]:

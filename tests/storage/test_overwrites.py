@@ -7,6 +7,7 @@ from storage.placed_kernels import inputs, placed, run
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.storage.overwrites import overwrites
+from pypto_tmpl.storage.places import has_addresses
 
 PUSHED = [torch.full((16, 64), 5.0)]
 OVERLAID = """
@@ -210,6 +211,20 @@ RIGHT = {
         store(c)
     """,
 }
+
+
+def test_what_is_left_of_an_allocation_need_not_begin_at_0() -> None:
+    """``b`` has the bytes of a window of a tile that has moved: two allocations that begin at 0 each."""
+    program = placed("""
+        a @ 0 FP32[16, 64] = load(x)
+        b @ other+2048 FP32[8, 64] = pl.tile.full([8, 64], dtype=pl.FP32, value=1.0)
+        c @ 0 FP32[16, 64] = pl.tile.assemble(a, b, [0, 0])
+        store(c)
+    """)
+    assert not has_addresses(program.functions.values())
+    assert overwrites(program, load_table()) == []
+    x, _ = inputs()
+    assert torch.equal(run(program), torch.cat([torch.ones(8, 64), x[8:]]))
 
 
 @pytest.mark.parametrize("name", WRONG)

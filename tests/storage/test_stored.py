@@ -59,7 +59,7 @@ def test_addresses_or_places_decide(body, stage, choices):
 
 
 def test_where_addresses_are_told_by_the_program_no_stage_need_tell():
-    apart = TWO_ALLOCATIONS.replace("other+0", "other+0x1000")
+    apart = TWO_ALLOCATIONS.replace("other+0", "other+0x10000")
     functions = list(placed(apart).functions.values())
     assert not is_placed_at_0(functions, "35_after_AllocateMemoryAddr")
     functions = list(placed(TWO_ALLOCATIONS).functions.values())
