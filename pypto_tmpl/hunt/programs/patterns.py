@@ -213,6 +213,43 @@ def _flattened(source: random.Random) -> Pattern:
     return Pattern("tile", parameters, lines, ("out",))
 
 
+def _pages(source: random.Random) -> Pattern:
+    """Pages of a cache, which a table tells the places of: as many as the table is long."""
+    count, columns = source.choice([2, 3, 4]), source.choice([32, 64])
+    value = source.choice(["page", "pl.mul(page, 0.5)", "pl.exp(page)"])
+    parameters = (
+        f"cache: pl.Tensor[[128, {columns}], pl.FP32]",
+        f"table: pl.Tensor[[{count}], pl.INT32]",
+        f"out: pl.Out[pl.Tensor[[{16 * count}, {columns}], pl.FP32]]",
+    )
+    lines = (
+        "for i in pl.range(pl.tensor.dim(table, 0)):",
+        "    place = pl.cast(pl.tensor.read(table, [i]), pl.INDEX)",
+        f"    page = pl.slice(cache, [16, {columns}], [place * 16, 0])",
+        f"    out = pl.assemble(out, pl.add({value}, page), [i * 16, 0])",
+    )
+    return Pattern("tensor", parameters, lines, ("out",))
+
+
+def _gathered_factor(source: random.Random) -> Pattern:
+    """A factor that is put together in the memory of the matrix unit, of rows that a table names."""
+    dtype, place = source.choice(["FP16", "BF16"]), source.choice(["row", "row * 8"])
+    parameters = (
+        f"a: pl.Tensor[[64, 32], pl.{dtype}]",
+        "table: pl.Tensor[[16], pl.INT32]",
+        f"b: pl.Tensor[[32, 32], pl.{dtype}]",
+        "out: pl.Out[pl.Tensor[[16, 32], pl.FP32]]",
+    )
+    lines = (
+        f"rows = pl.tensor.create_l1([16, 32], dtype=pl.{dtype})",
+        "for i in pl.range(16):",
+        "    row = pl.cast(pl.tensor.read(table, [i]), pl.INDEX)",
+        f"    rows = pl.tensor.gather_row(rows, a, [i, 0], [{place}, 0], [1, 32])",
+        "out = pl.assemble(out, pl.matmul(rows, b, out_dtype=pl.FP32), [0, 0])",
+    )
+    return Pattern("tensor", parameters, lines, ("out",))
+
+
 PATTERNS: tuple[Callable[[random.Random], Pattern], ...] = (
     _scaled_products,
     _batch_sum,
@@ -225,4 +262,6 @@ PATTERNS: tuple[Callable[[random.Random], Pattern], ...] = (
     _windows,
     _large_product,
     _flattened,
+    _pages,
+    _gathered_factor,
 )
