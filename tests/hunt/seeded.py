@@ -17,11 +17,12 @@ from typing import Any
 from unittest.mock import patch
 
 from pypto_tmpl import ir
-from pypto_tmpl.ir.bodies import flat
+from pypto_tmpl.ir.bodies import as_body, direct, flat
 from pypto_tmpl.passes import PASSES
 from pypto_tmpl.passes.memory import memory_reuse, packing
 from pypto_tmpl.passes.pipelining import halves, order
 from pypto_tmpl.passes.structure import unroll_loops
+from pypto_tmpl.passes.structure.normalize_stmt_structure import map_bodies
 from pypto_tmpl.passes.tensor import fuse_create_assemble_to_slice, merged_buffers
 from pypto_tmpl.rewrite import Rewriter, build, substitute
 
@@ -189,16 +190,27 @@ def one_less(expr: ir.Expr) -> ir.Expr:
     return expr.left if is_sum else expr
 
 
-def loads_first(stmt: ir.Stmt) -> ir.Stmt:
-    """Loads move above the stores right before them whose results have no name."""
-    if not isinstance(stmt, ir.SeqStmts):
-        return stmt
-    stmts = list(stmt.stmts)
-    for at in range(1, len(stmts)):
-        is_load = is_op(call_of(stmts[at]), "tile.load")
-        if is_load and isinstance(stmts[at - 1], ir.EvalStmt) and is_op(call_of(stmts[at - 1]), "tile.store"):
-            stmts[at - 1 : at + 1] = stmts[at], stmts[at - 1]
-    return build(stmt, stmts=tuple(stmts))
+def loads_first(program: ir.Program) -> ir.Program:
+    """Loads of kernels move above the stores right before them whose results have no name."""
+
+    def moved(body: ir.Stmt) -> ir.Stmt:
+        stmts = list(direct(body))
+        for at in range(1, len(stmts)):
+            before, stmt = stmts[at - 1], stmts[at]
+            is_unnamed = isinstance(before, ir.EvalStmt) and is_op(before.expr, "tile.store")
+            if is_unnamed and is_op(call_of(stmt), "tile.load"):
+                stmts[at - 1 : at + 1] = stmt, before
+        return as_body(stmts, body.span)
+
+    class Moving(Rewriter):
+        def statement(self, stmt: ir.Stmt) -> ir.Stmt:
+            return map_bodies(stmt, moved)
+
+        def function(self, function: ir.Function) -> ir.Function:
+            return build(function, body=moved(function.body))
+
+    functions = [Moving().rewrite(f) if is_kernel(f) else f for f in program.functions.values()]
+    return build(program, functions=functions)
 
 
 def stale_windows(program: ir.Program) -> ir.Program:
@@ -528,7 +540,7 @@ FAULTS = (
         "loads moved above unnamed stores",
         "LowerPipelineLoops",
         "reordered loads",
-        made=edit(loads_first, only=is_kernel),
+        made=loads_first,
     ),
     Seeded(
         "pushes without their split",
@@ -547,6 +559,6 @@ FAULTS = (
         "loads moved above unnamed stores",
         "InitMemRef",
         "reordered loads",
-        made=edit(loads_first, only=is_kernel),
+        made=loads_first,
     ),
 )
