@@ -97,7 +97,7 @@ def as_tolerance(value: ToleranceLike) -> Tolerance:
 class Validation:
     """The check of a dump directory or file: its stages, and their results as they become known.
 
-    Raises StageNotFoundError without dumps, TypeError for a value that is no tensor, ValueError for
+    Raises StageNotFoundError without dumps, TypeError for what is no dict of tensors, ValueError for
     options that do not fit.
     """
 
@@ -110,6 +110,8 @@ class Validation:
     ) -> None:
         self.options = replace(options, template_dirs=checked_folders(options.template_dirs))
         self.rules = options.rules()
+        _check_names("tensors", tensors)
+        _check_names("expected", expected)
         self.inputs = {name: _copied(name, value, "tensors") for name, value in tensors.items()}
         self.expected = {name: _copied(name, value, "expected").cpu() for name, value in expected.items()}
         self.checkpoints = {
@@ -180,6 +182,12 @@ def _ahead(executor: Executor, jobs: int | None) -> int:
     """Enough stages to keep every worker busy, few enough to stop soon after a bad one."""
     known = jobs or getattr(executor, "jobs", None) or getattr(executor, "_max_workers", None) or 16
     return 0 if known == 1 else 2 * int(known)
+
+
+def _check_names(title: str, given: object) -> None:
+    if not isinstance(given, Mapping):
+        kind = type(given).__name__
+        raise TypeError(f"{title} must be a dict of tensors by the names of parameters, got {kind}")
 
 
 def _copied(name: str, value: object, where: str) -> torch.Tensor:

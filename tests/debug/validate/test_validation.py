@@ -435,6 +435,16 @@ def test_an_entry_that_is_not_clear_is_an_error_of_its_own(tmp_path, where):
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
+        (
+            {"tensors": [torch.ones(2)]},
+            TypeError,
+            "tensors must be a dict of tensors by the names of parameters, got list",
+        ),
+        (
+            {"wanted": torch.ones(2)},
+            TypeError,
+            "expected must be a dict of tensors by the names of parameters, got Tensor",
+        ),
         ({"tensors": {"x": [1.0]}}, TypeError, "tensors['x'] must be a torch.Tensor, got list"),
         ({"wanted": {"out": 1.0}}, TypeError, "expected['out'] must be a torch.Tensor, got float"),
         ({"wanted": {}}, ValueError, "expected is empty: there is nothing to compare"),
