@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from pypto_tmpl import ir
-from pypto_tmpl.compile.build import DATA, REPORT, Build, compile_program
+from pypto_tmpl.compile.build import DATA, REPORT, Build, check_program, compile_program
 from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.options import CompileOptions, compile_options, with_run_fields
 from pypto_tmpl.compile.reuse import reuse_build
@@ -173,6 +173,7 @@ class Harness:
         with self._console.stage("compile"):
             program = self._source.program()
             self._program_name = program.name
+            check_program(program, options)
             self._work_dir = make_build_directory(program.name, options.output_dir)
             with live_passes("compile") as progress:
                 return compile_program(

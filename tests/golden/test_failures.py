@@ -82,7 +82,7 @@ def test_two_outputs_that_are_wrong_are_both_named():
     ]
 
 
-def test_a_program_that_does_not_compile(run_scale):
+def test_a_program_that_does_not_compile(run_scale, tmp_path):
     from pypto_tmpl import ir
 
     result = run_scale(program=ir.Program([], "Empty", ir.Span.unknown()))
@@ -91,7 +91,15 @@ def test_a_program_that_does_not_compile(run_scale):
         "EntryError",
         "compile: EntryError: the program has no function to run",
     )
-    assert result.work_dir.is_dir()
+    assert result.work_dir is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stage_that_there_is_not_leaves_no_directory(run_scale, tmp_path):
+    result = run_scale(runtime_cfg={"stage": "nope"})
+    assert facts(result)[:2] == ("compile", "StageNameError")
+    assert result.error.startswith("compile: StageNameError: there is no stage 'nope'")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["a2a3", "a5"])
