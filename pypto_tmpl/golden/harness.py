@@ -232,8 +232,8 @@ class Harness:
 
     def _replayed(self, folder: Path) -> RunValues:
         with self._console.stage("generate inputs"):
-            self._console.detail(f"cache hit: {folder / 'in'}")
             data = DataReader(folder).load(self._knobs.specs, self._knobs.golden_fn)
+            self._console.detail(f"cache hit: {folder / 'in'}")
             values = from_data(self._knobs.specs, data.inputs)
             for note in data.input_notes:
                 self._console.detail(note)
