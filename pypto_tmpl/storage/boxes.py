@@ -12,6 +12,8 @@ _LINE = 256  # bits of a row of a box of 512 bytes
 _ROWS = 16
 _SCALES = 2
 _WIDE, _NARROW = 1024, 32
+FRACTALS = (512, _WIDE, _NARROW)
+"""The bytes that boxes may have."""
 _COMPACT_ROWS = 16
 ACC_ROWS, WIDE_ACC_ROWS = 16, 32
 """Rows of which an accumulator has whole numbers; of INT32, some generations of hardware have the second."""

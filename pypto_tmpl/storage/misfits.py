@@ -9,6 +9,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import largest_capacity
 from pypto_tmpl.ir.dtypes import packed_bytes
 from pypto_tmpl.ir.extents import constant_extent
+from pypto_tmpl.storage.boxes import FRACTALS
 from pypto_tmpl.storage.places import ALIGNMENT, Allocation, FunctionPlaces, Place
 
 _OFFSETS = 2  # of a window, among the operands of the op
@@ -47,7 +48,9 @@ def _misfit(
     # a tile has all of its bytes; what is seen of it has those that are read
     reach = place.reach if places.source(value) is None else place.valid_reach
     return (
-        _beyond_slot(places, place)
+        _at_no_address(place)
+        or _in_unknown_boxes(var.type)
+        or _beyond_slot(places, place)
         or _in_no_allocation(places, place)
         or _in_other_memory(places, place)
         or _beyond_memories(place, reach)
@@ -56,6 +59,22 @@ def _misfit(
         or _beyond_allocation(places, place, reach, starts)
         or _at_no_multiple(places, place, value)
     )
+
+
+def _at_no_address(place: Place) -> str | None:
+    """Of a tile whose first byte is told by a float."""
+    if not isinstance(place.offset, ir.ConstFloat):
+        return None
+    return f"a tile of {place.size} bytes at {place.space.name} {place.offset.value}, which is no integer"
+
+
+def _in_unknown_boxes(type_: ir.Type) -> str | None:
+    """Of a tile in boxes of a size that none have."""
+    view = type_.get_effective_tile_view() if isinstance(type_, ir.TileType) else None
+    if view is None or view.slayout is ir.TileLayout.none_box or view.fractal in FRACTALS:
+        return None
+    known = ", ".join(map(str, FRACTALS))
+    return f"a tile in boxes of {view.fractal} bytes, which there are not (there are boxes of {known})"
 
 
 def _in_no_allocation(places: FunctionPlaces, place: Place) -> str | None:
@@ -102,6 +121,9 @@ def _beyond_slot(places: FunctionPlaces, place: Place) -> str | None:
         return what
     if slots.room > slots.reserved:
         return f"{what}, of which {slots.count} are in a buffer of {slots.reserved} bytes"
+    first = place.reach[0]
+    if first % ALIGNMENT:
+        return f"{what}, which begin at {place.space.name} {first:#x}, no multiple of {ALIGNMENT}"
     return None
 
 

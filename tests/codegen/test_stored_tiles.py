@@ -499,6 +499,10 @@ def test_tiles_and_slots_share_a_memory() -> None:
             popping(count=3),
             "a tile of 4096 bytes in slots of 4096 bytes, of which 3 are in a buffer of 8192 bytes",
         ),
+        (
+            popping(base=0x18),
+            "a tile of 4096 bytes in slots of 4096 bytes, which begin at Vec 0x18, no multiple of 32",
+        ),
     ],
 )
 def test_slots_that_do_not_fit_are_refused(kernel: str, told: str) -> None:

@@ -65,6 +65,19 @@ CASES = {
         "b",
         "a tile of 4096 bytes at Vec 0x2022, which is no multiple of the 4 bytes of an element",
     ),
+    "at no integer": (
+        at("other+0x12000").replace("pl.const(73728, pl.INT64)", "pl.const(1.5, pl.INT64)"),
+        "b",
+        "a tile of 4096 bytes at Vec 1.5, which is no integer",
+    ),
+    "in boxes that there are not": (
+        then("w @ other+0x12000 FP32[16, 64] = pl.tile.reshape(b, [16, 64])").replace(
+            "pl.Mem.Vec] = pl.tile.reshape",
+            "pl.Mem.Vec, pl.TileView(slayout=pl.TileLayout.row_major, fractal=100)] = pl.tile.reshape",
+        ),
+        "w",
+        "a tile in boxes of 100 bytes, which there are not (there are boxes of 512, 1024, 32)",
+    ),
     "beyond its allocation": (
         at("0x10800"),
         "b",
