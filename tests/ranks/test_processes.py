@@ -79,6 +79,15 @@ def test_a_process_that_is_killed_ends_all(tmp_path: Path) -> None:
     assert "EXIT STRING: Killed (signal 9)" in done.stdout + done.stderr
 
 
+def test_a_process_that_never_comes_to_a_wait_is_ended_when_another_has_failed(tmp_path: Path) -> None:
+    done = started(2, "-m", "ranks.dying", "loop", folder=tmp_path)
+    assert done.returncode != 0
+    assert done.stdout.splitlines() == ["begins"]
+    told = ["ValueError: rank 0: no further", "other ranks have not ended behind it"]
+    assert done.stderr.splitlines()[:2] == told
+    assert "Traceback" not in done.stderr and "has left a call" not in done.stderr
+
+
 def test_a_missing_extra_is_one_message(tmp_path: Path) -> None:
     (tmp_path / "mpi4py").mkdir()
     (tmp_path / "mpi4py" / "__init__.py").write_text("")

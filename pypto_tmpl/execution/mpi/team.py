@@ -104,6 +104,7 @@ class Team:
 
     def abort(self, message: str, status: int = 1) -> NoReturn:
         """End all processes."""
+        print(end="", flush=True)
         print(message, file=sys.stderr, flush=True)
         MPI.COMM_WORLD.Abort(status)
-        raise AssertionError
+        self._exit(status)  # Abort may return before this process is ended: it has nothing more to say
