@@ -17,8 +17,10 @@ from ranks.test_kernels import ME, mesh_sum
 from ranks.test_worker import compiled_handshake, compiled_sum, expected, rows, shared
 
 from pypto_tmpl.cli import main
+from pypto_tmpl.debug import torch_codegen
 from pypto_tmpl.execution.choice import choose_engine
 from pypto_tmpl.execution.engines import EngineError
+from pypto_tmpl.execution.load import load_script
 from pypto_tmpl.execution.modules import load_module
 from pypto_tmpl.golden import run_jit
 from pypto_tmpl.runtime import DistributedConfig, execute_distributed_compiled
@@ -108,6 +110,23 @@ def test_validate_runs_each_stage_by_processes(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, [*words, "--jobs", "2"])
     assert done.exit_code == 2
     assert "--jobs: not with --engine mpi" in done.output
+
+
+def test_signals_that_are_left_are_told_with_the_source_lines_of_every_rank() -> None:
+    add = (
+        f"pld.system.notify(sig, peer=(me + 1) % {RANKS}, offsets=[0, 0], value=1, op=pld.NotifyOp.AtomicAdd)"
+    )
+    node = single_kernel(RANKS, {"sig": (1, 1)}, f"{ME}\n{add}", dtypes={"sig": "INT32"})
+    names = load_script(torch_codegen(node, preamble="script"), "<script>", node)
+    names["_ranks"].device_ids = [*range(RANKS)]
+    with pytest.warns(RuntimeWarning, match="signals are left over") as caught:
+        names["host"]()
+    lines = str(caught[0].message).splitlines()[1:]
+    assert [line.partition(":")[0] for line in lines] == [
+        f"  `sig` cell 0 of rank {rank} = 1" for rank in range(RANKS)
+    ]
+    assert all("last notified by rank" in line and line.endswith(")") for line in lines)
+    assert len({line[line.index(" (from <string>:") :] for line in lines}) == 1
 
 
 def test_a_deadlock_is_told_with_who_waits_on_every_rank() -> None:

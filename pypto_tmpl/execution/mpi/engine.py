@@ -321,18 +321,10 @@ class MpiEngine:
                 break
             if board.is_deadlocked(call) or (self._me == 0 and board.finds_deadlock(call)):
                 self._is_deadlocked = True
-                self._share_sources()
                 return False
             pause.rest()
         board.tell(idle=0, wakes=board.own("wakes") + 1)
         return True
-
-    def _share_sources(self) -> None:
-        """Let all processes name source lines in their part of a report, as the first one can."""
-        names = self._program.__globals__
-        own = dict(names.get("_SOURCE_MAP", {})) if self._me == 0 else None
-        if found := self._comm.bcast(own, 0):
-            names["_SOURCE_MAP"] = found
 
     def _can_go_on(self, fibers: Any) -> bool:
         self._sync()

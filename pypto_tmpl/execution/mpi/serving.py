@@ -70,7 +70,7 @@ def _make(team: Team, call: Call) -> None:
     arguments = received(team.comm, call.arguments)
     names = team.scripts.get(call.number) if call.number is not None else None
     if names is None:
-        names = load_script(call.script.text, call.script.name)
+        names = load_script(call.script.text, call.script.name, call.sources)
     ranks = ranks_of(names)
     if call.number is not None:
         team.scripts[call.number] = names

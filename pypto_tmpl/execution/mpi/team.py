@@ -22,10 +22,12 @@ CALL = 1  # tag of what the first process sends to the others
 class Call:
     """A call that other processes have to make: the host program of a script, and its arguments.
 
-    ``number`` tells scripts apart that keep their windows, None is one that does not.
+    ``number`` tells scripts apart that keep their windows, None is one that does not; ``sources`` are the
+    source lines that reports name, None if the script is to look for them itself.
     """
 
     script: ScriptText
+    sources: dict[str, str] | None
     program: str
     devices: tuple[int, ...]
     arguments: Arguments
@@ -57,7 +59,9 @@ class Team:
             number = self._numbers.setdefault(id(names), len(self._numbers))
             self.scripts[number] = names  # so that nothing else gets its identity
         arguments, storages = described(args)
-        call = Call(names[SCRIPT], program.__name__, tuple(devices), arguments, number, ranks.resets)
+        found = names.get("_SOURCE_MAP")
+        sources = None if found is None else dict(found)
+        call = Call(names[SCRIPT], sources, program.__name__, tuple(devices), arguments, number, ranks.resets)
         self._send(call)
         share_bytes(self.comm, storages)
 
