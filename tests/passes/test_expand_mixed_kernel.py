@@ -3,7 +3,7 @@
 import pytest
 import torch
 from passes.kernels import HEAD, body
-from passes.mixed_kernels import LOAD_R, PARAMS, PRODUCT, TO_VECTOR, inputs, mixed, result
+from passes.mixed_kernels import LOAD_R, PARAMS, PRODUCT, TO_VECTOR, VEC, inputs, mixed, result
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import backend, ir, ops, passes
@@ -353,3 +353,24 @@ def test_a_signal_that_both_cores_would_count_up_is_refused():
     node = build(node, functions=[build(kernel, body=ir.SeqStmts(found, kernel.span))])
     with pytest.raises(passes.PassError, match="would run on both cores and count twice"):
         passes.make_pass("ExpandMixedKernel")(node)
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_a_product_goes_through_a_branch_in_which_the_vector_core_alone_works(number: int) -> None:
+    """Both sides give ``c``; without the branch on the cube core, that could not push what it gives."""
+    node = expanded(
+        *PRODUCT,
+        LOAD_R,
+        "if n == 0:",
+        "    s = pl.tile.store(t, [0, 0], out)",
+        "    d, o = pl.yield_(c, s)",
+        "else:",
+        "    d, o = pl.yield_(c, out)",
+        f"v = pl.tile.move(d, {VEC})",
+        "y = pl.tile.add(v, t)",
+        "done = pl.tile.store(y, [0, 0], o)",
+        RETURN,
+    )
+    given = inputs(number)
+    torch.testing.assert_close(result(node, number), given["a"] @ given["b"] + given["r"])
+    assert any("tpush_to_aiv(d" in line for line in body(node, "kernel_aic"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import parts, statements
 from pypto_tmpl.ir.verifier.walking import definitions, used_variables
 from pypto_tmpl.ops import facts
-from pypto_tmpl.ops.cores import CoreSide, core_side
+from pypto_tmpl.ops.cores import CoreSide, core_side, side_of_space
 from pypto_tmpl.passes.outline.dataflow import own_reads, stored_into
 from pypto_tmpl.passes.structure.yields import results
 
@@ -70,14 +70,30 @@ class Kernel:
         return None
 
     def _found_sides(self) -> dict[int, CoreSide]:
+        """By statement (id). The core that has the result of a loop or branch takes part in it."""
         sides: dict[int, CoreSide] = {}
         for stmt in reversed(self.statements):  # what is inside comes first
             call = evaluated_call(stmt)
             side = core_side(call, self.value) if call is not None else CoreSide.SHARED
             for part in parts(stmt):
                 side = side.with_(sides[id(part)])
+            if side in OTHER and OTHER[side] in map(
+                _side_of_result, stmt.return_vars if _gives(stmt) else ()
+            ):
+                side = CoreSide.MIXED
+                sides |= {id(part): side for part in parts(stmt)}
             sides[id(stmt)] = side
         return sides
+
+
+def _gives(stmt: ir.Stmt) -> TypeGuard[ir.IfStmt | ir.ForStmt | ir.WhileStmt]:
+    """Whether a statement has results."""
+    return isinstance(stmt, ir.IfStmt | ir.ForStmt | ir.WhileStmt)
+
+
+def _side_of_result(var: ir.Var) -> CoreSide:
+    """The core in whose memory a tile lies; anything else is shared."""
+    return side_of_space(var.type.memory_space) if isinstance(var.type, ir.TileType) else CoreSide.SHARED
 
 
 def evaluated_call(stmt: ir.Stmt) -> ir.Call | None:
