@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 import torch
-from hunt.seeded import FAULTS, is_op
+from hunt.seeded import FAULTS, is_op, loads_first
 
 from pypto_tmpl import ir, passes
 from pypto_tmpl.hunt.blame import blamed
@@ -198,3 +198,14 @@ def test_seeded_faults_are_of_many_kinds_and_passes():
     assert len({one.stage for one in FAULTS}) >= 20
     assert len({one.kind for one in FAULTS}) >= 7
     assert not is_op(None, "tile.add")
+
+
+def test_a_seeded_fault_moves_loads_above_stores():
+    def kernel(*lines):
+        of = f"    @pl.function(type=pl.FunctionType.InCore)\n    def main(self, x: {T}, out: pl.InOut[{T}]):"
+        body = [*lines, "out = pl.store(u, [0, 0], out)", "return out"]
+        return HuntedProgram("given", 1, HEAD + function(of, body)).parsed()
+
+    whole = "pl.load({}, [0, 0], [16, 16])"
+    first, store, load = f"t = {whole.format('x')}", "pl.store(t, [0, 0], out)", f"u = {whole.format('out')}"
+    ir.assert_structural_equal(loads_first(kernel(first, store, load)), kernel(first, load, store))
