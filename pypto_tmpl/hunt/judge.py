@@ -20,7 +20,7 @@ from pypto_tmpl.hunt.programs.drawing import ENTRY, HuntedProgram
 from pypto_tmpl.hunt.programs.inputs import inputs_of
 from pypto_tmpl.hunt.running import BY_VALUE, ON_BYTES, emitted, in_order
 from pypto_tmpl.ir.destinations import has_destinations
-from pypto_tmpl.ir.pass_order import TILE
+from pypto_tmpl.ir.pass_order import PREFIX, TILE
 from pypto_tmpl.ir.stage_names import FRONTEND, pass_of
 from pypto_tmpl.ops import load_table
 from pypto_tmpl.passes.round_trip import RoundTripError, read_again
@@ -37,6 +37,9 @@ _RULES = tuple(rule for rule in ir.STRUCTURAL_PROPERTIES if rule is not ir.IRPro
 # From here on what carries and results of branches are declared as may be the whole (docs/passes.md).
 _RULES_OF_LANES = tuple(rule for rule in _RULES if rule is not ir.IRProperty.TypeChecked)
 _LANES = "LowerAutoVectorSplit"
+# Rounds stay sequences within one, as in PyPTO's stages, until ConvertToSSA opens them.
+_RULES_OF_ROUNDS = tuple(rule for rule in _RULES if rule is not ir.IRProperty.NoRedundantBlocks)
+_OF_ROUNDS = PREFIX[PREFIX.index("UnrollLoops") : PREFIX.index("ConvertToSSA")]
 _Check: TypeAlias = Callable[[str, ir.Program], tuple[Wrong, str, str] | None]
 
 
@@ -216,8 +219,9 @@ def _refuse_empty(node: ir.Program) -> None:
 
 
 def _broken_rule(stage: str, node: ir.Program) -> tuple[Wrong, str, str] | None:
-    has_lanes = pass_of(stage) in TILE[TILE.index(_LANES) :]
-    found = ir.verify(node, _RULES_OF_LANES if has_lanes else _RULES)
+    made_by = pass_of(stage)
+    rules = _RULES_OF_ROUNDS if made_by in _OF_ROUNDS else _RULES
+    found = ir.verify(node, _RULES_OF_LANES if made_by in TILE[TILE.index(_LANES) :] else rules)
     return ("verifier", "\n".join(map(str, found[:_SHOWN])), found[0].rule_name) if found else None
 
 

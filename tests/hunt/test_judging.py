@@ -46,6 +46,15 @@ def test_nothing_is_wrong_with_a_right_compiler():
     assert found.coverage.passes["ConvertTensorToTileOps"] == 1
 
 
+def test_rounds_may_be_sequences_within_one():
+    rounds = ["    for i in pl.range(2):", "        for k in pl.unroll(2):"]
+    work = ["            t = pl.add(x, y)", "            out = pl.assemble(out, t, [0, 0])"]
+    with patch("pypto_tmpl.hunt.judge._OF_FORMS", 1.0):  # every stage is asked
+        found = examine(given(KERNEL, *rounds, *work), OurPasses())
+    assert found.finding is None
+    assert found.coverage.passes["UnrollLoops"] == 1
+
+
 def test_a_program_that_is_none_is_told_so():
     found = examine(given("out = pl.assemble(out, z, [0, 0])"), OurPasses())
     assert found.finding is not None and found.finding.wrong == "program" and "'z'" in found.finding.detail
