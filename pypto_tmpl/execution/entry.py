@@ -29,7 +29,8 @@ class Parameter:
 
     ``direction`` is In, Out or InOut. The extents in the ``shape`` of a tensor are numbers, names of dynamic
     dimensions, or None for other expressions; what is no tensor has none. ``exact`` is the name in the IR,
-    which is ``name`` too where two parameters differ by the suffix only; it is "" where it is not known.
+    which is ``name`` too where two parameters differ by the suffix only; it is "" where it is not known. A
+    handle is of unknown type, as the runtime of a host is, which has no value here.
     """
 
     name: str
@@ -38,15 +39,11 @@ class Parameter:
     shape: tuple[int | str | None, ...] | None = None
     is_scalar: bool = False
     exact: str = ""
+    is_handle: bool = False
 
     @property
     def is_pure_output(self) -> bool:
         return self.direction == ir.ParamDirection.Out.name
-
-    @property
-    def is_handle(self) -> bool:
-        """Whether it is of unknown type, as the runtime of a host is, which has no value here."""
-        return not self.dtype and self.shape is None
 
     @property
     def is_written(self) -> bool:
@@ -191,6 +188,7 @@ def _parameter(var: ir.Var, direction: ir.ParamDirection, is_unique: bool) -> Pa
         shape=tuple(map(_extent, type_.shape)) if isinstance(type_, ir.TensorType) and has_shape else None,
         is_scalar=isinstance(type_, ir.ScalarType),
         exact=var.name_hint,
+        is_handle=isinstance(type_, ir.UnknownType),
     )
 
 

@@ -183,7 +183,7 @@ def test_a_transposed_view_shows_rows_as_columns() -> None:
 
 
 BOXES = """
-    in_mat: pl.Ptr = pl.tile.alloc(pl.Mem.Mat, 4096)
+    in_mat: pl.Ptr = pl.tile.alloc(pl.Mem.Mat, 512)
     in_left: pl.Ptr = pl.tile.alloc(pl.Mem.Left, 4096)
     in_right: pl.Ptr = pl.tile.alloc(pl.Mem.Right, 4096)
     m: pl.Tile[[16, 64], pl.INT4, pl.MemRef(in_mat, pl.const(512, pl.INT64), 512), pl.Mem.Mat] = pl.tile.move(t, target_memory=pl.Mem.Mat)

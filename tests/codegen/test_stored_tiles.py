@@ -422,7 +422,7 @@ def test_a_tile_that_does_not_fit_into_its_memory_is_refused(line: str, told: st
 
 
 CUBE = """
-    in_mat: pl.Ptr = pl.tile.alloc(pl.Mem.Mat, 65536)
+    in_mat: pl.Ptr = pl.tile.alloc(pl.Mem.Mat, {at})
     in_left: pl.Ptr = pl.tile.alloc(pl.Mem.Left, 4096)
     in_right: pl.Ptr = pl.tile.alloc(pl.Mem.Right, 4096)
     in_acc: pl.Ptr = pl.tile.alloc(pl.Mem.Acc, 1024)

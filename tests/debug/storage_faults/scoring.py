@@ -89,12 +89,12 @@ def score(fault: Fault) -> Score:
     """Search a fault as a user would, and check its plan."""
     program, table = fault.program(), load_table()
     checked = problems(fault)
-    misfits = [
+    misplaced = [
         (function.name, var.name_hint)
         for function in program.functions.values()
         for var, _ in misfits(FunctionPlaces(function, table))
     ]
-    is_checked = (fault.function, fault.variable) in misfits or any(
+    is_checked = (fault.function, fault.variable) in misplaced or any(
         names(fault, one.facts()) for one in overwrites(program, table, placed=True)
     )
     entry, inputs, expected = arguments(fault.stage)
