@@ -6,8 +6,6 @@ from pypto_tmpl import ir
 from pypto_tmpl.domains.host import ALL_REDUCE, COLLECTIVES
 from pypto_tmpl.ir.extents import constant_extent
 
-_RECEIVED = {"pld.tensor.all_to_all_v": 4}  # the operand with a cell for what each rank has sent
-
 
 def collective_problem(call: ir.Call) -> str | None:
     """Why a call is no collective of a kernel, None where it is one, or is none at all.
@@ -24,10 +22,11 @@ def collective_problem(call: ir.Call) -> str | None:
     signal = call.args[form.signal]
     if call.op.name == ALL_REDUCE and call.kwargs.get("mode", "mesh") == "ring":
         return _ring_problem(signal)
-    received = _RECEIVED.get(call.op.name)
-    return _column_problem("signal", signal) or (
-        None if received is None else _column_problem("recv_counts", call.args[received])
-    )
+    problem = _column_problem("signal", signal)
+    for place in form.followers:  # beside the signal, what has a cell for what each rank has sent
+        if problem is None and place != form.signal:
+            problem = _column_problem("recv_counts", call.args[place])
+    return problem
 
 
 def _column_problem(name: str, cells: ir.Expr) -> str | None:

@@ -198,8 +198,8 @@ CASES = {
         message="the cube core loads 'b', which the other core stores", variable="b", at="k =",
     ),
     "slots": expand(
-        *TO_VECTOR, *(f"v{k} = pl.tile.move(c, {VEC})" for k in (1, 2)), "s = pl.tile.add(v1, v2)",
-        "y = pl.tile.add(s, v)", STORE, RETURN,
+        *TO_VECTOR, *(f"v{k} = pl.tile.move(c, {VEC})" for k in (1, 2)), "s = pl.tile.add(v, v1)",
+        "y = pl.tile.add(s, v2)", STORE, RETURN,
         message="a core takes another tile while it reads 2", variable="v2", at="v2 =",
     ),
     "turned lanes": expand(
