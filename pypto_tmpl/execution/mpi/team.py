@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -15,6 +16,7 @@ from pypto_tmpl.execution.engines import SCRIPT, ScriptText, ranks_of
 from pypto_tmpl.execution.mpi.arguments import Arguments, described, share_bytes
 from pypto_tmpl.execution.mpi.board import Board
 
+_PASSED_ON = 0.5  # seconds in which mpiexec shows what a process has printed
 CALL = 1  # tag of what the first process sends to the others
 
 
@@ -110,5 +112,6 @@ class Team:
         """End all processes."""
         print(end="", flush=True)
         print(message, file=sys.stderr, flush=True)
+        time.sleep(_PASSED_ON)  # mpiexec drops what it has not passed on yet
         MPI.COMM_WORLD.Abort(status)
         self._exit(status)  # Abort may return before this process is ended: it has nothing more to say
