@@ -23,8 +23,9 @@ from typing import TypeVar
 
 import pypto_tmpl.language as pl
 from pypto_tmpl import backend, ir, ops, passes
+from pypto_tmpl.ir.pass_order import PREFIX, TENSOR_ONLY
 from pypto_tmpl.passes.settings import MemoryPlanner
-from pypto_tmpl.passes.strategies import PREFIX, TENSOR_ONLY, OptimizationStrategy, pass_names
+from pypto_tmpl.passes.strategies import OptimizationStrategy, pass_names
 
 T = TypeVar("T")
 

@@ -1533,10 +1533,10 @@ def _runtime_tensor(count, dtype):
 
 
 def _tree_reduce(leaves):
-    """The sum of the leaves, by pairs: ((0 + 1) + (2 + 3)) + ((4 + 5) + 6); one of an odd number waits a round.
+    """The sum of the leaves, by pairs: ((0 + 1) + (2 + 3)) + ((4 + 5) + 6); an odd one waits a round.
 
-    Leaves are numbers, or tensors of one shape and dtype, to which each sum is rounded; they wait for the calls
-    that write them.   Raises: ValueError for no leaves, or such that differ; TypeError for anything else.
+    Leaves are numbers, or tensors of one shape and dtype, to which each sum is rounded; they wait for the
+    calls that write them.   Raises: ValueError for no leaves, or such that differ; TypeError for others.
     """
     values = [_settled(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     kinds = [
@@ -1586,7 +1586,7 @@ def _submit_orchestrator(device, function, *args):
 
 
 def _submit_worker(function, *args):
-    """Submit a call of Python on the host, which follows those that write what it reads; return its future."""
+    """Submit a call of Python on the host, behind those that write what it reads; return its future."""
     dispatch = _Dispatch(_ranks.world.submitted, function, args, None)
     _submit(_ranks.world, dispatch, function)
     return _Future(dispatch)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from pypto_tmpl import backend, ir, passes
 from pypto_tmpl.cli import main
 from pypto_tmpl.golden import sources
-from pypto_tmpl.passes.strategies import PREFIX, TENSOR_ONLY
+from pypto_tmpl.ir.pass_order import PREFIX, TENSOR_ONLY
 from pypto_tmpl.snapshots.places import in_ci
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,7 @@ from pypto_tmpl import backend, ir, passes
 from pypto_tmpl.debug import set_options, torch_codegen
 from pypto_tmpl.hunt.programs.inputs import inputs_of
 from pypto_tmpl.hunt.programs.kinds import draw_program
-from pypto_tmpl.passes.strategies import PREFIX, TENSOR_ONLY, TILE
+from pypto_tmpl.ir.pass_order import PREFIX, TENSOR_ONLY, TILE
 
 COUNT = int(os.environ.get("PYPTO_TMPL_RANDOM_PROGRAMS", "10"))
 SCHEDULES = range(5)
@@ -45,10 +45,11 @@ def random_kernel(seed):
 def outputs(kernel, seed):
     """What a script makes of the inputs of a number."""
     drawn = draw_program("mixed", seed)
-    (entry,) = drawn.parsed().functions.values()
+    entry = drawn.parsed().get_function("main")
     arguments = inputs_of(drawn, entry)
     kernel(*(value if value.dim() else value.item() for value in arguments.values()))
-    return torch.cat([arguments["products"], arguments["sums"]])
+    pairs = zip(entry.param_directions, arguments.values(), strict=True)
+    return torch.cat([value.flatten() for direction, value in pairs if direction is not ir.ParamDirection.In])
 
 
 def compared(got, wanted, what):
