@@ -152,13 +152,16 @@ def _told(build: Path) -> Iterator[str]:
     from pypto_tmpl.compile.profile import STEM
     from pypto_tmpl.debug.stages.dumps import find_stages
     from pypto_tmpl.passes.instruments import HINTS
-    from pypto_tmpl.runtime.manifest import read_manifest
+    from pypto_tmpl.runtime.manifest import read_manifest, sub_build
     from pypto_tmpl.runtime.stages import DUMPS
 
     manifest = read_manifest(build)
     yield f"build: {build}"
     yield f"program: {manifest.program}, for {manifest.platform} ({manifest.backend})"
-    yield f"script: {build / manifest.script}, made from {manifest.stage}"
+    for name in manifest.orchestrations:
+        yield f"orchestration: {name}, in {build / sub_build(name)}"
+    if not manifest.orchestrations:
+        yield f"script: {build / manifest.script}, made from {manifest.stage}"
     stages = find_stages(build / DUMPS) if manifest.source is not None else []
     texts = [stage.path.read_bytes() for stage in stages]
     changed = [

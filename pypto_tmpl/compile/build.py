@@ -11,13 +11,16 @@ report/             performance hints, times of the stages
 data/               inputs and goldens, written by the harness
 compiled_meta.json  the parameters of the entry
 manifest.json       what the build was made from, and the state of its files
+
+Where several orchestrations start the program, each is a build of its own in ``next_levels/``, without dumps
+and reports, and the whole has nothing that calls would need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
@@ -41,16 +44,18 @@ from pypto_tmpl.compile.streams import (
     make_stream_folders,
     report_of,
 )
+from pypto_tmpl.execution.entry import Entry
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import check_place, has_no_mark, write_generated
 from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.ir.stage_names import AS_WRITTEN, LAST
 from pypto_tmpl.passes.context import Instrument
 from pypto_tmpl.passes.instruments import HINTS, MEMORY, ReportInstrument
-from pypto_tmpl.runtime.entry import find_entry, result_count, stage_entry
-from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_record, record_of
+from pypto_tmpl.runtime.entry import find_entry, orchestrations_of, part_of, result_count, stage_entry
+from pypto_tmpl.runtime.manifest import NAME as MANIFEST
+from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_record, record_of, sub_build
 from pypto_tmpl.runtime.stages import BINARY, DUMPS
-from pypto_tmpl.runtime.torch_script import torch_script
+from pypto_tmpl.runtime.torch_script import TorchScript, torch_script
 
 REPORT, DATA = "report", "data"
 _REPORTS = (f"{REPORT}/{HINTS}", f"{REPORT}/{MEMORY}")
@@ -62,6 +67,7 @@ class Build:
 
     ``program`` is what the script was made from, ``given`` what was compiled, if they are known;
     ``why_no_cpp`` says why the assembler made nothing of the texts that there are for it, or nothing of use.
+    ``parts`` are the builds of several orchestrations, by name.
     """
 
     directory: Path
@@ -69,6 +75,21 @@ class Build:
     program: ir.Program | None = None
     given: ir.Program | None = None
     why_no_cpp: str = ""
+    parts: Mapping[str, Build] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What has an entry: a whole program, "" by name, or one of several orchestrations with what it calls.
+
+    ``given`` is the same before the passes, if there is such a function by then.
+    """
+
+    name: str
+    program: ir.Program
+    entry: Entry
+    results: int
+    given: ir.Program | None = None
 
 
 class _Files:
@@ -102,14 +123,15 @@ class _Files:
 
 
 def check_program(program: ir.Program, options: CompileOptions) -> None:
-    """Refuse what cannot be compiled, before a directory is made for it.
+    """Refuse what cannot be compiled, before a directory is made for it; several orchestrations can.
 
     Raises EntryError for a program that cannot be run here, StageNameError for a stage that there is not, and
     RuntimeError for a setting that the active ``PassContext`` has.
     """
     options.passes.check_context()
     options.passes.check_stage()
-    find_entry(program)
+    for part in [part_of(program, name) for name in orchestrations_of(program)] or [program]:
+        find_entry(part)
     options.check_devices(program)
 
 
@@ -162,11 +184,11 @@ def _build(
     with profiler.stage("passes"):
         made = lowered(given, passes, dumps, watching)
     files.made(*(directory / name for name in _REPORTS if (directory / name).is_file()))
-    as_given = find_entry(given)
-    program, entry = made.program, stage_entry(made.program, as_given)
+    program, names = made.program, orchestrations_of(made.program)
+    parts = [_part(name, given, program) for name in names] or [_whole(given, program)]
     with profiler.stage("codegen"):
         with profiler.stage("torch"):
-            script = torch_script(program, entry)
+            scripts = [torch_script(part.program, part.entry) for part in parts]
         kernels = KernelTexts()
         if passes.stage == LAST:
             planner = passes.resolved().memory_planner
@@ -201,31 +223,83 @@ def _build(
         skip_ptoas=options.skip_ptoas,
         is_last=passes.stage == LAST,
         made={PTOAS: kernels.note(), **host.notes, **{stream.name: "" for stream in streams}},
+        orchestrations=names,
     )
-    for path in script.write(directory):
-        files.made(directory / path)
     for path, text in texts.items():
         files.text(path, text)
-    manifest = Manifest(
+    whole = Manifest(
         program=given.name,
         platform=options.platform.name,
         backend=options.platform.backend,
-        entry=script.entry,
-        script=script.path,
-        script_large=script.large,
+        entry=Entry("", "", ()),
+        script="",
+        script_large=(),
         source=files.dumped,
         stage=made.stage,
-        results=result_count(given, as_given),
+        results=0,
         generator=generator_fingerprint(),
         files={},
         streams=missing,
         device_ids=options.device_ids,
+        orchestrations=tuple(names),
     )
-    files.text(META, meta_text(manifest))
-    if debug_runner.is_wanted() and not (directory / debug_runner.PATH).exists():  # an edited one stays
-        files.text(debug_runner.PATH, debug_runner.runner_text(manifest))
+    found = {
+        part.name: _write_part(part, script, files, whole)
+        for part, script in zip(parts, scripts, strict=True)
+    }
+    manifest = whole if names else found[""].manifest
     if options.profiling and outer is None:
         files.made(*(directory / REPORT / name for name in profiler.write_report(directory / REPORT)))
     manifest = replace(manifest, files=files.records)
     manifest.write(directory)
-    return Build(directory, manifest, program, given, kernels.why_no_cpp or host.odd_cpp)
+    why_no_cpp = kernels.why_no_cpp or host.odd_cpp
+    return Build(directory, manifest, program, given, why_no_cpp, found if names else {})
+
+
+def _whole(given: ir.Program, made: ir.Program) -> _Part:
+    """The one part of a program that has an entry."""
+    entry = find_entry(given)
+    return _Part("", made, stage_entry(made, entry), result_count(given, entry), given)
+
+
+def _part(name: str, given: ir.Program, made: ir.Program) -> _Part:
+    """What one of several orchestrations starts; passes may have made it of another function."""
+    program = part_of(made, name)
+    entry = find_entry(program)
+    as_written = given.get_function(name)
+    if as_written is None or as_written.func_type is not ir.FunctionType.Orchestration:
+        return _Part(name, program, entry, result_count(program, entry))
+    own = part_of(given, name)
+    as_given = find_entry(own)
+    return _Part(name, program, stage_entry(program, as_given), result_count(own, as_given), own)
+
+
+def _write_part(part: _Part, script: TorchScript, files: _Files, whole: Manifest) -> Build:
+    """Write what calls of a part need; one of several gets its manifest, and its program where dumps are."""
+    folder = f"{sub_build(part.name)}/" if part.name else ""
+    directory, source = files.build / folder, whole.source
+    for path in script.write(directory):
+        files.made(directory / path)
+    if part.name and source is not None:
+        source = f"{PurePosixPath(script.path).with_suffix(BINARY)}"
+        files.dump(directory / source, ir.serialize(part.program))
+    manifest = replace(
+        whole,
+        entry=script.entry,
+        script=script.path,
+        script_large=script.large,
+        source=source,
+        results=part.results,
+        orchestrations=(),
+    )
+    if part.given is not None:
+        files.text(f"{folder}{META}", meta_text(manifest))
+    runner = files.build / debug_runner.PATH
+    if not part.name and debug_runner.is_wanted() and not runner.exists():  # an edited one stays
+        files.text(debug_runner.PATH, debug_runner.runner_text(manifest))
+    if part.name:
+        own = {path: record for path, record in files.records.items() if path.startswith(folder)}
+        manifest = replace(manifest, files={path.removeprefix(folder): own[path] for path in own})
+        manifest.write(directory)
+        files.made(directory / MANIFEST)
+    return Build(directory, manifest, part.program, part.given)

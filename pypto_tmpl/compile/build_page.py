@@ -20,7 +20,7 @@ from pypto_tmpl.debug.validate.schedule import StageResult
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.generated import is_record, json_in
 from pypto_tmpl.passes.memory.usage import has_storage, memory_use
-from pypto_tmpl.runtime.manifest import NAME, Manifest, read_manifest
+from pypto_tmpl.runtime.manifest import NAME, Manifest, read_manifest, sub_build
 from pypto_tmpl.runtime.stages import DUMPS
 from pypto_tmpl.storage.stored import planned_by
 
@@ -91,10 +91,14 @@ def _facts(build: Path, manifest: Manifest | None) -> Iterator[tuple[str, str]]:
         yield "unfinished", "the compilation failed: these are the stages until then"
         return
     yield "program", manifest.program
-    params = ", ".join(f"{param.name}: {param.direction}" for param in manifest.entry.parameters)
-    yield "entry", f"{manifest.entry.name}({params})"
+    if manifest.orchestrations:
+        yield "orchestrations", "\n".join(map(sub_build, manifest.orchestrations))
+    else:
+        params = ", ".join(f"{param.name}: {param.direction}" for param in manifest.entry.parameters)
+        yield "entry", f"{manifest.entry.name}({params})"
     yield "compiled for", f"{manifest.platform} ({manifest.backend})"
-    yield "executed", f"{manifest.script}, made from {manifest.stage}"
+    if not manifest.orchestrations:
+        yield "executed", f"{manifest.script}, made from {manifest.stage}"
     yield from manifest.streams.items()
     states = {path: file_state(build / path, record) for path, record in manifest.files.items()}
     if changed := [f"{path}: {state}" for path, state in sorted(states.items()) if state is not None]:

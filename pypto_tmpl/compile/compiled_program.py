@@ -17,10 +17,11 @@ from pypto_tmpl.compile.build import Build
 from pypto_tmpl.debug.checking import validate_pass_ir_codegen_results
 from pypto_tmpl.debug.validate.results import ValidationResult
 from pypto_tmpl.debug.validate.validation import ATOL, RTOL, Number
+from pypto_tmpl.execution.entry import EntryError
 from pypto_tmpl.runtime.calling import complete_call
 from pypto_tmpl.runtime.config import RunConfig
 from pypto_tmpl.runtime.execute import execute_build, require_backend
-from pypto_tmpl.runtime.manifest import read_manifest
+from pypto_tmpl.runtime.manifest import NEXT_LEVELS, read_manifest, sub_build
 from pypto_tmpl.runtime.options import runtime_options
 from pypto_tmpl.runtime.platforms import PLATFORMS, check_platform, require_simulated, simulator_of
 from pypto_tmpl.runtime.refusals import refuse
@@ -35,11 +36,22 @@ class CompiledProgram:
 
     Calling it runs the entry: with all arguments the outputs are written in place and None is returned;
     where the program returns values the pure outputs may be left out, and are returned instead. It stands
-    for its directory where a path is wanted.
+    for its directory where a path is wanted. Of several orchestrations, ``compiled["name"]`` or
+    ``compiled.name`` is what is called; the whole raises TypeError where it would need one entry.
     """
 
     def __init__(self, build: Build) -> None:
         self._build = build
+
+    def _entry_build(self) -> Build:
+        """The build, which has an entry. Raises TypeError for one of several orchestrations."""
+        if self.orchestration_names:
+            names = ", ".join(self.orchestration_names)
+            raise TypeError(
+                f"CompiledProgram has several orchestrations ({names}): "
+                "select one explicitly via compiled['<name>'](...)"
+            )
+        return self._build
 
     @classmethod
     def from_dir(
@@ -87,26 +99,27 @@ class CompiledProgram:
     @property
     def param_names(self) -> list[str]:
         """The entry's parameters."""
-        return [param.name for param in self._build.manifest.entry.parameters]
+        return [param.name for param in self._entry_build().manifest.entry.parameters]
 
     @property
     def output_indices(self) -> list[int]:
         """Positions of the pure outputs."""
-        return [i for i, p in enumerate(self._build.manifest.entry.parameters) if p.is_pure_output]
+        return [i for i, p in enumerate(self._entry_build().manifest.entry.parameters) if p.is_pure_output]
 
     @property
     def has_return(self) -> bool:
         """True if the entry returns values."""
-        return self._build.manifest.results > 0
+        return self._entry_build().manifest.results > 0
 
     def __call__(self, *args: object, config: RunConfig | None = None) -> Any:
         """Run the entry on torch tensors and numbers.
 
         ``config`` chooses the platform, which else is the one it was compiled for, the stage that is
         executed, and the diagnostic flags. Raises: TypeError and ValueError for arguments that do not fit,
+        TypeError for a program of several orchestrations,
         HardwareNeededError for a platform that is a device, and what the program raises.
         """
-        manifest = self._build.manifest
+        manifest = self._entry_build().manifest
         call = complete_call(manifest.entry, self.has_return, args, "CompiledProgram")
         options = runtime_options(config.runtime_cfg() if config is not None else {"platform": self.platform})
         require_simulated(options.platform)
@@ -126,23 +139,50 @@ class CompiledProgram:
 
         A stage is read from its ``.msgpack``. Where tiles have addresses it runs by values and on bytes,
         unless ``storage`` is another choice. Raises ValidationError for the first bad one, FileNotFoundError
-        where there are no dumps, and what ``validate_pass_ir_codegen_results`` raises.
+        where there are no dumps, EntryError where the tensors' names do not tell which of several
+        orchestrations is run, and what ``validate_pass_ir_codegen_results`` raises.
         """
-        folder = self.output_dir / DUMPS
+        folder, entry = self.output_dir / DUMPS, None
+        if self.output_dir.parent.name == NEXT_LEVELS and not folder.is_dir():  # one of several
+            folder = self.output_dir.parent.parent / DUMPS
+            entry = self._build.manifest.entry.name
         if not folder.is_dir():
             raise FileNotFoundError(f"No {DUMPS}/ under {self.output_dir}. Compile with dump_passes=True.")
-        return validate_pass_ir_codegen_results(
-            folder, tensors, expected, rtol=rtol, atol=atol, companions_first=True, storage=storage
+        options: dict[str, Any] = {"rtol": rtol, "atol": atol, "companions_first": True, "storage": storage}
+        try:
+            return validate_pass_ir_codegen_results(folder, tensors, expected, entry=entry, **options)
+        except EntryError:
+            if not self.orchestration_names:
+                raise
+        names = ", ".join(self.orchestration_names)
+        raise EntryError(
+            f"the names of the tensors do not tell which of the orchestrations {names} is run",
+            notes=["select one: compiled['<name>'].validate_ir(...)"],
         )
 
     @property
     def orchestration_names(self) -> list[str]:
-        """The entries of a build that has several: none, as a build has one here."""
-        return []
+        """The orchestrations of a build that has several, sorted; none of a build that has one entry."""
+        return list(self._build.manifest.orchestrations)
 
-    def __getitem__(self, name: str) -> NoReturn:
-        """The entry of that name of a build that has several, of which there are none here."""
-        raise KeyError(f"{name!r}: {self.output_dir} has one entry, which calls of the program run")
+    def __getitem__(self, name: str) -> CompiledProgram:
+        """One of several orchestrations. Raises KeyError where there is none of that name."""
+        names = self.orchestration_names
+        if not names:
+            raise KeyError(f"{name!r}: {self.output_dir} has one entry, which calls of the program run")
+        if name not in names:
+            raise KeyError(f"{name!r}: the orchestrations of {self.output_dir} are {', '.join(names)}")
+        part = self._build.parts.get(name)
+        if part is not None:
+            return CompiledProgram(part)
+        return CompiledProgram.from_dir(self.output_dir / sub_build(name), platform=self.platform)
+
+    def __getattr__(self, name: str) -> CompiledProgram:
+        """One of several orchestrations. Raises AttributeError where there is none of that name."""
+        build = self.__dict__.get("_build")  # unset while a copy is made
+        if build is None or name not in build.manifest.orchestrations:
+            raise AttributeError(f"CompiledProgram has neither an attribute nor an orchestration {name!r}")
+        return self[name]
 
     @property
     def runtime_config(self) -> dict[str, Any]:
@@ -150,7 +190,7 @@ class CompiledProgram:
 
         Raises FileNotFoundError for a build without that file: of an earlier stage, or with ``skip_ptoas``.
         """
-        path = self.output_dir / _CONFIG
+        path = self._entry_build().directory / _CONFIG
         if not path.is_file():
             raise FileNotFoundError(
                 f"No {_CONFIG} under {self.output_dir}. Compile all stages, with skip_ptoas=False."

@@ -46,9 +46,11 @@ def reuse_build(directory: Path) -> Reused:
 
     A script that is missing is generated again from the build's last dump; one that was edited is run as it
     stands; edited dumps have no effect. Raises ManifestError for a directory that is no build,
-    StaleBuildError when the script is missing and there is no intact dump to make it from.
+    StaleBuildError when the script is missing and there is no intact dump to make it from, EntryError for one
+    of several orchestrations.
     """
     manifest = read_manifest(directory)
+    manifest.require_entry(directory)
     states = {path: file_state(directory / path, record) for path, record in manifest.files.items()}
     changed = {path: state for path, state in states.items() if state is not None}
     findings = [

@@ -7,7 +7,7 @@ one; what else a device build has, ``host.py`` tells. Where files are missing, t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -28,6 +28,7 @@ from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import check_place, has_no_mark
 from pypto_tmpl.passes.settings import MemoryPlanner
+from pypto_tmpl.runtime.manifest import sub_build
 from pypto_tmpl.streams import paths_of, pto_text
 from pypto_tmpl.streams.problems import PtoError
 
@@ -162,18 +163,26 @@ def assemble_texts(
 
 
 def make_stream_folders(
-    build: Path, *, skip_ptoas: bool, is_last: bool, made: Mapping[str, str]
+    build: Path,
+    *,
+    skip_ptoas: bool,
+    is_last: bool,
+    made: Mapping[str, str],
+    orchestrations: Sequence[str] = (),
 ) -> dict[str, str]:
     """Make the folders of all streams; what the manifest says of those that are not whole.
 
     ``made`` are the streams there are, and what is missing in them. Without ptoas there is no folder for it.
+    Of several ``orchestrations`` each has its own folders, and the build has none.
     """
     found = {}
+    places = [build / sub_build(name) for name in orchestrations] or [build]
     for name, folders in _FOLDERS.items():
         if name == PTOAS and skip_ptoas:
             continue
         for folder in folders:
-            make_folder(build / folder)
+            for place in places:
+                make_folder(place / folder)
         note = made[name] if is_last else _NOT_LAST
         if note:
             found[name] = note

@@ -103,7 +103,7 @@ def select_entry(
         return _named(functions, wanted)
     if not functions:
         raise EntryError("the program has no function to run")
-    candidates = _candidates(functions)
+    candidates = entry_candidates(functions)
     if len(candidates) == 1:
         return candidates[0]
     known = {user_name(name) for name in tensors}
@@ -128,7 +128,8 @@ def _inputs(function: ir.Function) -> set[str]:
     return {user_name(p.name_hint) for p, direction in pairs if direction is not ir.ParamDirection.Out}
 
 
-def _candidates(functions: list[ir.Function]) -> list[ir.Function]:
+def entry_candidates(functions: list[ir.Function]) -> list[ir.Function]:
+    """The functions among which ``select_entry`` chooses, as far as their kinds and calls tell."""
     hosts = [function for function in functions if is_host(function)]
     if hosts:
         return hosts

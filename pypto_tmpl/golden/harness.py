@@ -35,6 +35,7 @@ from pypto_tmpl.golden.validation import check_outputs, raise_for
 from pypto_tmpl.golden.values import RunValues, from_data, generate
 from pypto_tmpl.runtime.built_script import BuiltScript
 from pypto_tmpl.runtime.dfx import DfxOptions
+from pypto_tmpl.runtime.entry import find_entry
 from pypto_tmpl.runtime.execute import execute_build, require_backend
 from pypto_tmpl.runtime.manifest import file_record
 from pypto_tmpl.runtime.options import RuntimeOptions, runtime_options
@@ -173,16 +174,19 @@ class Harness:
         with self._console.stage("compile"):
             program = self._source.program()
             self._program_name = program.name
+            find_entry(program)
             check_program(program, options)
             self._work_dir = make_build_directory(program.name, options.output_dir)
             with live_passes("compile") as progress:
-                return compile_program(
+                build = compile_program(
                     program,
                     self._work_dir,
                     options,
                     is_lowered=self._source.is_lowered,
                     instruments=[progress],
                 )
+            build.manifest.require_entry(self._work_dir)
+            return build
 
     def _reuse(self, runtime_dir: Path, stage: str | None) -> Build:
         self._console.phase = "runtime_dir"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pypto_tmpl import ir
 from pypto_tmpl.domains.host import is_host, is_sub_worker
-from pypto_tmpl.execution.entry import Entry, EntryError, describe_entry, select_entry
+from pypto_tmpl.execution.entry import Entry, EntryError, describe_entry, entry_candidates, select_entry
 
 
 def find_entry(program: ir.Program) -> Entry:
@@ -30,6 +30,31 @@ def find_entry(program: ir.Program) -> Entry:
             raise EntryError(what, notes=["parameters of an entry: Tensor, Scalar"])
     # Arguments come by position: what else the IR calls them is not kept.
     return Entry(function.name, function.name, tuple(replace(p, exact="") for p in parameters))
+
+
+def orchestrations_of(program: ir.Program) -> list[str]:
+    """All orchestrations, sorted, of a program that several of them start and no host drives; else none."""
+    functions = list(program.functions.values())
+    if any(f.level is not None and f.level.value >= ir.Level.HOST.value for f in functions):
+        return []
+    kind = ir.FunctionType.Orchestration
+    starting = [f for f in entry_candidates(functions) if f.func_type is kind]
+    return sorted(f.name for f in functions if f.func_type is kind) if len(starting) > 1 else []
+
+
+def part_of(program: ir.Program, name: str) -> ir.Program:
+    """The program of one orchestration: it and what it calls, directly or not."""
+    functions = {function.name: function for function in program.functions.values()}
+    found, pending = set[str](), [name]
+    while pending:
+        current = pending.pop()
+        if current in found or current not in functions:
+            continue
+        found.add(current)
+        calls = (n for n in ir.walk(functions[current]) if isinstance(n, ir.Call | ir.Submit))
+        pending += [call.op.name for call in calls if isinstance(call.op, ir.GlobalVar)]
+    parts = [function for function in functions.values() if function.name in found]
+    return ir.Program(parts, program.name, program.span)
 
 
 def stage_entry(program: ir.Program, given: Entry) -> Entry:

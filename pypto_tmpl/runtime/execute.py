@@ -108,6 +108,7 @@ def execute_build(
     from the dump in the build, the source line.
     """
     require_backend(manifest, options.platform)
+    manifest.require_entry(build)
     chosen = at_stage(build, manifest, options.stage)
     if chosen is not manifest:
         manifest, program = chosen, None

@@ -116,6 +116,7 @@ def export_insights(
     """
     build = build.resolve()
     manifest = read_manifest(build)
+    manifest.require_entry(build)
     kernels = kernel_sources(build, manifest)
     for wanted in functions:
         if wanted not in kernels.values():

@@ -11,10 +11,11 @@ from typing import Any
 
 from pypto_tmpl import __version__
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.execution.entry import Entry, Parameter
+from pypto_tmpl.execution.entry import Entry, EntryError, Parameter
 from pypto_tmpl.generated import json_in, write_generated
 
 NAME = "manifest.json"
+NEXT_LEVELS = "next_levels"
 SCHEMA = 2
 
 
@@ -40,7 +41,8 @@ class Manifest:
     is the binary dump it was made from, if the build has one, and ``stage`` which stage that is. ``results``
     is how many values the entry returns; ``streams`` says why what PyPTO generates is not there;
     ``device_ids`` are those that ranks run on, if they were named. Paths are relative to the build, with
-    slashes.
+    slashes. A build of several ``orchestrations`` has neither entry nor script: each of them is a build of
+    its own, in ``sub_build``.
     """
 
     program: str
@@ -56,6 +58,7 @@ class Manifest:
     files: dict[str, FileRecord]
     streams: dict[str, str] = field(default_factory=dict)
     device_ids: tuple[int, ...] | None = None
+    orchestrations: tuple[str, ...] = ()
     tool: str = f"pypto_tmpl {__version__}"
 
     def write(self, build: Path) -> None:
@@ -81,6 +84,7 @@ class Manifest:
             },
             "streams": self.streams,
             **({} if self.device_ids is None else {"device_ids": list(self.device_ids)}),
+            **({"orchestrations": list(self.orchestrations)} if self.orchestrations else {}),
             "files": {
                 path: {"bytes": record.bytes, "sha256": record.sha256}
                 for path, record in sorted(self.files.items())
@@ -89,9 +93,23 @@ class Manifest:
         text = json.dumps(data, indent=2) + "\n"
         write_generated(build / NAME, text, is_manifest, make_folders=True)
 
+    def require_entry(self, build: Path) -> None:
+        """Raise EntryError for a build of several orchestrations, which as a whole cannot be run."""
+        if self.orchestrations:
+            names = ", ".join(self.orchestrations)
+            raise EntryError(
+                f"{build} has several orchestrations: {names}",
+                notes=[f"run one of them: {sub_build(name)}" for name in self.orchestrations],
+            )
+
     def with_file(self, build: Path, path: str) -> Manifest:
         """The manifest with a file's state as it is now."""
         return replace(self, files=self.files | {path: file_record(build / path)})
+
+
+def sub_build(orchestration: str) -> str:
+    """The folder of one of several orchestrations in a build."""
+    return f"{NEXT_LEVELS}/{orchestration}"
 
 
 def is_manifest(data: bytes) -> bool:
@@ -139,6 +157,7 @@ def _manifest(data: dict[str, Any]) -> Manifest:
         generator=data["generator"],
         files={path: FileRecord(f["bytes"], f["sha256"]) for path, f in data["files"].items()},
         device_ids=tuple(data["device_ids"]) if "device_ids" in data else None,
+        orchestrations=tuple(data.get("orchestrations", ())),
         tool=data["tool"],
     )
 

@@ -10,7 +10,7 @@ from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.entry import functions_of
 from pypto_tmpl.ir.stage_names import StageNameError, find_stage
 from pypto_tmpl.runtime.entry import stage_entry
-from pypto_tmpl.runtime.manifest import Manifest, read_manifest
+from pypto_tmpl.runtime.manifest import NEXT_LEVELS, Manifest, read_manifest
 from pypto_tmpl.runtime.torch_script import FOLDER, TorchScript, torch_script
 from pypto_tmpl.storage.stored import copies_yields, is_placed_at_0
 
@@ -82,4 +82,7 @@ def _stem(build: Path, manifest: Manifest, stage: str) -> str:
         if stems:
             raise
     what = f"{build} has no dumps, so that it can be run at {manifest.stage} only, not at {stage!r}"
-    raise NoStageError(what, notes=["compile it with dump_passes=True"])
+    note = "compile it with dump_passes=True"
+    if build.parent.name == NEXT_LEVELS:
+        note = "it is one of several orchestrations: dumps are of all of them, compile up to that stage"
+    raise NoStageError(what, notes=[note])
