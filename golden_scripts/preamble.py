@@ -2442,8 +2442,8 @@ def _combine_parts(
 
 
 def _repeat_columns(block, count, columns):
-    """The first `count` columns of a block, repeated up to that many columns."""
-    return block[..., torch.arange(columns, device=block.device) % count]
+    """The first `count` columns of a block, at least one, repeated up to that many columns."""
+    return block[..., torch.arange(columns, device=block.device) % max(count, 1)]
 
 
 def _fill_repeated(target, source):

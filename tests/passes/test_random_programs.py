@@ -9,18 +9,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pypto_tmpl import ir, passes
+from pypto_tmpl.ir.pass_order import PREFIX
 from pypto_tmpl.passes.properties import verify_or_throw, with_checks
 
 P = ir.IRProperty
-ON_SCALARS = (
-    "InlineFunctions",
-    "UnrollLoops",
-    "CtrlFlowTransform",
-    "ConvertToSSA",
-    "Simplify",
-    "NormalizeStmtStructure",
-    "FlattenCallExpr",
-)
 COUNT = int(os.environ.get("PYPTO_TMPL_RANDOM_PROGRAMS", "40"))
 SETTINGS = settings(
     max_examples=COUNT,
@@ -126,7 +118,7 @@ def check_passes(node: ir.Program, x: int, y: int) -> None:
     """Every pass on the result of the one before it keeps what the program computes and the IR's rules."""
     expected = Interpreter(node).call("main", [x, y])
     known = {P.UseAfterDef, P.TypeChecked, P.BreakContinueValid, P.ArrayNotEscaped, P.PipelineLoopValid}
-    for name in ON_SCALARS:
+    for name in PREFIX:
         pass_ = passes.make_pass(name)
         after = pass_(node)
         known |= set(with_checks(pass_.get_produced_properties()))
