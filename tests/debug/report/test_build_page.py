@@ -58,10 +58,11 @@ def test_it_opens_at_the_text_of_the_first_stage(open_page, path):
 def test_a_file_is_shown_as_it_is(open_page, path):
     page = open_page(path, "#3.1")
     assert page.locator("#stage h2").inner_text() == "ptoas/main.pto"
-    assert page.locator(".code-line").all_inner_texts() == FILE.splitlines()
+    # Contents, not what is shown: lines that no frame has shown yet have no inner text.
+    assert page.locator(".code-line").all_text_contents() == FILE.splitlines()
     assert page.locator(".code .comment").count() == 0  # only Python has colours
     page.keyboard.press("j")
-    assert page.locator(".code-line").all_inner_texts() == [HOSTILE]
+    assert page.locator(".code-line").all_text_contents() == [HOSTILE]
     page.keyboard.press("k")
     page.keyboard.press("k")
     assert page.locator("#stage h2").first.inner_text() == "Memory"
@@ -81,7 +82,8 @@ def test_the_memory_of_each_kernel_is_drawn_and_moved_in(open_page, path):
     page.locator("#find").fill("jkn")  # letters that are keys elsewhere
     assert page.locator(".bar.other").count() == 3
     page.set_viewport_size({"width": 700, "height": 844})
-    assert page.locator(".picture").bounding_box()["width"] <= 700
+    # In the page, as it draws the picture anew: a box asked for from outside may be of one that is gone.
+    page.wait_for_function("document.querySelector('.picture').getBoundingClientRect().width <= 700")
     page.locator("#stages").focus()
     page.keyboard.press("ArrowUp")
     assert page.locator("#stage h2").inner_text() == "01_after_Pass"

@@ -92,7 +92,7 @@ def test_the_line_that_is_wrong_is_marked_and_gone_to(open_page, wrong, width, v
     button.click()
     marked = page.locator(".code-line.failed")
     assert marked.count() == 1 and int(marked.get_attribute("data-number")) == line
-    assert "3.0" in marked.inner_text() and is_in_view(page, marked)
+    assert "3.0" in marked.text_content() and is_in_view(page, marked)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -105,7 +105,7 @@ def test_the_lines_of_an_error_are_marked_in_the_text_and_in_the_script(open_pag
     assert is_in_view(page, marked)
     page.keyboard.press("4")
     marked = page.locator(".code-line.failed:visible")
-    assert "_check_tensor" in marked.first.inner_text() and is_in_view(page, marked.first)
+    assert "_check_tensor" in marked.first.text_content() and is_in_view(page, marked.first)
 
 
 def test_a_click_in_a_narrow_window_leads_to_the_stage(open_page, failing):
