@@ -80,7 +80,7 @@ class Judge:
             script = emitted(node)
             self.wanted = script.run(self.inputs)
         except Exception as error:
-            raise WrongError(Finding(FRONTEND, "program", text_of(error))) from error
+            raise WrongError(Finding(FRONTEND, "program", text_of(error), op=_refusal(error))) from error
         self.node = node
         pairs = zip(entry.params, entry.param_directions, strict=True)
         read = {var.name_hint for var, way in pairs if way is ir.ParamDirection.In}
@@ -206,6 +206,12 @@ class Judge:
             found |= self._ops[id(function)]
         for name in found:
             ops[name] = ops.get(name, 0) + 1
+
+
+def _refusal(error: Exception) -> str:
+    if isinstance(error, ir.VerificationError) and error.diagnostics:
+        return f"{error.diagnostics[0].rule_name}: {message_kind(error.diagnostics[0].message)}"
+    return kind_of(error)
 
 
 def _refuse_empty(node: ir.Program) -> None:

@@ -58,6 +58,7 @@ def test_rounds_may_be_sequences_within_one():
 def test_a_program_that_is_none_is_told_so():
     found = examine(given("out = pl.assemble(out, z, [0, 0])"), OurPasses())
     assert found.finding is not None and found.finding.wrong == "program" and "'z'" in found.finding.detail
+    assert found.finding.op.endswith("undefined variable _")  # one that is made smaller is refused alike
 
 
 def test_wrong_values_have_a_stage_and_a_statement():

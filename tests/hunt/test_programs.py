@@ -69,8 +69,21 @@ def test_ops_in_a_row_begin_with_each_op_once():
     every = sampled_ops()
     names = [group[0].entry for group in every]
     assert 200 < len(names) + 2 * len(PATTERNS) <= 2000 // len(KINDS)
+    period = len(names) + 2 * len(PATTERNS)
     for number in range(0, len(every), 29):
-        assert names[number].dsl[0] + "(" in draw_program("ops", number).text
+        drawn = [draw_program("ops", number + round_ * period) for round_ in range(2)]
+        assert all(names[number].dsl[0] + "(" in one.text for one in drawn)
+        assert {one.backend for one in drawn} == {"Ascend910B", "Ascend950"}
+
+
+def test_operands_are_promoted_by_steps_that_the_hardware_has():
+    place = [group[0].entry.name for group in sampled_ops()].index("tensor.div")
+    period = len(sampled_ops()) + 2 * len(PATTERNS)
+    for number in range(place + place % 2 * period, 24 * period, 2 * period):
+        drawn = draw_program("ops", number)
+        assert drawn.backend == "Ascend910B"
+        found = examine(drawn, OurPasses())  # INT16 to INT32 would be refused
+        assert found.finding is None, found.finding
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)

@@ -235,6 +235,24 @@ def test_a_carry_that_begins_in_vec_and_goes_on_with_products_lies_in_vec():
     assert torch.equal(values(got), values(kernel(*lines)))
 
 
+@pytest.mark.parametrize(("rounds", "value"), [(3, "c"), (1, "v")])  # the second has no loop any more
+def test_a_part_of_a_carry_that_begins_by_rows_in_the_end_lies_by_rows(rounds, value):
+    lines = (
+        MAT,
+        "v = pl.load(x, [0, 0], [16, 16])",
+        "c = pl.matmul(m, m)",
+        "s = pl.mul(c, 1.0)",
+        f"for i, (t,) in pl.range({rounds}, init_values=(s,)):",
+        f"    r = pl.yield_({value})",
+        "done = pl.store(pl.add(pl.tile.slice(r, [8, 16], [0, 0]), 1.0), [0, 0], out)",
+    )
+    before = passes.convert_to_ssa()(kernel(*lines))
+    got = passes.make_pass(PASS)(passes.flatten_call_expr()(passes.simplify()(before)))
+    (part,) = re.findall(r"(\w+): (.*) = pl.tile.slice", ir.python_print(got))
+    assert "col_major" not in part[1]
+    assert torch.equal(values(got), values(kernel(*lines)))
+
+
 def test_what_is_laid_into_a_tile_of_the_other_core_is_moved_there():
     lines = (
         MAT,

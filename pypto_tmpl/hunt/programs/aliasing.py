@@ -142,9 +142,9 @@ class AliasingKernels(Drawing):
         return [stored, f"{var} = pl.load({target}, {place}, {SHAPE})"]
 
     def _swap(self, tiles: list[str], rows: list[str], depth: int) -> list[str]:
-        """Two carries that change places in each round."""
+        """Two carries that change places in each round: of one type, also in what pads them."""
         first, second, index = self.name("v"), self.name("v"), self.name("i")
-        starts = f"pl.mul({self.one(tiles)}, 0.5)", f"pl.mul({self.one(tiles)}, 1.5)"
+        starts = f"pl.mul({self.one(tiles)}, 0.5)", f"pl.tile.add({first}_s, {self.one(tiles)})"
         head = f"for {index}, ({first}_c, {second}_c) in pl.range({self.random.randint(1, 3)}, "
         head += f"init_values=({first}_s, {second}_s)):"
         inner = [*tiles, f"{first}_c", f"{second}_c"]

@@ -11,6 +11,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.language import parse
 
 Item = TypeVar("Item")
+BACKENDS = ("Ascend910B", "Ascend950")
 HEAD = "import pypto.language as pl\n\n\n@pl.program\nclass Hunted:\n"
 _PLANNERS, _RARELY = (20, 1, 1), 0.08
 ENTRY = "main"
@@ -68,7 +69,7 @@ class Drawing:
         self.seed = seed
         self.random = random.Random(f"{self.kind} {seed}")
         self.ranges: dict[str, tuple[int, int]] = {}
-        self.backend = ("Ascend910B", "Ascend950")[seed % 2]
+        self.backend = BACKENDS[seed % 2]
         self.names_tasks = False
         self.budget = 0
         self._count = 0

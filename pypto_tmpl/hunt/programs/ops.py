@@ -10,7 +10,7 @@ from typing import Any
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType, facts_of
 from pypto_tmpl.errors import PyptoTmplError
-from pypto_tmpl.hunt.programs.drawing import HEAD, Drawing, function, inside
+from pypto_tmpl.hunt.programs.drawing import BACKENDS, HEAD, Drawing, function, inside
 from pypto_tmpl.hunt.programs.patterns import PATTERNS, Pattern
 from pypto_tmpl.ir.dtypes import DATA_TYPES
 from pypto_tmpl.language import parse
@@ -101,8 +101,11 @@ def _writes_tensor(entry: OpEntry) -> bool:
 
 
 def _is_product(entry: OpEntry) -> bool:
-    rules = {way.rule for way in entry.lowers_to if isinstance(way, LoweringSpec)}
-    return "product" in entry.traits or "product" in rules
+    return "product" in entry.traits or "product" in _rules(entry)
+
+
+def _rules(entry: OpEntry) -> set[str | None]:
+    return {way.rule for way in entry.lowers_to if isinstance(way, LoweringSpec)}
 
 
 def _whole(value: Any) -> Any:
@@ -155,7 +158,8 @@ class OpPrograms(Drawing):
     def functions(self) -> str:
         """A kernel for tile ops, a scope for tensor ops."""
         every = sampled_ops()
-        place = self.seed % (len(every) + _SHARES * len(PATTERNS))
+        round_, place = divmod(self.seed, len(every) + _SHARES * len(PATTERNS))
+        self.backend = BACKENDS[(round_ + place) % 2]  # each op comes to both
         if place >= len(every):
             return self._pattern(PATTERNS[place % len(PATTERNS)](self.random))
         first = self._accepted(every[place])
@@ -183,12 +187,17 @@ class OpPrograms(Drawing):
         return next((one for one in drawn if _is_accepted(one) and self._has_instructions(one)), drawn[0])
 
     def _has_instructions(self, sampled: Sampled) -> bool:
-        """Whether a cast is one that the hardware can do, in steps if need be."""
-        if "casts" not in sampled.entry.traits:
+        """Whether casts, also those of operands to what they are promoted to, take steps of the hardware."""
+        if "casts" not in sampled.entry.traits and "divide" not in _rules(sampled.entry):
             return True
-        source = next(filter(None, map(typed_value, sampled.sample.values())))[0]
-        facts, dtypes = facts_of(BackendType[self.backend]), (DATA_TYPES[source], sampled.type.dtype)
-        return facts.is_native_cast(*dtypes) or cast_route(facts, *dtypes) is not None
+        facts, target = facts_of(BackendType[self.backend]), sampled.type.dtype
+        sources = [DATA_TYPES[typed[0]] for typed in map(typed_value, sampled.sample.values()) if typed]
+        return all(
+            facts.is_native_cast(source, target)
+            or cast_route(facts, source, target) is not None
+            or (source == target and "casts" not in sampled.entry.traits)
+            for source in sources
+        )
 
     def _tiles(self, made: _Calls) -> str:
         names = [parameter.partition(":")[0] for parameter in made.parameters]

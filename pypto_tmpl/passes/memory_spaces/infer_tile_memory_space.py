@@ -88,6 +88,8 @@ class _Placing(Rewriter):
         self._spaces = spaces
         self._moved = MovedTiles()
         self._targets = dict(_targets(function.body))
+        self._carries = dict(_carries(function.body))
+        self._rows: dict[int, ir.Var] = {}  # by the id of what lies by rows and does not say so
 
     def body(self, body: ir.Stmt) -> Task:
         self._moved.enter()
@@ -110,6 +112,7 @@ class _Placing(Rewriter):
             space = self._spaces.of(stmt.var)
             if any(old.type != new.type for old, new in zip(before.args, call.args, strict=True)):
                 call = with_operands(call, call.args, self._owner, stmt)
+            call = self._shown(call, stmt)
             call = build(call, type=in_space(call.type, space), kwargs=_asking_for(space, call.kwargs))
             type_ = type_of_value(type_, call)
         var = build(stmt.var, type=type_)
@@ -149,13 +152,45 @@ class _Placing(Rewriter):
         space = self._spaces.of(old)
         type_ = in_space(typed.type, space)
         if not isinstance(typed, ir.IterArg):
-            return build(typed, type=type_)
+            carry = self._carries.get(id(old))
+            new = build(typed, type=type_)
+            if carry is not None and (carried := self.bound(carry)) is not None:
+                self._note_rows(new, old.type, carry.type, self._rows.get(id(carried), carried).type)
+            return new
         start = typed.initValue
         if isinstance(start, ir.Var) and space is not None and space_of(start) is not space:
             moves: list[ir.Stmt] = []
             start = self._brought(start, space, typed, moves)
             self.emit(*moves)
-        return build(typed, type=type_, initValue=start)
+        new = build(typed, type=type_, initValue=start)
+        if isinstance(old, ir.IterArg):
+            self._note_rows(new, old.type, old.initValue.type, start.type)
+        return new
+
+    def _note_rows(self, var: ir.Var, declared: ir.Type, before: ir.Type, now: ir.Type) -> None:
+        """Note what is declared to lie in boxes, as the value did before that it holds, which no longer does."""
+        if (
+            isinstance(var.type, ir.TileType)
+            and _layout(declared) == _layout(before) != _UNBOXED
+            and _layout(var.type) != _UNBOXED == _layout(now)
+        ):
+            view = build(var.type.get_effective_tile_view(), **_UNBOXED)
+            self._rows[id(var)] = build(var, type=build(var.type, tile_view=view))
+
+    def _shown(self, call: ir.Call, stmt: ir.Stmt) -> ir.Call:
+        """A call that shows a tile in another shape, or a part of it: its result lies as that tile does.
+
+        It was written for the result of a loop, or for what stands in its place when that has one round. The
+        carry itself keeps the type that it was declared with, as in PyPTO's stages.
+        """
+        place = facts.of_value(call).view_of
+        if place is None:
+            return call
+        shown = self._rows.get(id(call.args[place]), call.args[place])
+        if _layout(shown.type) != _UNBOXED or _layout(call.type) == _UNBOXED:
+            return call
+        args = [*call.args[:place], shown, *call.args[place + 1 :]]
+        return build(call, type=with_operands(call, args, self._owner, stmt).type)
 
     def _with_moves(self, call: ir.Call, before: ir.Call, at: ir.Stmt) -> tuple[list[ir.Stmt], ir.Call]:
         """A call with its operands where its op takes them, after the moves that bring them there."""
@@ -203,6 +238,21 @@ def _targets(body: ir.Stmt) -> Iterator[tuple[int, tuple[ir.Var, ...]]]:
         for side in parts(stmt) if variables else ():
             if (last := trailing_yield(side)) is not None:
                 yield id(last), variables
+
+
+def _carries(body: ir.Stmt) -> Iterator[tuple[int, ir.IterArg]]:
+    """What the results (ids) of loops are carried as."""
+    for stmt in statements(body):
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            for var, carry in zip(stmt.return_vars, stmt.iter_args, strict=True):
+                yield id(var), carry
+
+
+def _layout(type_: ir.Type) -> dict[str, Any] | None:
+    if not isinstance(type_, ir.TileType):
+        return None
+    view = type_.get_effective_tile_view()
+    return {"blayout": view.blayout, "slayout": view.slayout}
 
 
 def _reached(known: OpFacts, operands: list[ir.Expr], lies: MemorySpace | None) -> tuple[MemorySpace, ...]:
