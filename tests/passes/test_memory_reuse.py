@@ -125,6 +125,20 @@ def test_a_loop_that_exchanges_halves_of_a_tile_copies_both():
     assert "= pl.yield_(q_mv, p_mv_mv)" in ir.python_print(node)
 
 
+def test_a_part_of_what_a_while_gives_keeps_its_distance():
+    """The whole lies where the loop begins; its part has what it was given apart, and joins it there."""
+    own = "C: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 4096)"
+    loop = (
+        "for (p, k) in pl.while_(init_values=(a, n)):",
+        "    pl.cond(0 < k)",
+        "    p1, k1 = pl.yield_(p, k - 1)",
+    )
+    type_ = "pl.Tile[[8, 64], pl.FP32, pl.MemRef(C, 2048, 2048), pl.Mem.Vec]"
+    part = f"h: {type_} = pl.tile.slice(p1, [8, 64], [8, 0])"
+    node = reused(*LOADED[:1], own, *loop, part, STORED.format("h"))
+    assert (places(node)["h"], addresses(node)["h"]) == ("A", 2048)
+
+
 def test_a_carry_that_becomes_another_one_is_copied_before_that_is_written():
     loop = "for i, (p, q) in pl.range(4, init_values=(a, b)):"
     lines = (

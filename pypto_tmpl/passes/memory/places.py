@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pypto_tmpl import ir
+from pypto_tmpl.ir import structural_equal
 from pypto_tmpl.ir.bodies import parts, statements, trailing_yield
 from pypto_tmpl.ir.extents import constant_extent
 from pypto_tmpl.passes.memory.lifespans import Group
@@ -76,8 +77,12 @@ class Places:
             return
         at, own = source_place(value), self.where(stmt.var)
         source = None if at is None else self.where(value.args[at])
-        if source is not None and own is not None and own.base_ is not source.base_:
-            self.put(stmt.var, view_storage(value, source, self.function))
+        if source is None or own is None:
+            return
+        shown = view_storage(value, source, self.function)
+        # A view that came here without its tile, which came another way, has lost its distance from that.
+        if own.base_ is not source.base_ or not structural_equal(own.byte_offset_, shown.byte_offset_):
+            self.put(stmt.var, shown)
 
     def follow_branches(self, stmt: ir.IfStmt) -> None:
         """The results of an if lie where the first branch makes them that does not hand on a carry."""

@@ -168,7 +168,7 @@ class _Placing(Rewriter):
         return new
 
     def _note_rows(self, var: ir.Var, declared: ir.Type, before: ir.Type, now: ir.Type) -> None:
-        """Note a tile that is declared to lie in boxes, as the value that it holds did before, but not now."""
+        """Note a tile that is declared to lie in boxes, as the value that it holds did before, not now."""
         if (
             isinstance(var.type, ir.TileType)
             and _layout(declared) == _layout(before) != _UNBOXED
