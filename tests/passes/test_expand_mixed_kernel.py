@@ -170,6 +170,34 @@ def test_a_tile_is_freed_behind_the_last_view_of_it():
     ]
 
 
+def test_a_tile_that_a_branch_yields_is_copied_before_a_later_one_is_freed():
+    """Frees give slots back in the order of the pops, whichever tile they name."""
+    node = expanded(
+        *PRODUCT,
+        LOAD_R,
+        "if n > 0:",
+        f"    v = pl.tile.move(c, {VEC})",
+        f"    w = pl.tile.move(c, {VEC})",
+        "    unread = pl.tile.sub(v, w)",
+        "    y = pl.yield_(v)",
+        "else:",
+        "    y = pl.yield_(t)",
+        STORE,
+        RETURN,
+    )
+    lines = body(node, "kernel_aiv")
+    start = lines.index("  v = pl.tile.tpop_from_aic(split=0)")
+    assert lines[start + 1 : start + 6] == [
+        "  v_mv = pl.tile.move(v, target_memory=pl.Mem.Vec)",
+        "  pl.system.tfree_to_aic(v)",
+        "  w = pl.tile.tpop_from_aic(split=0)",
+        "  pl.system.tfree_to_aic(w)",
+        "  y = pl.yield_(v_mv)",
+    ]
+    given = inputs(1)
+    torch.testing.assert_close(result(node, 1), given["a"] @ given["b"])
+
+
 def test_a_pop_that_nothing_reads_stays():
     node = expanded(*TO_VECTOR, LOAD_R, "y = pl.tile.exp(t)", STORE, RETURN)
     assert body(node, "kernel_aiv")[2:4] == [
