@@ -257,6 +257,25 @@ def test_a_carry_by_rows_that_is_yielded_in_boxes_is_converted():
     assert moving(recorded("gated_scores_two_lanes", "Ascend950")) == []  # MemoryReuse moves it
 
 
+def test_results_that_are_declared_in_boxes_and_lie_by_rows_are_declared_by_rows():
+    layout = "blayout=pl.TileLayout.col_major, slayout=pl.TileLayout.row_major"
+    place = "pl.MemRef(mem, pl.const(0, pl.INT64), 4096), pl.Mem.Vec"
+    boxed = f"pl.Tile[[16, 64], pl.FP32, {place}, pl.TileView({layout})]"
+    found = buffered(f"""
+        a @ 0x0 FP32[16, 64] = load(x)
+        if n > 0:
+            b: {boxed} = a
+            for i, (t,) in pl.range(2, init_values=(b,)):
+                r: {boxed} = pl.yield_(t)
+            s: {boxed} = pl.yield_(r)
+        else:
+            s: {boxed} = pl.yield_(a)
+        store(s)
+    """)
+    assert "s: pl.Buffer[[16, 64], pl.FP32, pl.Mem.Vec[0x0:0x1000], mem]\n" in kernel_text(found)
+    assert same(run(found), inputs()[0]) and same(run(found, storage=False), inputs()[0])
+
+
 def test_a_carry_whose_type_is_wider_than_its_value_has_the_extents_of_that():
     found = recorded("swiglu_scope")
     assert "gate__iter_v1: pl.Buffer[[8, 64], pl.FP32, " in ir.python_print(found)

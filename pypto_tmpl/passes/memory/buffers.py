@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pypto_tmpl import ir
 from pypto_tmpl.ir.bodies import statements, trailing_yield
@@ -31,6 +31,7 @@ class Buffers:
             for var, stmt in definitions
             if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Var)
         }
+        self._beginnings = self._values | dict(_beginnings(function.body))
         bases = {id(base_of(tile)) for tile in tiles}
         self._has_addresses = has_addresses([function])
         params = {id(param) for param in function.params}
@@ -53,7 +54,7 @@ class Buffers:
         """The place of a tile, None of one that has none."""
         return self._places.get(id(tile))
 
-    def has_own(self, tile: ir.Var) -> bool:
+    def has_own(self, tile: ir.Expr) -> bool:
         """Whether the type of a tile says all of where it lies; that of a window has not got the pitch."""
         typed, place = self._typed[id(tile)], self._places[id(tile)]
         if typed is None or place is None:
@@ -117,7 +118,11 @@ class Buffers:
 
     def _fitting(self, tile: ir.Var, value: ir.Expr) -> ir.Type:
         """The type of a carry or result: as it is, or that of its value, since some are wider than that."""
-        if self.has_own(tile) or not is_buffer(value):
+        if self.has_own(tile):
+            return tile.type
+        while is_buffer(value) and not self.has_own(value) and id(value) in self._beginnings:
+            value = self._beginnings[id(value)]
+        if not is_buffer(value):
             return tile.type
         assert isinstance(tile.type, ir.TileType)
         return build(value.type, memref=tile.type.memref)
@@ -126,6 +131,21 @@ class Buffers:
         self._places[id(buffer)] = place
         self._note_types([buffer])
         return buffer
+
+
+def _beginnings(body: ir.Stmt) -> Iterator[tuple[int, ir.Expr]]:
+    """What carries and results of loops begin as, and results of branches on one side, by their ids.
+
+    They lie as that does, and may be declared otherwise.
+    """
+    for stmt in statements(body):
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
+            for carry, result in zip(stmt.iter_args, stmt.return_vars, strict=True):
+                yield id(carry), carry.initValue
+                yield id(result), carry.initValue
+        elif isinstance(stmt, ir.IfStmt) and (end := trailing_yield(stmt.then_body)) is not None:
+            for result, value in zip(stmt.return_vars, end.value, strict=True):
+                yield id(result), value
 
 
 def base_of(tile: ir.Expr) -> ir.Var:
