@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -31,6 +32,7 @@ from pypto_tmpl.passes.round_trip import RoundTripError, compare_with_text
 from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, VerificationLevel
 
 See = Callable[[str, ir.Program], None]
+_ERROR = re.compile(r"(fatal )?error\b", re.IGNORECASE)
 OURS = "ours"
 PROGRAM, OUTPUT, DUMP = "program.py", "out", "passes_dump"
 
@@ -142,7 +144,7 @@ class CommandCompiler:
             last, trouble = (FRONTEND, None) if dumped is None else _see_all(dumped, node, see, until)
             if ended.returncode:
                 said = (ended.stderr or ended.stdout).strip()
-                line = said.splitlines()[-1] if said else f"exit code {ended.returncode}"
+                line = _message(said) if said else f"exit code {ended.returncode}"
                 wrong: Wrong = "crash" if ended.returncode < 0 else "refused"
                 raise CompilationError(last, wrong, said or line, message_kind(line))
             if dumped is None:
@@ -178,6 +180,12 @@ class CommandCompiler:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         return subprocess.CompletedProcess(words, process.returncode, out, said)
+
+
+def _message(said: str) -> str:
+    """The line that says what is wrong: the first that begins with it, else the last, as of a traceback."""
+    lines = said.splitlines()
+    return next((line for line in lines if _ERROR.match(line)), lines[-1])
 
 
 def _see_all(dump: Path, node: ir.Program, see: See, until: str) -> tuple[str, CompilationError | None]:

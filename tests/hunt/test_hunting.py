@@ -126,6 +126,12 @@ def command(tmp_path, text, seconds=5):
     ("text", "wrong", "op"),
     [
         ("import sys\nsys.exit('no such op: x12')", "refused", "no such op: _"),
+        (
+            "import sys\nsys.exit('a warning\\nerror[pass]: x12 is lost\\n = in function kernel')",
+            "refused",
+            "error[pass]: _ is lost",
+        ),
+        ("raise ValueError('x12 is lost')", "refused", "ValueError: _ is lost"),
         ("import os\nos.abort()", "crash", "exit code -_"),
         ("import time\ntime.sleep(60)", "time", "compiler"),
     ],

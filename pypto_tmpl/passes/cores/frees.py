@@ -42,7 +42,8 @@ def held_too_long(function: ir.Function) -> set[int]:
         is_end = _is_end(last)
         end = kernel.number[id(last)] - 1 if is_end else kernel.end(last)
         depth = sum(1 for _ in kernel.around(stmt))  # what stands ahead of an end comes last in its body
-        spans.append((kernel.number[id(stmt)], (end, -depth, is_end), (call.op.name, call.kwargs.get("id")), stmt))
+        pipe = call.op.name, call.kwargs.get("id")
+        spans.append((kernel.number[id(stmt)], (end, -depth, is_end), pipe, stmt))
     return {
         id(stmt.var)
         for start, end, pipe, stmt in spans
