@@ -120,12 +120,14 @@ class Judge:
         if is_ordered and self._is_drawn("schedule", _IN_ORDER):
             self._run(stage, "schedule", node, in_order(self.program.seed))
 
-    def wrong(self, stage: str, wrong: Wrong, detail: str, op: str = "") -> WrongError:
+    def wrong(
+        self, stage: str, wrong: Wrong, detail: str, op: str = "", *, is_returned: bool = False
+    ) -> WrongError:
         """The error that tells of a fault at a stage."""
         names = [name for name, _ in self.stages]
         ahead = names[: names.index(stage)] if stage in names else names
         before = ahead[-1] if ahead else ""
-        return WrongError(Finding(stage, wrong, detail, before, op))
+        return WrongError(Finding(stage, wrong, detail, before, op, is_returned=is_returned))
 
     def _check(self, stage: str, node: ir.Program) -> None:
         try:
@@ -194,7 +196,8 @@ class Judge:
 
     def _is_good(self, stage: str, wrong: Wrong, got: dict[str, torch.Tensor]) -> None:
         if said := difference(got, self.wanted, self.written):
-            raise self.wrong(stage, wrong, said)
+            is_returned = not difference(got, self.wanted, self.expected)
+            raise self.wrong(stage, wrong, said, is_returned=is_returned)
         if said := changed(got, self.inputs, self.read):
             raise self.wrong(stage, "input" if wrong != "program" else wrong, said)
 
