@@ -23,6 +23,7 @@ from pypto_tmpl.debug.stages.preparation import read_program
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.hunt.findings import Wrong
 from pypto_tmpl.hunt.judge import WrongError
+from pypto_tmpl.hunt.limits import OutOfTimeError
 from pypto_tmpl.hunt.naming import crash_place, kind_of, message_kind, text_of
 from pypto_tmpl.hunt.programs.drawing import HuntedProgram
 from pypto_tmpl.ir.stage_names import FRONTEND, LAST, stage_stem
@@ -33,8 +34,9 @@ from pypto_tmpl.passes.settings import DiagnosticPhase, MemoryPlanner, Verificat
 
 See = Callable[[str, ir.Program], None]
 _ERROR = re.compile(r"(fatal )?error\b", re.IGNORECASE)
+_WARNING = re.compile(r"\bwarning\b", re.IGNORECASE)
 OURS = "ours"
-PROGRAM, OUTPUT, DUMP = "program.py", "out", "passes_dump"
+PROGRAM, OUTPUT, RUNNING, DUMP = "program.py", "out", "process", "passes_dump"
 
 
 class CompilerError(PyptoTmplError, RuntimeError):
@@ -53,6 +55,10 @@ class CompilationError(Exception):
 
 class Compiler(Protocol):
     """Makes the stages of a program one after the other; plain data, so that it goes to other processes."""
+
+    @property
+    def name(self) -> str:
+        """The compiler as users name it."""
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -74,6 +80,11 @@ class OurPasses:
         "* / refused / PassError: * the other lane *",
         "* / refused / PassError: _ has to be kept in another place of Acc*",
     )
+
+    @property
+    def name(self) -> str:
+        """See ``Compiler``."""
+        return OURS
 
     def compile(self, program: HuntedProgram, node: ir.Program, see: See, until: str = LAST) -> None:
         """See ``Compiler``; what passes promise is verified."""
@@ -100,6 +111,8 @@ class OurPasses:
             lowered(node, options, instruments=[CallbackInstrument(before, after, name="Hunt")])
         except WrongError:
             raise
+        except OutOfTimeError as error:  # the pass at work is to blame, or the stage that it has made
+            raise CompilationError(stage, "time", str(error), "") from None
         except ir.VerificationError as error:
             rule = error.diagnostics[0].rule_name if error.diagnostics else ""
             raise CompilationError(stage, "verifier", text_of(error), rule) from error
@@ -113,12 +126,19 @@ class OurPasses:
 class CommandCompiler:
     """A command that is run as ``CMD PROGRAM.py OUT --backend B`` and leaves a ``passes_dump`` in OUT.
 
-    It may take ``time_limit`` seconds, and nothing that it has started outlives it.
+    It may take ``time_limit`` seconds, and nothing that it has started outlives it. It works in a folder of
+    its own for each program, within ``folder`` if there is one.
     """
 
     command: tuple[str, ...]
     time_limit: float = 120.0
     limits: tuple[str, ...] = ()
+    folder: str | None = None
+
+    @property
+    def name(self) -> str:
+        """See ``Compiler``."""
+        return shlex.join(self.command)
 
     def check(self, program: HuntedProgram) -> None:
         """Try the command on a program. Raises CompilerError if it cannot be started, or leaves no dump."""
@@ -129,7 +149,7 @@ class CommandCompiler:
                 return
             if not ended.returncode and _dump_in(Path(name) / OUTPUT) is None:
                 raise CompilerError(
-                    f"{shlex.join(self.command)} leaves no {DUMP} in its OUT",
+                    f"{self.name} leaves no {DUMP} in its OUT",
                     notes=["it is run as: CMD PROGRAM.py OUT --backend B"],
                 )
 
@@ -138,20 +158,23 @@ class CommandCompiler:
 
         Raises CompilerError for a command that cannot be started.
         """
-        with tempfile.TemporaryDirectory(prefix="pypto-tmpl-hunt-") as name:
+        with tempfile.TemporaryDirectory(prefix="pypto-tmpl-hunt-", dir=self.folder) as name:
             ended = self._run(Path(name), program)
             dumped = _dump_in(Path(name) / OUTPUT)
             last, trouble = (FRONTEND, None) if dumped is None else _see_all(dumped, node, see, until)
             if ended.returncode:
-                said = (ended.stderr or ended.stdout).strip()
-                line = _message(said) if said else f"exit code {ended.returncode}"
-                wrong: Wrong = "crash" if ended.returncode < 0 else "refused"
-                raise CompilationError(last, wrong, said or line, message_kind(line))
+                raise _failed(last, ended, f"{name}{os.sep}")
             if dumped is None:
                 what = f"the compiler ended well, and left no {DUMP}"
                 trouble = CompilationError(FRONTEND, "dump", what, f"no {DUMP}")
             if trouble is not None:
                 raise trouble
+
+    def end(self) -> None:
+        """End the commands that still run in the folder: their own processes were ended before them."""
+        for path in Path(self.folder or os.devnull).glob(f"*/{RUNNING}"):
+            with suppress(OSError, ValueError):
+                os.killpg(int(path.read_text(encoding="utf-8")), signal.SIGKILL)
 
     def _run(self, folder: Path, program: HuntedProgram) -> subprocess.CompletedProcess[str]:
         """Run the command in a session of its own, of which nothing is left behind."""
@@ -171,15 +194,39 @@ class CommandCompiler:
         except OSError as error:
             raise CompilerError(f"the compiler {words[0]!r} cannot be started: {error}") from None
         try:
+            (folder / RUNNING).write_text(str(process.pid), encoding="utf-8")
             out, said = process.communicate(timeout=self.time_limit)
-        except subprocess.TimeoutExpired:
-            detail = f"the compiler was still at work after {self.time_limit:g} s"
-            raise CompilationError(FRONTEND, "time", detail, "compiler") from None
+        except (subprocess.TimeoutExpired, OutOfTimeError) as error:
+            limit = error.seconds if isinstance(error, OutOfTimeError) else self.time_limit
+            dumped = _dump_in(folder / OUTPUT)
+            last = FRONTEND if dumped is None else find_stages(dumped)[-1].name
+            detail = f"the compiler was still at work after {limit:g} s"
+            raise CompilationError(last, "time", detail, "compiler") from None
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         return subprocess.CompletedProcess(words, process.returncode, out, said)
+
+
+def _failed(last: str, ended: subprocess.CompletedProcess[str], folder: str) -> CompilationError:
+    """How a command ended after a stage; each program has another folder, which tells nothing."""
+    code = ended.returncode
+    said = (ended.stderr or ended.stdout).replace(folder, "").strip()
+    line = _message(said) if said else ""
+    if code > 0:
+        line = line or f"exit code {code}"
+        return CompilationError(last, "refused", said or line, message_kind(line))
+    how = _signal_name(-code)
+    kind = f"{how}: {message_kind(line)}" if line and _WARNING.search(line) is None else how
+    return CompilationError(last, "crash", f"{said}\n{how}".lstrip(), kind)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _message(said: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pypto_tmpl import ir
 from pypto_tmpl.hunt.compilers import CompilationError, Compiler
@@ -30,6 +30,11 @@ class Examined:
     expected: Tensors = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
 
+    def keep(self, finding: Finding) -> None:
+        """Take over what was found before in the program, and does not show again."""
+        self.finding = replace(finding, detail=f"{finding.detail}\nIt did not show again.")
+        self.stages = []
+
 
 def examine(
     program: HuntedProgram, compiler: Compiler, *, like: Finding | None = None, seconds: float = SECONDS
@@ -40,19 +45,25 @@ def examine(
     made. All of it may take ``seconds``.
     """
     found = Examined(program)
+    seen: list[tuple[str, ir.Program]] = []
     try:
         with time_limit(seconds):
-            _examine(found, compiler, like)
-    except OutOfTimeError:
-        stage = found.stages[-1][0] if found.stages else FRONTEND
-        detail = f"it was still being compiled or run after {seconds:g} s"
-        found.finding = Finding(stage, "time", detail, stage)
+            _examine(found, compiler, like, seen)
+    except OutOfTimeError as error:
+        stage = seen[0][0] if seen else FRONTEND
+        before = next((name for name, _ in reversed(found.stages) if name != stage), "")
+        found.finding = Finding(stage, "time", str(error), before)
+    finding = found.finding
+    if seen and finding is not None and seen[0][0] == finding.stage and seen[0] not in found.stages:
+        found.stages.append(seen[0])
     return found
 
 
-def _examine(found: Examined, compiler: Compiler, like: Finding | None) -> None:
+def _examine(
+    found: Examined, compiler: Compiler, like: Finding | None, seen: list[tuple[str, ir.Program]]
+) -> None:
+    """Judge the stages; ``seen`` then holds the last that was looked at."""
     judge: Judge | None = None
-    seen: list[tuple[str, ir.Program]] = []
 
     def see(stage: str, node: ir.Program) -> None:
         assert judge is not None
@@ -68,8 +79,6 @@ def _examine(found: Examined, compiler: Compiler, like: Finding | None) -> None:
         judge.finish()
     except WrongError as error:
         found.finding = error.finding
-        if seen and seen[0][0] == error.finding.stage and seen[0] not in found.stages:
-            found.stages.append(seen[0])
     except CompilationError as error:
         assert judge is not None
         found.finding = judge.wrong(error.stage, error.wrong, error.detail, error.op).finding

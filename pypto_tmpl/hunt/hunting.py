@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -57,21 +59,34 @@ def hunt(
     """
     options = options or Options()
     drawing = {
-        "compiler": compiler_name(options),
+        "compiler": options.compiler.name,
         "kinds": list(options.kinds),
         "seed": options.seed,
     }
     if isinstance(options.compiler, CommandCompiler):
         options.compiler.check(options.program(0))
     record = resume(folder, drawing) if again else begin(folder, drawing)
-    _Hunt(options, record, progress or (lambda _: None)).run()
+    with enclosed(options) as inside:
+        _Hunt(inside, record, progress or (lambda _: None)).run()
     return record
 
 
-def compiler_name(options: Options) -> str:
-    """The compiler as users name it."""
+@contextmanager
+def enclosed(options: Options) -> Iterator[Options]:
+    """The options with a command that works in a folder; what it still runs there at the end is ended.
+
+    Workers of ours do not see to that: they are ended themselves. Other executors may be on other machines.
+    """
     compiler = options.compiler
-    return " ".join(compiler.command) if isinstance(compiler, CommandCompiler) else "ours"
+    if options.executor is not None or not isinstance(compiler, CommandCompiler):
+        yield options
+        return
+    with tempfile.TemporaryDirectory(prefix="pypto-tmpl-hunt-", ignore_cleanup_errors=True) as name:
+        inside = replace(compiler, folder=name)
+        try:
+            yield replace(options, compiler=inside)
+        finally:
+            inside.end()
 
 
 @dataclass(slots=True)
@@ -144,7 +159,7 @@ class _Hunt:
             try:
                 fault = future.result()
             except WorkerDiedError:
-                fault = fault_of(Examined(program, finding), program)
+                fault = fault_of(Examined(program, finding), program, self.options.compiler.name)
             self._add(fault, finding.signature)
             return
         numbers = self.judging.pop(future)
@@ -180,7 +195,8 @@ class _Hunt:
         if signature in self.record.found:
             self.record.found[signature].programs += 1
         elif self.seen[signature] == 1:
-            future = executor.submit(shrink_fault, program, finding, options.compiler, options.shrink_seconds)
+            limits = options.shrink_seconds, options.time_limit
+            future = executor.submit(shrink_fault, program, finding, options.compiler, *limits)
             self.shrinking[future] = program, finding
 
     def _add(self, fault: Fault, signature: Signature) -> None:
@@ -193,9 +209,11 @@ class _Hunt:
     def _write_unshrunk(self, waiting: list[tuple[HuntedProgram, Finding]]) -> None:
         for program, finding in waiting:
             examined = examine(program, self.options.compiler, seconds=self.options.time_limit)
-            if examined.finding is not None and examined.finding.is_like(finding):
+            if examined.finding is None:
+                examined.keep(finding)
+            elif examined.finding.is_like(finding):
                 examined.finding = finding
-            self._add(fault_of(examined, program), finding.signature)
+            self._add(fault_of(examined, program, self.options.compiler.name), finding.signature)
 
     def _report(self, began: float | None, found: Found | None = None) -> None:
         seconds = 0.0 if began is None else time.monotonic() - began

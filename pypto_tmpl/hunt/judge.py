@@ -15,7 +15,7 @@ from pypto_tmpl.codegen.options import ScriptOptions
 from pypto_tmpl.execution.entry import select_entry
 from pypto_tmpl.hunt.comparing import changed, difference
 from pypto_tmpl.hunt.findings import Coverage, Finding, Wrong
-from pypto_tmpl.hunt.naming import kind_of, message_kind, op_of, text_of
+from pypto_tmpl.hunt.naming import crash_place, kind_of, message_kind, op_of, text_of
 from pypto_tmpl.hunt.programs.drawing import ENTRY, HuntedProgram
 from pypto_tmpl.hunt.programs.inputs import inputs_of
 from pypto_tmpl.hunt.running import BY_VALUE, ON_BYTES, emitted, in_order
@@ -104,11 +104,11 @@ class Judge:
         self.coverage.passes[pass_of(stage)] = self.coverage.passes.get(pass_of(stage), 0) + 1
         self._count(node)
         if self.like is None:
-            self._check(stage, node)
+            self._look(stage, node)
         elif stage == self.like.stage:
             if len(self.stages) > 1:
-                self._check(*self.stages[-1])
-            self._check(stage, node)
+                self._look(*self.stages[-1])
+            self._look(stage, node)
         self.stages.append((stage, node))
 
     def finish(self) -> None:
@@ -128,6 +128,15 @@ class Judge:
         ahead = names[: names.index(stage)] if stage in names else names
         before = ahead[-1] if ahead else ""
         return WrongError(Finding(stage, wrong, detail, before, op, is_returned=is_returned))
+
+    def _look(self, stage: str, node: ir.Program) -> None:
+        """Check a stage; one that the checks stumble over is wrong, too, and no end of the hunt."""
+        try:
+            self._check(stage, node)
+        except WrongError:
+            raise
+        except Exception as error:
+            raise self.wrong(stage, "script", text_of(error), crash_place(error)) from error
 
     def _check(self, stage: str, node: ir.Program) -> None:
         try:

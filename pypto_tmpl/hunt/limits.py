@@ -12,6 +12,10 @@ from types import FrameType
 class OutOfTimeError(BaseException):
     """What runs has taken too long; no handler of errors on the way catches it."""
 
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it was still being compiled or run after {seconds:g} s")
+        self.seconds = seconds
+
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
@@ -24,7 +28,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         return
 
     def stop(_number: int, _frame: FrameType | None) -> None:
-        raise OutOfTimeError
+        raise OutOfTimeError(seconds)
 
     former = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)

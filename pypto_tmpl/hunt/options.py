@@ -7,13 +7,14 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
-from pypto_tmpl.hunt.compilers import Compiler, OurPasses
+from pypto_tmpl.hunt.compilers import CommandCompiler, Compiler, OurPasses
 from pypto_tmpl.hunt.examine import SECONDS
 from pypto_tmpl.hunt.programs.drawing import HuntedProgram
 from pypto_tmpl.hunt.programs.kinds import KINDS, draw_program
 from pypto_tmpl.hunt.shrinking.shrink import SECONDS as SHRINKING
 
 _SERIES = 1_000_000
+_BATCH = 8  # what takes so little time is not sent alone
 
 
 class HuntError(PyptoTmplError, ValueError):
@@ -31,8 +32,9 @@ class Options:
     judged, and ``shrink_seconds`` to be made smaller. Faults whose signatures ``ignored`` has patterns for
     (``*`` is any text) are counted, and no more.
 
-    Up to ``jobs`` worker processes, by default as many as there are cores, do the work, or any ``executor``
-    of ``concurrent.futures``. Raises HuntError for a kind that there is not.
+    Programs go to workers ``batch`` at a time; by default each alone if the compiler is a command, which
+    takes its time. Up to ``jobs`` worker processes, by default as many as there are cores, do the work, or
+    any ``executor`` of ``concurrent.futures``. Raises HuntError for a kind that there is not.
     """
 
     compiler: Compiler = field(default_factory=OurPasses)
@@ -45,7 +47,7 @@ class Options:
     ignored: tuple[str, ...] = ()
     jobs: int | None = None
     executor: Executor | None = None
-    batch: int = 8
+    batch: int | None = None
 
     def __post_init__(self) -> None:
         for kind in self.kinds:
@@ -62,7 +64,8 @@ class Options:
 
     def batches(self, start: int) -> Iterator[range]:
         """The numbers of the programs from ``start`` on, in batches."""
+        size = self.batch or (1 if isinstance(self.compiler, CommandCompiler) else _BATCH)
         while self.programs is None or start < self.programs:
-            end = start + self.batch if self.programs is None else min(start + self.batch, self.programs)
+            end = start + size if self.programs is None else min(start + size, self.programs)
             yield range(start, end)
             start = end

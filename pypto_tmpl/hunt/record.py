@@ -137,6 +137,7 @@ def _read_fault(folder: Path) -> Fault:
             (drawn["kind"], drawn["seed"]),
             (counts["drawn"], counts["shrunk"]),
             difference.read_text(encoding="utf-8") if difference.exists() else "",
+            data["compiler"],
         )
     except (OSError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, PyptoTmplError):

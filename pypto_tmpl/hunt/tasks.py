@@ -52,7 +52,9 @@ def judge_batch(
     return batch
 
 
-def shrink_fault(program: HuntedProgram, finding: Finding, compiler: Compiler, seconds: float) -> Fault:
+def shrink_fault(
+    program: HuntedProgram, finding: Finding, compiler: Compiler, seconds: float, limit: float
+) -> Fault:
     """The fault in the smallest program that has it, with the files of its folder."""
     with collector_paused():
-        return fault_of(shrunk(program, finding, compiler, seconds), program)
+        return fault_of(shrunk(program, finding, compiler, seconds, limit), program, compiler.name)

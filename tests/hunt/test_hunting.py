@@ -22,6 +22,9 @@ from pypto_tmpl.hunt.findings import Coverage
 from pypto_tmpl.hunt.hunting import hunt
 from pypto_tmpl.hunt.options import HuntError, Options
 from pypto_tmpl.hunt.programs.kinds import draw_program
+from pypto_tmpl.hunt.report.fault import fault_of
+from pypto_tmpl.hunt.shrinking.edits import statement_count
+from pypto_tmpl.hunt.shrinking.shrink import shrunk
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DUMP = f"{shlex.quote(sys.executable)} -m pypto_tmpl exec {shlex.quote(str(ROOT / 'tools/pypto_dump.py'))}"
@@ -132,13 +135,80 @@ def command(tmp_path, text, seconds=5):
             "error[pass]: _ is lost",
         ),
         ("raise ValueError('x12 is lost')", "refused", "ValueError: _ is lost"),
-        ("import os\nos.abort()", "crash", "exit code -_"),
+        ("import os\nos.abort()", "crash", "SIGABRT"),
+        (
+            "import os, sys\nprint('x12 > 0 is false', file=sys.stderr)\nos.abort()",
+            "crash",
+            "SIGABRT: _ > _ is false",
+        ),
+        (
+            "import os, sys\nprint('warning: x', file=sys.stderr)\nos.kill(os.getpid(), 11)",
+            "crash",
+            "SIGSEGV",
+        ),
+        ("import sys\nsys.exit(sys.argv[1] + ': bad')", "refused", "program.py: bad"),
         ("import time\ntime.sleep(60)", "time", "compiler"),
     ],
 )
 def test_commands_that_end_otherwise(tmp_path, text, wrong, op):
     finding = examine(draw_program("tasks", 3), command(tmp_path, text)).finding
     assert finding is not None and (finding.stage, finding.wrong, finding.op) == ("00_frontend", wrong, op)
+
+
+# One that is quick: its stages are the program as it was given.
+COPYING = """
+import shutil, sys, time
+from pathlib import Path
+folder = Path(sys.argv[2]) / "passes_dump"
+folder.mkdir()
+for name in ("00_frontend", "01_after_Simplify"):
+    shutil.copy(sys.argv[1], folder / (name + ".py"))
+"""
+
+
+@pytest.mark.parametrize(("of_command", "of_all"), [(3, 60), (60, 3)])
+def test_a_command_that_does_not_end_is_told_of_with_its_last_stage(tmp_path, of_command, of_all):
+    hanging = command(tmp_path, f"{COPYING}time.sleep(60)", seconds=of_command)
+    finding = examine(draw_program("tasks", 3), hanging, seconds=of_all).finding
+    assert finding is not None and str(finding.signature) == "Simplify / time / compiler"
+    assert finding.detail == "the compiler was still at work after 3 s"
+
+
+def test_what_takes_too_long_is_made_smaller(tmp_path):
+    text = "time.sleep(60 if 'self.join(' in Path(sys.argv[1]).read_text() else 0)"
+    slow = command(tmp_path, COPYING + text, seconds=30)
+    program = next(one for one in (draw_program("tasks", k) for k in range(20)) if "self.join(" in one.text)
+    finding = examine(program, slow, seconds=2).finding
+    assert finding is not None and finding.wrong == "time"
+    small = shrunk(program, finding, slow, seconds=10, limit=2)
+    assert small.finding is not None and small.finding.signature == finding.signature
+    assert statement_count(small.program.text) < statement_count(program.text)
+
+
+def test_reports_name_the_command(tmp_path):
+    failing = command(tmp_path, f"{COPYING}sys.exit('no such op')", seconds=60)
+    record = hunt(tmp_path / "found", options(compiler=failing, programs=1))
+    [found] = record.found.values()
+    assert found.fault.headline.startswith("the compiler behind Simplify: the compiler refuses")
+    text = (tmp_path / "found" / found.folder / "report.md").read_text()
+    assert text.endswith(
+        f"```\n{failing.name} program.py again --backend {found.fault.program.backend}\n```\n"
+    )
+    assert "pypto-tmpl lower" not in text
+    resumed = hunt(tmp_path / "found", options(compiler=failing, programs=1), again=True)
+    assert [one.fault.headline for one in resumed.found.values()] == [found.fault.headline]
+
+
+def test_what_does_not_show_again_is_told_as_it_was(tmp_path):
+    mark = tmp_path / "mark"
+    text = f"mark = Path({str(mark)!r})\nonce = mark.exists()\nmark.touch()\nsys.exit(0 if once else 'lost')"
+    fickle = command(tmp_path, COPYING + text, seconds=60)
+    program = draw_program("tasks", 3)
+    finding = examine(program, fickle).finding
+    assert finding is not None
+    found = shrunk(program, finding, fickle, seconds=0)
+    assert found.finding is not None and found.finding.signature == finding.signature
+    assert "lost\nIt did not show again." in fault_of(found, program).files["report.md"].decode()
 
 
 def test_commands_that_are_no_compilers(tmp_path):
@@ -157,6 +227,25 @@ def test_what_a_compiler_has_started_ends_with_it(tmp_path):
     finding = examine(draw_program("tasks", 3), command(tmp_path, text)).finding
     assert finding is not None and finding.wrong == "time"
     time.sleep(0.3)
+    count = marks.stat().st_size
+    time.sleep(0.3)
+    assert marks.stat().st_size == count
+
+
+def test_commands_end_with_a_hunt_that_is_interrupted(tmp_path):
+    """Worker processes are ended at once, and cannot end what they have started."""
+    marks = tmp_path / "alive"
+    beat = f"while True:\n    open({str(marks)!r}, 'a').write('.')\n    time.sleep(0.05)"
+    first = tmp_path / "first"
+    text = f"if not Path({str(first)!r}).exists():\n    sys.exit(Path({str(first)!r}).touch())\n{beat}"
+
+    def interrupt(_):
+        if marks.exists():
+            raise KeyboardInterrupt
+
+    slow = command(tmp_path, COPYING + text, seconds=60)
+    with pytest.raises(KeyboardInterrupt):
+        hunt(tmp_path / "found", Options(compiler=slow, kinds=("tasks",), jobs=1), progress=interrupt)
     count = marks.stat().st_size
     time.sleep(0.3)
     assert marks.stat().st_size == count

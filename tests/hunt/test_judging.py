@@ -124,6 +124,13 @@ def test_a_pass_that_does_not_end():
     with after("Simplify", forever):
         finding = examine(SUM, OurPasses(), seconds=1.5).finding
     assert finding is not None and (finding.wrong, finding.detail.split()[-2:]) == ("time", ["1.5", "s"])
+    assert (finding.before, finding.pass_name) == ("04_after_ConvertToSSA", "Simplify")
+
+
+def test_a_stage_that_checks_stumble_over_is_wrong():
+    with patch("pypto_tmpl.hunt.judge.overwrites", side_effect=KeyError("x")):
+        finding = examine(SUM, OurPasses()).finding
+    assert finding is not None and (finding.pass_name, finding.wrong) == ("MemoryReuse", "script")
 
 
 @pytest.mark.parametrize(

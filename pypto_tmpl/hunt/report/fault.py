@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import torch
@@ -16,6 +16,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.generated import JSON_MARK
 from pypto_tmpl.hunt.blame import two_stages
+from pypto_tmpl.hunt.compilers import OURS
 from pypto_tmpl.hunt.examine import Examined
 from pypto_tmpl.hunt.findings import WRONG, Finding
 from pypto_tmpl.hunt.programs.drawing import ENTRY, HuntedProgram, Settings
@@ -25,6 +26,7 @@ from pypto_tmpl.hunt.shrinking.edits import statement_count
 PROGRAM, INPUTS, EXPECTED, DUMP = "program.py", "inputs.pt", "expected.pt", "passes_dump"
 DIFFERENCE, TEXT, DATA = "stages.diff", "report.md", "fault.json"
 _WORD = re.compile(r"[^A-Za-z0-9]+")
+_ENDED = ("crash", "refused", "time")  # what is known of these is the last stage before
 _SHOWN = 120  # lines of a difference that a text for a tracker has
 
 
@@ -33,7 +35,7 @@ class Fault:
     """A fault and the files that its folder holds, by their paths in it.
 
     ``drawn`` is the kind and the number of the program in which it was found, ``statements`` how many that
-    had and how many the shrunk one has.
+    had and how many the shrunk one has, ``compiler`` what it is a fault of.
     """
 
     finding: Finding
@@ -41,6 +43,7 @@ class Fault:
     drawn: tuple[str, int]
     statements: tuple[int, int]
     difference: str = ""
+    compiler: str = OURS
     files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
@@ -58,12 +61,15 @@ class Fault:
         """The fault in a line."""
         finding = self.finding
         by = finding.pass_name if finding.pass_name != finding.stage else "the compiler"
+        if self.compiler != OURS and finding.wrong in _ENDED and by == finding.pass_name:
+            by = f"the compiler behind {by}"  # the last stage that it has left is right
         return f"{by}: {WRONG[finding.wrong]}" + (f" ({finding.op})" if finding.op else "")
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
             **JSON_MARK,
+            "compiler": self.compiler,
             "signature": asdict(self.finding.signature),
             "finding": asdict(self.finding),
             "drawn": {"kind": self.drawn[0], "seed": self.drawn[1]},
@@ -74,34 +80,32 @@ class Fault:
         }
 
 
-def fault_of(examined: Examined, drawn: HuntedProgram) -> Fault:
+def fault_of(examined: Examined, drawn: HuntedProgram, compiler: str = OURS) -> Fault:
     """The fault of a program that has been shrunk, with its files."""
     finding, program = examined.finding, examined.program
-    if finding is None:  # it does not show again: there is only the program
-        finding = Finding("00_frontend", "time", "the fault did not show again")
+    assert finding is not None
     files: dict[str, bytes] = {PROGRAM: program.text.encode()}
     if examined.inputs:
         files[INPUTS], files[EXPECTED] = _tensors(examined.inputs), _tensors(examined.expected)
-    difference = ""
-    if examined.finding is not None:
-        texts = []
-        for name, node in two_stages(examined):
-            files[f"{DUMP}/{name}.msgpack"] = ir.serialize(node)
-            texts.append((name, _text(node)))
-            files[f"{DUMP}/{name}.py"] = texts[-1][1].encode()
-        if len(texts) == 2:
-            difference = _difference(*texts)
-            files[DIFFERENCE] = difference.encode()
+    difference, texts = "", []
+    for name, node in two_stages(examined):
+        files[f"{DUMP}/{name}.msgpack"] = ir.serialize(node)
+        texts.append((name, _text(node)))
+        files[f"{DUMP}/{name}.py"] = texts[-1][1].encode()
+    if len(texts) == 2:
+        difference = _difference(*texts)
+        files[DIFFERENCE] = difference.encode()
     counts = statement_count(drawn.text), statement_count(program.text)
-    fault = Fault(finding, program, (drawn.kind, drawn.seed), counts, difference)
+    fault = Fault(finding, program, (drawn.kind, drawn.seed), counts, difference, compiler)
     files[TEXT] = report_text(fault).encode()
     files[DATA] = (json.dumps(fault.as_dict(), indent=1) + "\n").encode()
-    return Fault(finding, program, fault.drawn, counts, difference, files)
+    return replace(fault, files=files)
 
 
 def report_text(fault: Fault) -> str:
     """The Markdown text for a bug tracker."""
-    lines = fault.difference.splitlines()
+    difference = fault.difference
+    lines = difference.splitlines()
     return rendered_text(
         "report/hunt_fault.md.jinja",
         fault=fault,
@@ -110,8 +114,10 @@ def report_text(fault: Fault) -> str:
         detail=fault.finding.detail.rstrip(),
         difference="\n".join(lines[:_SHOWN]),
         left_out=max(len(lines) - _SHOWN, 0),
+        has_stages=bool(difference),
         has_values=fault.finding.wrong in ("values", "input", "script"),
         entry=ENTRY,
+        is_ours=fault.compiler == OURS,
         options=_options(fault.program.settings),
     )
 

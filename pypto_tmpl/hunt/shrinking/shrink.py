@@ -11,6 +11,7 @@ from functools import partial
 
 from pypto_tmpl.hunt.blame import TRACED, blamed
 from pypto_tmpl.hunt.compilers import Compiler
+from pypto_tmpl.hunt.examine import SECONDS as TIME_LIMIT
 from pypto_tmpl.hunt.examine import Examined, examine
 from pypto_tmpl.hunt.findings import Finding
 from pypto_tmpl.hunt.programs.drawing import HuntedProgram
@@ -28,6 +29,7 @@ class _Shrinking:
     finding: Finding
     compiler: Compiler
     seconds: float
+    limit: float
     tried: set[str] = field(default_factory=set)
     began: float = field(default_factory=time.monotonic)
     used: float = field(default_factory=lambda: _processor_time())
@@ -53,7 +55,7 @@ class _Shrinking:
         return False
 
     def has_fault(self, program: HuntedProgram) -> bool:
-        found = examine(program, self.compiler, like=self.finding)
+        found = examine(program, self.compiler, like=self.finding, seconds=self.limit)
         return is_same(found, self.finding)
 
     def statements(self) -> bool:
@@ -76,13 +78,18 @@ class _Shrinking:
 
 
 def shrunk(
-    program: HuntedProgram, finding: Finding, compiler: Compiler, seconds: float = SECONDS
+    program: HuntedProgram,
+    finding: Finding,
+    compiler: Compiler,
+    seconds: float = SECONDS,
+    limit: float = TIME_LIMIT,
 ) -> Examined:
     """A program that is as small as edits make it in so much processor time, with the finding's signature.
 
-    The one that was given where no smaller one has.
+    The one that was given where no smaller one has. Each program that is tried may take ``limit`` seconds,
+    those of the hunt: what took too long there takes too long here.
     """
-    work = _Shrinking(program, finding, compiler, seconds)
+    work = _Shrinking(program, finding, compiler, seconds, limit)
     steps = [work.statements]
     steps += [
         partial(work.repeat, edit)
@@ -102,10 +109,12 @@ def shrunk(
         for step in steps:
             has_shrunk = step() or has_shrunk
     for candidate in (work.program, program):
-        found = examine(candidate, compiler)
+        found = examine(candidate, compiler, seconds=limit)
         if is_same(found, finding) or candidate is program:
             break
-    if found.finding is not None:
+    if found.finding is None:
+        found.keep(finding)
+    else:
         found.finding = blamed(found)
     return found
 
