@@ -56,8 +56,7 @@ class Finding:
     """What is wrong with a program at the first stage at which something is.
 
     ``stage`` and ``before`` are the names of that stage and of the last good one, ``detail`` is what was
-    seen. ``statement`` is the first wrong one, ``lines`` say what is known of it. ``is_returned``: only what
-    the entry returns is wrong, which files of expected outputs do not name.
+    seen. ``statement`` is the first wrong one, ``lines`` say what is known of it.
     """
 
     stage: str
@@ -67,7 +66,6 @@ class Finding:
     op: str = ""
     statement: str = ""
     lines: tuple[str, ...] = ()
-    is_returned: bool = False
 
     @property
     def pass_name(self) -> str:

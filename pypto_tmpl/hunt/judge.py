@@ -120,14 +120,12 @@ class Judge:
         if is_ordered and self._is_drawn("schedule", _IN_ORDER):
             self._run(stage, "schedule", node, in_order(self.program.seed))
 
-    def wrong(
-        self, stage: str, wrong: Wrong, detail: str, op: str = "", *, is_returned: bool = False
-    ) -> WrongError:
+    def wrong(self, stage: str, wrong: Wrong, detail: str, op: str = "") -> WrongError:
         """The error that tells of a fault at a stage."""
         names = [name for name, _ in self.stages]
         ahead = names[: names.index(stage)] if stage in names else names
         before = ahead[-1] if ahead else ""
-        return WrongError(Finding(stage, wrong, detail, before, op, is_returned=is_returned))
+        return WrongError(Finding(stage, wrong, detail, before, op))
 
     def _look(self, stage: str, node: ir.Program) -> None:
         """Check a stage; one that the checks stumble over is wrong, too, and no end of the hunt."""
@@ -205,8 +203,7 @@ class Judge:
 
     def _is_good(self, stage: str, wrong: Wrong, got: dict[str, torch.Tensor]) -> None:
         if said := difference(got, self.wanted, self.written):
-            is_returned = not difference(got, self.wanted, self.expected)
-            raise self.wrong(stage, wrong, said, is_returned=is_returned)
+            raise self.wrong(stage, wrong, said)
         if said := changed(got, self.inputs, self.read):
             raise self.wrong(stage, "input" if wrong != "program" else wrong, said)
 

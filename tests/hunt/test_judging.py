@@ -133,20 +133,6 @@ def test_a_stage_that_checks_stumble_over_is_wrong():
     assert finding is not None and (finding.pass_name, finding.wrong) == ("MemoryReuse", "script")
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong", "is_returned"), [("0.5", "0.25", False), ("return out", "return x", True)]
-)
-def test_faults_that_expected_outputs_show_are_told_from_those_of_what_is_returned(right, wrong, is_returned):
-    damaged = replace(SUM, text=SUM.text.replace(right, wrong))
-    with after("InlineFunctions", lambda node: damaged.parsed()):
-        found = examine(SUM, OurPasses())
-    assert found.finding is not None and found.finding.wrong == "values"
-    assert found.finding.is_returned is is_returned
-    finding = blamed(found)
-    other = replace(finding, is_returned=not is_returned)
-    assert is_same(found, finding) and is_same(found, other) is not is_returned
-
-
 def test_an_input_that_is_written_to():
     """Calls of a kernel get the input in the place of the output."""
 
