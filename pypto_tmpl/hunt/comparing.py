@@ -28,6 +28,12 @@ def difference(got: Tensors, wanted: Tensors, names: Collection[str]) -> str:
     return "\n".join(lines)
 
 
+def tolerances(expected: Tensors) -> dict[str, str]:
+    """How near results have to be to what is expected, as ``validate`` and ``bisect`` are told."""
+    rules = {name: _rules(tensor).default for name, tensor in expected.items()}
+    return {name: f"{rule.rtol:g},{rule.atol:g}" for name, rule in rules.items()}
+
+
 def changed(got: Tensors, inputs: Tensors, names: Collection[str]) -> str:
     """What is told of inputs that are not as they were, "" if all are."""
     found = [name for name in names if not _same(got[name], inputs[name])]

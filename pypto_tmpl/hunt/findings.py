@@ -51,12 +51,16 @@ class Signature:
         return " / ".join(part for part in (self.stage, self.wrong, self.op) if part)
 
 
+Shows: TypeAlias = Literal["", "parameters", "results", "plan"]
+"""Where it shows: in tensors of parameters, in what is returned alone, in the plan of the memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What is wrong with a program at the first stage at which something is.
 
     ``stage`` and ``before`` are the names of that stage and of the last good one, ``detail`` is what was
-    seen. ``statement`` is the first wrong one, ``lines`` say what is known of it.
+    seen, and ``shows`` where. ``statement`` is the first wrong one, ``lines`` say what is known of it.
     """
 
     stage: str
@@ -66,6 +70,7 @@ class Finding:
     op: str = ""
     statement: str = ""
     lines: tuple[str, ...] = ()
+    shows: Shows = ""
 
     @property
     def pass_name(self) -> str:
@@ -78,7 +83,12 @@ class Finding:
         return Signature(self.pass_name, self.wrong, self.op)
 
     def is_like(self, other: Finding) -> bool:
-        """Whether the same is wrong at the same stage, whatever the statement."""
+        """Whether the same is wrong at the same stage, whatever the statement.
+
+        What is wrong in parameters is not like what is wrong in results alone, which `bisect` does not see.
+        """
+        if other.shows == "parameters" and self.shows == "results":
+            return False
         return (self.pass_name, self.wrong) == (other.pass_name, other.wrong)
 
 

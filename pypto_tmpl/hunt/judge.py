@@ -14,7 +14,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.options import ScriptOptions
 from pypto_tmpl.execution.entry import select_entry
 from pypto_tmpl.hunt.comparing import changed, difference
-from pypto_tmpl.hunt.findings import Coverage, Finding, Wrong
+from pypto_tmpl.hunt.findings import Coverage, Finding, Shows, Wrong
 from pypto_tmpl.hunt.naming import crash_place, kind_of, message_kind, op_of, text_of
 from pypto_tmpl.hunt.programs.drawing import ENTRY, HuntedProgram
 from pypto_tmpl.hunt.programs.inputs import inputs_of
@@ -120,12 +120,12 @@ class Judge:
         if is_ordered and self._is_drawn("schedule", _IN_ORDER):
             self._run(stage, "schedule", node, in_order(self.program.seed))
 
-    def wrong(self, stage: str, wrong: Wrong, detail: str, op: str = "") -> WrongError:
+    def wrong(self, stage: str, wrong: Wrong, detail: str, op: str = "", shows: Shows = "") -> WrongError:
         """The error that tells of a fault at a stage."""
         names = [name for name, _ in self.stages]
         ahead = names[: names.index(stage)] if stage in names else names
         before = ahead[-1] if ahead else ""
-        return WrongError(Finding(stage, wrong, detail, before, op))
+        return WrongError(Finding(stage, wrong, detail, before, op, shows=shows))
 
     def _look(self, stage: str, node: ir.Program) -> None:
         """Check a stage; one that the checks stumble over is wrong, too, and no end of the hunt."""
@@ -167,7 +167,8 @@ class Judge:
         found = overwrites(node, load_table(), placed=placed)
         if found:
             statement = found[0].statement
-            raise self.wrong(stage, "storage", found[0].text(), op_of(ir.python_print(statement)))
+            op = op_of(ir.python_print(statement))
+            raise self.wrong(stage, "storage", found[0].text(), op, "plan")
         self._run(stage, "storage", node, replace(ON_BYTES, placed=placed))
 
     def _is_drawn(self, what: Wrong, share: float) -> bool:
@@ -202,10 +203,12 @@ class Judge:
         self._is_good(stage, wrong, got)
 
     def _is_good(self, stage: str, wrong: Wrong, got: dict[str, torch.Tensor]) -> None:
+        parameters = [name for name in self.written if name in self.inputs]
         if said := difference(got, self.wanted, self.written):
-            raise self.wrong(stage, wrong, said)
+            shows: Shows = "parameters" if difference(got, self.wanted, parameters) else "results"
+            raise self.wrong(stage, wrong, said, shows=shows)
         if said := changed(got, self.inputs, self.read):
-            raise self.wrong(stage, "input" if wrong != "program" else wrong, said)
+            raise self.wrong(stage, "input" if wrong != "program" else wrong, said, shows="parameters")
 
     def _count(self, node: ir.Program) -> None:
         ops, found = self.coverage.ops, set[str]()

@@ -1,14 +1,17 @@
 """What is found in programs: nothing where nothing is wrong, and what faults do, shrunk and reported."""
 
 import json
+import shlex
 from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
 import torch
-from hunt.seeded import FAULTS, is_op, loads_first
+from click.testing import CliRunner
+from hunt.seeded import FAULTS, edit, is_op, loads_first, swapped
 
 from pypto_tmpl import ir, passes
+from pypto_tmpl.cli import main
 from pypto_tmpl.hunt.blame import blamed
 from pypto_tmpl.hunt.compilers import CompilerError, OurPasses, compiler_of
 from pypto_tmpl.hunt.examine import examine
@@ -19,6 +22,7 @@ from pypto_tmpl.hunt.programs.kinds import draw_program
 from pypto_tmpl.hunt.report.fault import fault_of
 from pypto_tmpl.hunt.shrinking.edits import statement_count
 from pypto_tmpl.hunt.shrinking.shrink import is_same, shrunk
+from pypto_tmpl.rewrite import build
 
 T = "pl.Tensor[[16, 16], pl.FP32]"
 KERNEL = "with pl.at(level=pl.Level.CORE_GROUP):"
@@ -178,6 +182,70 @@ def test_shrinking_keeps_the_fault_and_little_else(tmp_path):
     text = fault_.files["report.md"].decode()
     assert small.program.text.strip() in text and "pypto-tmpl bisect passes_dump" in text
     assert len([name for name in fault_.files if name.startswith("passes_dump/")]) == 4
+
+
+CARRY = HuntedProgram(
+    "given",
+    1,
+    HEAD
+    + function(
+        f"    @pl.function(type=pl.FunctionType.InCore)\n"
+        f"    def main(self, x: {T}, y: {T}, out: pl.InOut[{T}]) -> {T}:",
+        [
+            "a = pl.load(x, [0, 0], [16, 16])",
+            "b = pl.load(y, [0, 0], [16, 16])",
+            "for i, (c,) in pl.range(2, init_values=(a,)):",
+            "    d = pl.add(c, a)",
+            "    e = pl.yield_(b)",
+            "f = pl.add(e, b)",
+            "out = pl.store(f, [0, 0], out)",
+            "return out",
+        ],
+    ),
+)
+
+
+def slightly_more(expr):
+    return build(expr, value=0.505) if isinstance(expr, ir.ConstFloat) else expr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "program", "command", "says"),
+    [
+        (
+            lambda: after("ConvertToSSA", edit(expression=slightly_more)),
+            SUM,
+            "bisect",
+            "wrong  04_after_ConvertToSSA",
+        ),
+        (lambda: fault("carries not copied").at_work(), CARRY, "memory", "wrong: "),
+    ],
+)
+def test_the_commands_of_a_report_show_the_fault(tmp_path, monkeypatch, wrong, program, command, says):
+    with wrong():
+        found = examine(program, OurPasses())
+    assert found.finding is not None, program.text
+    for name, data in fault_of(found, program).files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    lines = (tmp_path / "report.md").read_text().splitlines()
+    [line] = [line for line in lines if line.startswith("pypto-tmpl")]
+    monkeypatch.chdir(tmp_path)
+    ran = CliRunner().invoke(main, shlex.split(line)[1:])
+    assert line.split()[1] == command and ran.exit_code == 1 and says in ran.output, ran.output
+
+
+def test_what_is_returned_alone_is_told_so():
+    lines = [KERNEL, "    t = pl.sub(x, y)", "    out = pl.assemble(out, x, [0, 0])", "return t"]
+    head = f"    @pl.function\n    def main(self, x: {T}, y: {T}, out: pl.InOut[{T}]):"
+    program = HuntedProgram("given", 1, HEAD + function(head, lines))
+    with after("FlattenCallExpr", edit(expression=swapped("tensor.sub"))):
+        found = examine(program, OurPasses())
+    assert found.finding is not None and found.finding.shows == "results"
+    text = fault_of(found, program).files["report.md"].decode()
+    assert "pypto-tmpl gen" in text and "pypto-tmpl bisect passes_dump" not in text
+    visible = replace(found.finding, shows="parameters")
+    assert not found.finding.is_like(visible) and visible.is_like(found.finding)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.generated import JSON_MARK
 from pypto_tmpl.hunt.blame import two_stages
+from pypto_tmpl.hunt.comparing import tolerances
 from pypto_tmpl.hunt.compilers import OURS
 from pypto_tmpl.hunt.examine import Examined
 from pypto_tmpl.hunt.findings import WRONG, Finding
@@ -97,13 +98,22 @@ def fault_of(examined: Examined, drawn: HuntedProgram, compiler: str = OURS) -> 
         files[DIFFERENCE] = difference.encode()
     counts = statement_count(drawn.text), statement_count(program.text)
     fault = Fault(finding, program, (drawn.kind, drawn.seed), counts, difference, compiler)
-    files[TEXT] = report_text(fault).encode()
+    files[TEXT] = report_text(fault, _arguments(examined)).encode()
     files[DATA] = (json.dumps(fault.as_dict(), indent=1) + "\n").encode()
     return replace(fault, files=files)
 
 
-def report_text(fault: Fault) -> str:
-    """The Markdown text for a bug tracker."""
+def _arguments(examined: Examined) -> str:
+    """What ``bisect`` and ``validate`` are told; "" for a program without tensors."""
+    if not examined.inputs:
+        return ""
+    told = tolerances(examined.expected)
+    words = [f"--inputs {INPUTS} --expected {EXPECTED} --entry {ENTRY} --equal-nan"]
+    return " ".join([*words, *(f"--tolerance {name}={given}" for name, given in told.items())])
+
+
+def report_text(fault: Fault, arguments: str) -> str:
+    """The Markdown text for a bug tracker; ``arguments`` are those for ``bisect``."""
     difference = fault.difference
     lines = difference.splitlines()
     return rendered_text(
@@ -115,7 +125,7 @@ def report_text(fault: Fault) -> str:
         difference="\n".join(lines[:_SHOWN]),
         left_out=max(len(lines) - _SHOWN, 0),
         has_stages=bool(difference),
-        has_values=fault.finding.wrong in ("values", "input", "script"),
+        tensors=arguments if difference else "",
         entry=ENTRY,
         is_ours=fault.compiler == OURS,
         options=_options(fault.program.settings),
