@@ -160,7 +160,7 @@ def _told(build: Path) -> Iterator[str]:
     yield f"program: {manifest.program}, for {manifest.platform} ({manifest.backend})"
     for name in manifest.orchestrations:
         yield f"orchestration: {name}, in {build / sub_build(name)}"
-    if not manifest.orchestrations:
+    if manifest.script:
         yield f"script: {build / manifest.script}, made from {manifest.stage}"
     stages = find_stages(build / DUMPS) if manifest.source is not None else []
     texts = [stage.path.read_bytes() for stage in stages]

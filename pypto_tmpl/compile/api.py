@@ -9,7 +9,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType, get_backend_type, is_backend_configured
 from pypto_tmpl.compile.assembler import PtoasMissingWarning
 from pypto_tmpl.compile.build import check_program, compile_program
-from pypto_tmpl.compile.compiled_program import CompiledProgram
+from pypto_tmpl.compile.compiled_program import CompiledProgram, started
 from pypto_tmpl.compile.directory import make_build_directory
 from pypto_tmpl.compile.distributed import DistributedCompiledProgram
 from pypto_tmpl.compile.options import CompileOptions, compile_options
@@ -123,5 +123,5 @@ def run(program: ir.Program, *tensors: Any, config: RunConfig | None = None) -> 
     config = config or RunConfig()
     compiled = compile_as(program, config)
     if tensors and not config.codegen_only:
-        compiled(*tensors, config=config)
+        started(compiled)(*tensors, config=config)
     return compiled

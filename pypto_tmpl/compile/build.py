@@ -12,8 +12,8 @@ data/               inputs and goldens, written by the harness
 compiled_meta.json  the parameters of the entry
 manifest.json       what the build was made from, and the state of its files
 
-Where several orchestrations start the program, each is a build of its own in ``next_levels/``, without dumps
-and reports, and the whole has nothing that calls would need.
+Where a program has several orchestrations, each is a build of its own in ``next_levels/``, without dumps.
+Their whole has none of the files that a device needs, and runs the script of the one that calls the others.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from pypto_tmpl.compile.ownership import note_unfinished, remove_earlier
 from pypto_tmpl.compile.profile import CompileProfiler, PassTimes
 from pypto_tmpl.compile.progress import PassProgress
 from pypto_tmpl.compile.streams import (
-    ERRORS,
     PTOAS,
     KernelTexts,
     Stream,
     assemble_texts,
+    error_reports,
     kernel_texts,
     make_stream_folders,
     report_of,
@@ -51,7 +51,14 @@ from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.ir.stage_names import AS_WRITTEN, LAST
 from pypto_tmpl.passes.context import Instrument
 from pypto_tmpl.passes.instruments import HINTS, MEMORY, ReportInstrument
-from pypto_tmpl.runtime.entry import find_entry, orchestrations_of, part_of, result_count, stage_entry
+from pypto_tmpl.runtime.entry import (
+    find_entry,
+    orchestrations_of,
+    part_of,
+    result_count,
+    stage_entry,
+    start_of,
+)
 from pypto_tmpl.runtime.manifest import NAME as MANIFEST
 from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_record, record_of, sub_build
 from pypto_tmpl.runtime.stages import BINARY, DUMPS
@@ -82,7 +89,8 @@ class Build:
 class _Part:
     """What has an entry: a whole program, "" by name, or one of several orchestrations with what it calls.
 
-    ``given`` is the same before the passes, if there is such a function by then.
+    ``given`` is the same before the passes, if there is such a function by then. PyPTO tells its parameters
+    in a file only where that ``is_told``: where it is an orchestration already.
     """
 
     name: str
@@ -90,6 +98,7 @@ class _Part:
     entry: Entry
     results: int
     given: ir.Program | None = None
+    is_told: bool = True
 
 
 class _Files:
@@ -215,14 +224,13 @@ def _build(
         for stream in streams:
             with profiler.stage(stream.name):
                 texts |= stream.emit(program, options.knobs)
-    errors = kernels.errors | host.errors
-    if errors:
-        texts[ERRORS] = report_of(errors)
+    reports = error_reports(kernels.errors | host.errors, made.values)
+    texts |= {path: report_of(errors) for path, errors in reports.items()}
     missing = make_stream_folders(
         directory,
         skip_ptoas=options.skip_ptoas,
         is_last=passes.stage == LAST,
-        made={PTOAS: kernels.note(), **host.notes, **{stream.name: "" for stream in streams}},
+        made={PTOAS: kernels.note(made.values), **host.notes, **{stream.name: "" for stream in streams}},
         orchestrations=names,
     )
     for path, text in texts.items():
@@ -247,7 +255,7 @@ def _build(
         part.name: _write_part(part, script, files, whole)
         for part, script in zip(parts, scripts, strict=True)
     }
-    manifest = whole if names else found[""].manifest
+    manifest = _of_several(whole, found, start_of(program)) if names else found[""].manifest
     if options.profiling and outer is None:
         files.made(*(directory / REPORT / name for name in profiler.write_report(directory / REPORT)))
     manifest = replace(manifest, files=files.records)
@@ -267,11 +275,21 @@ def _part(name: str, given: ir.Program, made: ir.Program) -> _Part:
     program = part_of(made, name)
     entry = find_entry(program)
     as_written = given.get_function(name)
-    if as_written is None or as_written.func_type is not ir.FunctionType.Orchestration:
-        return _Part(name, program, entry, result_count(program, entry))
+    if as_written is None:
+        return _Part(name, program, entry, result_count(program, entry), is_told=False)
     own = part_of(given, name)
     as_given = find_entry(own)
-    return _Part(name, program, stage_entry(program, as_given), result_count(own, as_given), own)
+    is_told = as_written.func_type is ir.FunctionType.Orchestration
+    return _Part(name, program, stage_entry(program, as_given), result_count(own, as_given), own, is_told)
+
+
+def _of_several(whole: Manifest, parts: Mapping[str, Build], start: str | None) -> Manifest:
+    """The manifest of a whole, which is run by the script of the part that calls the others."""
+    if start is None:
+        return whole
+    part = parts[start].manifest
+    path = f"{sub_build(start)}/{part.script}"
+    return replace(whole, entry=part.entry, script=path, script_large=part.script_large, results=part.results)
 
 
 def _write_part(part: _Part, script: TorchScript, files: _Files, whole: Manifest) -> Build:
@@ -292,7 +310,7 @@ def _write_part(part: _Part, script: TorchScript, files: _Files, whole: Manifest
         results=part.results,
         orchestrations=(),
     )
-    if part.given is not None:
+    if part.is_told:
         files.text(f"{folder}{META}", meta_text(manifest))
     runner = files.build / debug_runner.PATH
     if not part.name and debug_runner.is_wanted() and not runner.exists():  # an edited one stays

@@ -93,11 +93,11 @@ def _facts(build: Path, manifest: Manifest | None) -> Iterator[tuple[str, str]]:
     yield "program", manifest.program
     if manifest.orchestrations:
         yield "orchestrations", "\n".join(map(sub_build, manifest.orchestrations))
-    else:
+    if manifest.script:
         params = ", ".join(f"{param.name}: {param.direction}" for param in manifest.entry.parameters)
         yield "entry", f"{manifest.entry.name}({params})"
     yield "compiled for", f"{manifest.platform} ({manifest.backend})"
-    if not manifest.orchestrations:
+    if manifest.script:
         yield "executed", f"{manifest.script}, made from {manifest.stage}"
     yield from manifest.streams.items()
     states = {path: file_state(build / path, record) for path, record in manifest.files.items()}

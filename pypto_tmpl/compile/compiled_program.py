@@ -37,7 +37,7 @@ class CompiledProgram:
     Calling it runs the entry: with all arguments the outputs are written in place and None is returned;
     where the program returns values the pure outputs may be left out, and are returned instead. It stands
     for its directory where a path is wanted. Of several orchestrations, ``compiled["name"]`` or
-    ``compiled.name`` is what is called; the whole raises TypeError where it would need one entry.
+    ``compiled.name`` is what is called; the whole raises TypeError for what needs one entry.
     """
 
     def __init__(self, build: Build) -> None:
@@ -238,3 +238,15 @@ class CompiledProgram:
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+
+def started(compiled: CompiledProgram) -> CompiledProgram:
+    """The program as it is run without a name: by the one of several orchestrations that calls the others.
+
+    Raises EntryError where there are several and no such one.
+    """
+    build = compiled._build
+    build.manifest.require_entry(build.directory)
+    if not compiled.orchestration_names:
+        return compiled
+    return CompiledProgram(replace(build, manifest=replace(build.manifest, orchestrations=()), parts={}))

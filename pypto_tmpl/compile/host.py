@@ -54,8 +54,8 @@ def host_code(
         names = ", ".join(dict.fromkeys(wrappers.undefined))
         found.odd_cpp = f"ptoas made no function of {names}, which the entries call"
     found.notes = {
-        "kernels": "" if skip_ptoas else found.odd_cpp or _kernels_note(kernels, wrappers.errors),
-        "orchestration": note_of(host.errors) or ("" if has_host else _NO_HOST),
+        "kernels": "" if skip_ptoas else found.odd_cpp or _kernels_note(kernels, wrappers.errors, program),
+        "orchestration": note_of(host.errors, program) or ("" if has_host else _NO_HOST),
     }
     if kernels.why_no_cpp and found.texts:
         kernels.why_no_cpp += f"; written all the same: {_written(found.texts)}"
@@ -67,10 +67,10 @@ def _text_of(kernels: KernelTexts, path: str) -> str | None:
     return None if made is None else made.read_text(encoding="utf-8")
 
 
-def _kernels_note(kernels: KernelTexts, errors: Mapping[str, PyptoTmplError]) -> str:
+def _kernels_note(kernels: KernelTexts, errors: Mapping[str, PyptoTmplError], program: ir.Program) -> str:
     if not kernels.texts:
-        return note_of(kernels.errors) or _NO_KERNELS
-    return note_of(errors) or (_NO_CPP if len(kernels.assembled) < len(kernels.texts) else "")
+        return note_of(kernels.errors, program) or _NO_KERNELS
+    return note_of(errors, program) or (_NO_CPP if len(kernels.assembled) < len(kernels.texts) else "")
 
 
 def _written(texts: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.compile.api import compile_as, compile_knobs
-from pypto_tmpl.compile.compiled_program import CompiledProgram
+from pypto_tmpl.compile.compiled_program import CompiledProgram, started
 from pypto_tmpl.compile.lower import PassOptions, lower
 from pypto_tmpl.compile.options import compile_options
 from pypto_tmpl.execution.load import load_script
@@ -49,7 +49,7 @@ def run_kernel(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, 
     keeps_build = config.save_kernels or config.save_kernels_dir or config.codegen_only
     if keeps_build:
         compiled = compile_kernel(specialisation.program, config)
-        return None if config.codegen_only else compiled(*values, config=config)
+        return None if config.codegen_only else started(compiled)(*values, config=config)
     runnable = _runnable(function, specialisation, passes.resolved())
     if "_ranks" in runnable.loaded.namespace:
         runnable.loaded.namespace["_ranks"].device_ids = None if options is None else options.device_ids

@@ -11,6 +11,7 @@ from pypto_tmpl.compile.build import Build
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.kept_record import record_path
+from pypto_tmpl.runtime.entry import part_of
 from pypto_tmpl.runtime.manifest import FileRecord, Manifest, file_record, read_manifest
 from pypto_tmpl.runtime.torch_script import torch_script
 
@@ -47,7 +48,7 @@ def reuse_build(directory: Path) -> Reused:
     A script that is missing is generated again from the build's last dump; one that was edited is run as it
     stands; edited dumps have no effect. Raises ManifestError for a directory that is no build,
     StaleBuildError when the script is missing and there is no intact dump to make it from, EntryError for one
-    of several orchestrations.
+    of several orchestrations none of which calls the others.
     """
     manifest = read_manifest(directory)
     manifest.require_entry(directory)
@@ -108,7 +109,9 @@ def _generate_again(
         )
     program = ir.deserialize_from_file(str(directory / source))
     assert isinstance(program, ir.Program)
-    script = torch_script(program, manifest.entry)
+    if manifest.orchestrations:
+        program = part_of(program, manifest.entry.name)
+    script = torch_script(program, manifest.entry, PurePosixPath(manifest.script).parent.as_posix())
     written = list(script.write(directory))
     done = f"generated again from {source}"
     if file_record(directory / script.path) != manifest.files[manifest.script]:

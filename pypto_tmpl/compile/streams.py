@@ -28,8 +28,9 @@ from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import check_place, has_no_mark
 from pypto_tmpl.passes.settings import MemoryPlanner
+from pypto_tmpl.runtime.entry import orchestrations_of
 from pypto_tmpl.runtime.manifest import sub_build
-from pypto_tmpl.streams import paths_of, pto_text
+from pypto_tmpl.streams import names_in_folders, paths_of, pto_text
 from pypto_tmpl.streams.problems import PtoError
 
 ERRORS = "report/codegen_errors.txt"
@@ -71,9 +72,9 @@ class KernelTexts:
     assembled: dict[str, Path] = field(default_factory=dict)
     dumped: list[Path] = field(default_factory=list)
 
-    def note(self) -> str:
-        """What the manifest says of the stream, "" where all is there."""
-        return note_of(self.errors) or self.why_none or self.why_no_cpp
+    def note(self, program: ir.Program) -> str:
+        """What the manifest says of the stream of a program, "" where all is there."""
+        return note_of(self.errors, program) or self.why_none or self.why_no_cpp
 
 
 def report_of(errors: Mapping[str, PyptoTmplError]) -> str:
@@ -82,9 +83,24 @@ def report_of(errors: Mapping[str, PyptoTmplError]) -> str:
     return f"{_summary(errors)}:\n\n" + f"\n{'=' * 72}\n".join(blocks) + "\n"
 
 
-def note_of(errors: Mapping[str, PyptoTmplError]) -> str:
+def error_reports(
+    errors: Mapping[str, PyptoTmplError], program: ir.Program
+) -> dict[str, dict[str, PyptoTmplError]]:
+    """What stops the emission of texts, by the paths of the reports that tell it.
+
+    Each of several orchestrations has the report of what it launches.
+    """
+    found: dict[str, dict[str, PyptoTmplError]] = {}
+    folders = names_in_folders(program) if orchestrations_of(program) else {}
+    for name, error in errors.items():
+        for folder in [folder for folder, names in folders.items() if name in names] or [""]:
+            found.setdefault(f"{folder}{ERRORS}", {})[name] = error
+    return found
+
+
+def note_of(errors: Mapping[str, PyptoTmplError], program: ir.Program) -> str:
     """What the manifest says of a stream that lacks some texts, "" where there are no errors."""
-    return f"{_summary(errors)}, see {ERRORS}" if errors else ""
+    return f"{_summary(errors)}, see {', '.join(error_reports(errors, program))}" if errors else ""
 
 
 def _summary(errors: Mapping[str, PyptoTmplError]) -> str:

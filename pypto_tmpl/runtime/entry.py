@@ -33,13 +33,18 @@ def find_entry(program: ir.Program) -> Entry:
 
 
 def orchestrations_of(program: ir.Program) -> list[str]:
-    """All orchestrations, sorted, of a program that several of them start and no host drives; else none."""
+    """The orchestrations, sorted, of a program that has several and no host that drives them; else none."""
     functions = list(program.functions.values())
     if any(f.level is not None and f.level.value >= ir.Level.HOST.value for f in functions):
         return []
-    kind = ir.FunctionType.Orchestration
-    starting = [f for f in entry_candidates(functions) if f.func_type is kind]
-    return sorted(f.name for f in functions if f.func_type is kind) if len(starting) > 1 else []
+    names = sorted(f.name for f in functions if f.func_type is ir.FunctionType.Orchestration)
+    return names if len(names) > 1 else []
+
+
+def start_of(program: ir.Program) -> str | None:
+    """The one of several orchestrations that calls the others, None where there is no such one."""
+    candidates = entry_candidates(list(program.functions.values()))
+    return candidates[0].name if len(candidates) == 1 and orchestrations_of(program) else None
 
 
 def part_of(program: ir.Program, name: str) -> ir.Program:

@@ -41,8 +41,8 @@ class Manifest:
     is the binary dump it was made from, if the build has one, and ``stage`` which stage that is. ``results``
     is how many values the entry returns; ``streams`` says why what PyPTO generates is not there;
     ``device_ids`` are those that ranks run on, if they were named. Paths are relative to the build, with
-    slashes. A build of several ``orchestrations`` has neither entry nor script: each of them is a build of
-    its own, in ``sub_build``.
+    slashes. Each of several ``orchestrations`` is a build of its own, in ``sub_build``. Their whole has the
+    entry and the script of the one that calls the others, and neither where there is no such one.
     """
 
     program: str
@@ -94,8 +94,8 @@ class Manifest:
         write_generated(build / NAME, text, is_manifest, make_folders=True)
 
     def require_entry(self, build: Path) -> None:
-        """Raise EntryError for a build of several orchestrations, which as a whole cannot be run."""
-        if self.orchestrations:
+        """Raise EntryError for several orchestrations none of which calls the others: what is run is open."""
+        if not self.script:
             names = ", ".join(self.orchestrations)
             raise EntryError(
                 f"{build} has several orchestrations: {names}",

@@ -50,6 +50,14 @@ def folders_of(program: ir.Program) -> dict[ir.Function, str]:
     return {chip: "" if is_alone else f"next_levels/{chip.name}/" for chip in chips}
 
 
+def names_in_folders(program: ir.Program) -> dict[str, set[str]]:
+    """The names of the orchestrations and of all that they launch, by the folders that hold their texts."""
+    return {
+        folder: {chip.name, *(function.name for function in _reached(chip, program))}
+        for chip, folder in folders_of(program).items()
+    }
+
+
 def drivers_of(program: ir.Program) -> list[ir.Function]:
     """The functions of the host that say what chips run."""
     return [f for f in program.functions.values() if f.level is Level.HOST and f.role is ir.Role.Orchestrator]
@@ -81,12 +89,16 @@ def _units(functions: Iterable[ir.Function], program: ir.Program) -> list[Unit]:
 
 
 def _reached(start: ir.Function, program: ir.Program) -> list[ir.Function]:
-    """The functions that an orchestration calls, and those that they call, in the order of the program."""
+    """The functions that an orchestration calls, and those that they call, in the order of the program.
+
+    Another orchestration that it calls has a folder of its own, with what that calls.
+    """
+    others = {chip.name for chip in folders_of(program)}
     found: set[str] = set()
     pending = [start]
     while pending:
         for function in _called(pending.pop(), program):
-            if function.name not in found:
+            if function.name not in found | others:
                 found.add(function.name)
                 pending.append(function)
     return [function for function in program.functions.values() if function.name in found]

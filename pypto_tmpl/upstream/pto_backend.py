@@ -11,6 +11,7 @@ from pypto_tmpl.compile.lower import PassOptions
 from pypto_tmpl.compile.streams import assemble_texts, has_places, kernel_texts, report_of
 from pypto_tmpl.generated import has_no_mark, write_generated
 from pypto_tmpl.passes import MemoryPlanner, RuntimeKind
+from pypto_tmpl.runtime.entry import orchestrations_of
 
 # Attributes of functions, as the passes write them.
 DUAL_AIV_DISPATCH_ATTR = "dual_aiv_dispatch"
@@ -72,7 +73,4 @@ def generate(
 
 def multi_chip_orch_names(transformed_program: ir.Program) -> list[str]:
     """The orchestrations of a program that has several and no driver above them, sorted; else none."""
-    functions = list(transformed_program.functions.values())
-    is_driven = any(f.level is not None and f.level.value >= ir.Level.HOST.value for f in functions)
-    names = sorted(f.name for f in functions if f.func_type is ir.FunctionType.Orchestration)
-    return names if len(names) > 1 and not is_driven else []
+    return orchestrations_of(transformed_program)

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from pypto_tmpl.compile.compiled_program import CompiledProgram
+from pypto_tmpl.compile.compiled_program import CompiledProgram, started
 from pypto_tmpl.compile.rebuild import rebuild_from_texts
 from pypto_tmpl.compile.reuse import reuse_build
 from pypto_tmpl.errors import PyptoTmplError
@@ -107,7 +107,7 @@ def replay(
     names, expected = golden.expected(tensors) if golden is not None else ([], {})
     if rebuild_from_pto:
         rebuild_from_texts(folder, manifest)
-    made = CompiledProgram(reuse_build(folder).build)(*tensors, config=config)
+    made = started(CompiledProgram(reuse_build(folder).build))(*tensors, config=config)
     if golden is not None:
         outputs = {name: value for name, value in zip(names, tensors, strict=True) if name in expected}
         validate_golden(outputs, expected, golden.rtol, golden.atol)

@@ -99,7 +99,7 @@ def test_a_script_generated_again_with_another_text_says_so(build, monkeypatch):
     (build / SCRIPT).unlink()
     original = reuse_module.torch_script
 
-    def torch_script(program, entry):
+    def torch_script(program, entry, folder):
         script = original(program, entry)
         return replace(script, text=script.text + "# new templates\n")
 

@@ -49,4 +49,4 @@ def test_a_planner_that_leaves_addresses_open_has_no_texts() -> None:
     program = ir.deserialize_from_file(str(RECORDED / "softmax_rows" / "Ascend910B" / "last.msgpack"))
     found = kernel_texts(program, BackendType.Ascend910B, MemoryPlanner.PTOAS, {}, skip_ptoas=False)
     assert not found.texts
-    assert "the memory planner PTOAS leaves addresses to the assembler" in found.note()
+    assert "the memory planner PTOAS leaves addresses to the assembler" in found.note(program)

@@ -3,7 +3,7 @@
 from streams import pto_kernels as k
 
 from pypto_tmpl import ir
-from pypto_tmpl.streams import paths_of, units_of
+from pypto_tmpl.streams import names_in_folders, paths_of, units_of
 
 
 def function(name: str, kind: ir.FunctionType, *calls: str) -> ir.Function:
@@ -46,6 +46,25 @@ def test_each_of_several_orchestrations_has_a_folder_with_what_it_launches() -> 
         "next_levels/second/ptoas/scale.pto",
         "next_levels/second/ptoas/shift.pto",
     ]
+
+
+def test_an_orchestration_has_not_what_another_one_launches_that_it_calls() -> None:
+    kinds = ir.FunctionType
+    made = ir.Program(
+        [
+            function("scale", kinds.AIV),
+            function("shift", kinds.AIV),
+            function("first", kinds.Orchestration, "scale"),
+            function("second", kinds.Orchestration, "first", "shift"),
+        ],
+        "program",
+        k.SPAN,
+    )
+    assert list(paths_of(made)) == ["next_levels/first/ptoas/scale.pto", "next_levels/second/ptoas/shift.pto"]
+    assert names_in_folders(made) == {
+        "next_levels/first/": {"first", "scale"},
+        "next_levels/second/": {"second", "shift"},
+    }
 
 
 def test_without_ptoas_texts_stand_where_the_kernels_would() -> None:

@@ -1,0 +1,11 @@
+set_atomic_none();
+__gm__ ChipTensor* total__ssa_v1_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[0]);
+__gm__ float* total__ssa_v1 = reinterpret_cast<__gm__ float*>(total__ssa_v1_tensor->buffer.addr) + total__ssa_v1_tensor->start_offset;
+__gm__ ChipTensor* gap__ssa_v1_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[1]);
+__gm__ float* gap__ssa_v1 = reinterpret_cast<__gm__ float*>(gap__ssa_v1_tensor->buffer.addr) + gap__ssa_v1_tensor->start_offset;
+__gm__ ChipTensor* out__iter_v1_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[2]);
+__gm__ float* out__iter_v1 = reinterpret_cast<__gm__ float*>(out__iter_v1_tensor->buffer.addr) + out__iter_v1_tensor->start_offset;
+union { uint64_t u64; int64_t val; } r__idx_v0_conv;
+r__idx_v0_conv.u64 = args[3];
+int64_t r__idx_v0 = r__idx_v0_conv.val;
+die_part_incore_0(total__ssa_v1, gap__ssa_v1, out__iter_v1, r__idx_v0);

@@ -1,0 +1,10 @@
+set_atomic_none();
+__gm__ ChipTensor* s__ssa_v0_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[0]);
+__gm__ float* s__ssa_v0 = reinterpret_cast<__gm__ float*>(s__ssa_v0_tensor->buffer.addr) + s__ssa_v0_tensor->start_offset;
+union { uint64_t u64; int64_t val; } i__ssa_v0_conv;
+i__ssa_v0_conv.u64 = args[1];
+int64_t i__ssa_v0 = i__ssa_v0_conv.val;
+union { uint64_t u64; float val; } k__ssa_v0_conv;
+k__ssa_v0_conv.u64 = args[2];
+float k__ssa_v0 = k__ssa_v0_conv.val;
+plus(s__ssa_v0, i__ssa_v0, k__ssa_v0);
