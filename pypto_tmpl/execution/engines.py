@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
 
 THREADS, MPI = "threads", "mpi"
 ENGINES = (THREADS, MPI)
 SCRIPT = "_SCRIPT"  # the name of a script's own text among its names
+LISTENER = "_LISTENER"  # that of what records its runs, where something does
 MakeEngine = Callable[[Any], Any]
 
 
@@ -26,6 +28,30 @@ class ScriptText:
 
     text: str
     name: str
+
+
+class ListenerElsewhere(Protocol):
+    """What records how a script runs in another process than the first, to which it is sent by pickle."""
+
+    def mark(self, script: ast.Module) -> ast.Module:
+        """The script as it is to be executed."""
+
+    def attach(self, namespace: dict[str, Any]) -> None:
+        """Record a script that has been loaded so."""
+
+    def told(self, shift: int) -> Iterator[Any]:
+        """What was recorded; the clock of the first process is ahead of the own one by ``shift`` ns."""
+
+
+class Listener(Protocol):
+    """What records how a script runs, and learns from ``copy``s in other processes when it has run."""
+
+    @property
+    def copy(self) -> ListenerElsewhere:
+        """What records in another process."""
+
+    def learn(self, told: Iterator[Any]) -> None:
+        """Take over what another process tells."""
 
 
 class _Chosen:

@@ -36,7 +36,8 @@ def started(processes: int, *words: str, folder: Path) -> subprocess.CompletedPr
 @pytest.mark.parametrize("processes", [2, 4])
 def test_programs_compute_the_same_bits_as_on_threads(processes: int, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    tests = [str(HERE / f"test_{name}.py") for name in AGAIN] + [str(HERE / "with_processes.py")]
+    tests = [str(HERE / f"test_{name}.py") for name in AGAIN]
+    tests += [str(HERE / f"{name}.py") for name in ("with_processes", "records_of_processes")]
     done = started(processes, "-m", "ranks.on_processes", str(report), *tests, folder=TESTS.parent)
     assert report.is_file(), done.stdout + done.stderr
     found = json.loads(report.read_text())

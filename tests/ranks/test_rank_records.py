@@ -18,7 +18,7 @@ from ranks.test_tasks import XS, exchange
 from pypto_tmpl import ir
 from pypto_tmpl.cli import main
 from pypto_tmpl.compile import compile_options, compile_program
-from pypto_tmpl.runtime import execute, execute_compiled
+from pypto_tmpl.runtime import execute_compiled
 
 FIRST = 1 << 32  # ring 1, task 0
 MANUAL = """
@@ -118,6 +118,14 @@ def test_an_arrow_leads_from_each_notify_to_the_wait_that_it_ends(record: Any) -
     ]
     pairs = [(one["from"]["rank"], one["to"]["rank"]) for one in index["signals"]]
     assert sorted(pairs) == [(0, 1), (1, 0)]
+    writes = [((a["pid"], a["name"]), (b["pid"], b["name"])) for a, b in arrows(events, "write")]
+    assert sorted(writes) == [
+        ((1, "remote store data of rank 1"), (2, wait)),
+        ((2, "remote store data of rank 0"), (1, wait)),
+    ]
+    assert [(one["from"]["text"], one["to"]["rank"]) for one in index["writes"]] == [
+        (f"data of rank {one['to']['rank']}", one["to"]["rank"]) for one in index["signals"]
+    ]
 
 
 def test_the_graph_has_a_frame_for_each_dispatch_and_signals_between_them(record: Any) -> None:
@@ -245,27 +253,3 @@ def test_kernels_that_only_move_are_recorded_too(record: Any) -> None:
     folder = record(mesh_sum(2), [xs, torch.zeros(2, 1, 64)], enable_chip_swimlane=1)
     loads = [one["name"] for one in timeline(folder) if one.get("cat") == "remote load"]
     assert len(loads) == 2
-
-
-def test_ranks_that_other_processes_run_are_not_recorded(
-    record: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An engine that has only rank 1 here: what the other one does, nobody here sees."""
-    loaded = execute.load_script_file
-
-    def load(*args: Any) -> dict[str, Any]:
-        names = loaded(*args)
-
-        class OnlyRank1(names["_ThreadEngine"]):  # type: ignore[misc, name-defined]
-            def runs(self, device: int | None) -> bool:
-                return device != 0
-
-        names["_ranks"].engine = OnlyRank1
-        return names
-
-    monkeypatch.setattr(execute, "load_script_file", load)
-    node = exchange("data = self.publisher(x, data, sig)\nreturn y")
-    with pytest.warns(UserWarning, match="other processes run ranks 0, which are not recorded"):
-        folder = record(node, [XS, torch.zeros(2, 1, 8)], "frontend", enable_dep_gen=True)
-    assert [path.name for path in folder.iterdir() if path.is_dir()] == ["rank1"]
-    assert [one["rank"] for one in read(folder / "ranks.json")["dispatches"]] == [1]

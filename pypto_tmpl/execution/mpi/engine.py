@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from mpi4py import MPI
 
-from pypto_tmpl.execution.engines import EngineError, ranks_of
+from pypto_tmpl.execution.engines import LISTENER, EngineError, ranks_of
 from pypto_tmpl.execution.mpi.arguments import described_value, value_described
 from pypto_tmpl.execution.mpi.cells import ADDED, bytes_element, bytes_of, shape_of
 from pypto_tmpl.execution.mpi.changes import Changes, apply_changes, changes_in, copies_of
@@ -74,6 +74,8 @@ class MpiEngine:
         told = packed(error, self._program) if is_own and error is not None else None
         failures: list[Failure | None] = self._comm.allgather(told)
         self._receive_rest()
+        if (listener := self._program.__globals__.get(LISTENER)) is not None:
+            self._team.gather_told(listener)
         self._has_agreed = True
         first = next((one for one in failures if one is not None), None)
         if first is None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import torch
 
-from pypto_tmpl.execution.engines import ranks_of, use_engine
+from pypto_tmpl.execution.engines import LISTENER, ranks_of, use_engine
 from pypto_tmpl.execution.load import load_script
 from pypto_tmpl.execution.mpi.arguments import received
 from pypto_tmpl.execution.mpi.engine import MpiEngine, check_processes
@@ -70,7 +70,11 @@ def _make(team: Team, call: Call) -> None:
     arguments = received(team.comm, call.arguments)
     names = team.scripts.get(call.number) if call.number is not None else None
     if names is None:
-        names = load_script(call.script.text, call.script.name, call.sources)
+        mark = None if call.listener is None else call.listener.mark
+        names = load_script(call.script.text, call.script.name, call.sources, mark)
+        if call.listener is not None:
+            call.listener.attach(names)
+            names[LISTENER] = call.listener
     ranks = ranks_of(names)
     if call.number is not None:
         team.scripts[call.number] = names

@@ -7,17 +7,20 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 import torch
 from mpi4py import MPI
 
-from pypto_tmpl.execution.engines import SCRIPT, ScriptText, ranks_of
+from pypto_tmpl.execution.engines import LISTENER, SCRIPT, Listener, ListenerElsewhere, ScriptText, ranks_of
 from pypto_tmpl.execution.mpi.arguments import Arguments, described, share_bytes
 from pypto_tmpl.execution.mpi.board import Board
 
 _PASSED_ON = 0.5  # seconds in which mpiexec shows what a process has printed
-CALL = 1  # tag of what the first process sends to the others
+CALL, TOLD = 1, 3  # tags of what the first process sends to the others, and of what listeners tell it
+_CLOCK = 4  # tag of readings of clocks
+_READINGS = 16  # of which the fastest counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Call:
     """A call that other processes have to make: the host program of a script, and its arguments.
 
     ``number`` tells scripts apart that keep their windows, None is one that does not; ``sources`` are the
-    source lines that reports name, None if the script is to look for them itself.
+    source lines that reports name, None if the script is to look for them itself; ``listener`` records.
     """
 
     script: ScriptText
@@ -35,6 +38,7 @@ class Call:
     arguments: Arguments
     number: int | None
     resets: bool
+    listener: ListenerElsewhere | None
 
 
 class Team:
@@ -45,6 +49,7 @@ class Team:
         self.board = Board(self.comm)
         self.windows: dict[Any, MPI.Win] = {}  # of buffers
         self.calls = self.allocated = 0
+        self.shift = _clock_shift(self.comm)
         self.is_in_call = False
         self._process, self._exit = os.getpid(), os._exit
         os._exit = self._exit_told
@@ -63,7 +68,17 @@ class Team:
         arguments, storages = described(args)
         found = names.get("_SOURCE_MAP")
         sources = None if found is None else dict(found)
-        call = Call(names[SCRIPT], sources, program.__name__, tuple(devices), arguments, number, ranks.resets)
+        listener: Listener | None = names.get(LISTENER)
+        call = Call(
+            names[SCRIPT],
+            sources,
+            program.__name__,
+            tuple(devices),
+            arguments,
+            number,
+            ranks.resets,
+            None if listener is None else listener.copy,
+        )
         self._send(call)
         share_bytes(self.comm, storages)
 
@@ -90,6 +105,16 @@ class Team:
         window.Lock_all()
         return memory
 
+    def gather_told(self, listener: Any) -> None:
+        """Let the listener of the first process learn what those of the others tell; all come here."""
+        if self.comm.rank:
+            for one in listener.told(self.shift):
+                self.comm.send(one, 0, TOLD)
+            self.comm.send(None, 0, TOLD)
+            return
+        for process in range(1, self.comm.size):
+            listener.learn(iter(partial(self.comm.recv, None, process, TOLD), None))
+
     def free_window(self, buffer: Any) -> None:
         """Give the memory of a buffer back; all processes come here."""
         window = self.windows.pop(buffer)
@@ -115,3 +140,21 @@ class Team:
         time.sleep(_PASSED_ON)  # mpiexec drops what it has not passed on yet
         MPI.COMM_WORLD.Abort(status)
         self._exit(status)  # Abort may return before this process is ended: it has nothing more to say
+
+
+def _clock_shift(comm: MPI.Intracomm) -> int:
+    """Nanoseconds by which the clock of the first process is ahead; one machine has one clock."""
+    machines = comm.allgather(MPI.Get_processor_name())
+    if comm.rank == 0:
+        for process in range(1, comm.size):
+            for _ in range(_READINGS if machines[process] != machines[0] else 0):
+                comm.recv(None, process, _CLOCK)
+                comm.send(time.perf_counter_ns(), process, _CLOCK)
+        return 0
+    found: list[tuple[int, int]] = []
+    for _ in range(_READINGS if machines[comm.rank] != machines[0] else 0):
+        asked = time.perf_counter_ns()
+        comm.send(None, 0, _CLOCK)
+        there, answered = comm.recv(None, 0, _CLOCK), time.perf_counter_ns()
+        found.append((answered - asked, there - (asked + answered) // 2))
+    return min(found, default=(0, 0))[1]

@@ -20,12 +20,15 @@ from pypto_tmpl.runtime.records.tensors import View, dtype_name, row_major_bytes
 
 MARKED, ALL, METADATA = 1, 2, 3  # levels
 Stage = Literal["before_dispatch", "after_completion"]
+_PIECE = 1 << 24  # bytes of data that are read at once
 _STAGES: tuple[Stage, ...] = ("before_dispatch", "after_completion")
 _ROLES = {"INPUT": "input", "OUTPUT": "output", "INOUT": "inout", "NO_DEP": "input", "SCALAR": "input"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class DumpEntry:
+    """An argument of a task before or after it, and where its data lies."""
+
     task: Task
     arg: Arg
     stage: Stage
@@ -55,7 +58,7 @@ class ArgDump:
 
     def __init__(self, folder: Path, files: DumpFiles, level: int) -> None:
         self._folder, self._files, self._level = folder / files.folder, files, level
-        self._entries: list[_Entry] = []
+        self.entries: list[DumpEntry] = []  # of the index
         self._places: dict[int, list[int]] = {}  # of the entries of tasks that run
         self._position = 0
         check_dump(self._folder / files.index, self._folder / files.data)
@@ -69,7 +72,7 @@ class ArgDump:
         """Dump what the task reads."""
         for arg, value in self._wanted(args, values, marked):
             if arg.type != "OUTPUT":
-                self._places.setdefault(task.task_id, []).append(len(self._entries))
+                self._places.setdefault(task.task_id, []).append(len(self.entries))
                 self._add(task, arg, "before_dispatch", value)
 
     def after(
@@ -78,8 +81,8 @@ class ArgDump:
         """Dump what the task wrote; what it turned out to be is known now."""
         final = {arg.index: arg for arg in args}
         for position in self._places.pop(task.task_id, ()):
-            entry = self._entries[position]
-            self._entries[position] = replace(entry, arg=final.get(entry.arg.index, entry.arg))
+            entry = self.entries[position]
+            self.entries[position] = replace(entry, arg=final.get(entry.arg.index, entry.arg))
         for arg, value in self._wanted(args, values, marked):
             if arg.type in ("OUTPUT", "INOUT"):
                 self._add(task, arg, "after_completion", value)
@@ -96,14 +99,28 @@ class ArgDump:
         data = b""
         if self._data is not None and isinstance(value, torch.Tensor):
             data = row_major_bytes(value)
-            self._data.write(data)
-        self._entries.append(_Entry(task, arg, stage, self._position, len(data)))
+            self.add_data(data)
+        self.entries.append(DumpEntry(task, arg, stage, self._position, len(data)))
         self._position += len(data)
+
+    def add_data(self, data: bytes) -> None:
+        """Add to the data, behind all that is there."""
+        if self._data is not None:
+            self._data.write(data)
+
+    def taken_data(self) -> Iterator[bytes]:
+        """All data in pieces, for another dump; this one has no files then."""
+        if self._data is not None:
+            self._data.close()
+            with self._partial.open("rb") as written:
+                while piece := written.read(_PIECE):
+                    yield piece
+            self._partial.unlink()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was dumped."""
-        return not self._entries
+        return not self.entries
 
     def close(self) -> Path:
         """Put the data in its place and write the index; returns the index's path."""
@@ -116,7 +133,7 @@ class ArgDump:
         return path
 
     def _first(self) -> dict[str, Any]:
-        tensors = [_first_entry(entry, entry.arg.view) for entry in self._entries if entry.arg.view]
+        tensors = [_first_entry(entry, entry.arg.view) for entry in self.entries if entry.arg.view]
         return {
             "run_dir": self._files.folder,
             "bin_format": {"type": "logical_contiguous", "byte_order": "little_endian"},
@@ -130,7 +147,7 @@ class ArgDump:
         }
 
     def _second(self) -> dict[str, Any]:
-        args = [_second_entry(entry) for entry in self._entries]
+        args = [_second_entry(entry) for entry in self.entries]
         return {
             "run_dir": self._files.folder,
             "bin_format": {"type": "logical_contiguous", "byte_order": "little_endian"},
@@ -153,7 +170,7 @@ def _counts(entries: Sequence[dict[str, Any]], noun: str) -> dict[str, int]:
     return counts
 
 
-def _first_entry(entry: _Entry, view: View) -> dict[str, Any]:
+def _first_entry(entry: DumpEntry, view: View) -> dict[str, Any]:
     whole = (view.buffer_numel,) if view.numel != view.buffer_numel else view.shape
     offsets = [view.offset] if view.numel != view.buffer_numel else [0] * len(view.shape)
     return {
@@ -168,7 +185,7 @@ def _first_entry(entry: _Entry, view: View) -> dict[str, Any]:
     }
 
 
-def _second_entry(entry: _Entry) -> dict[str, Any]:
+def _second_entry(entry: DumpEntry) -> dict[str, Any]:
     view = entry.arg.view
     head = {
         **_common(entry),
@@ -188,7 +205,7 @@ def _second_entry(entry: _Entry) -> dict[str, Any]:
     }
 
 
-def _common(entry: _Entry) -> dict[str, Any]:
+def _common(entry: DumpEntry) -> dict[str, Any]:
     return {
         "task_id": hex_id(entry.task.task_id),
         "subtask_id": next(iter(entry.task.subtasks_of(entry.arg)), "AIV0"),
@@ -198,13 +215,13 @@ def _common(entry: _Entry) -> dict[str, Any]:
     }
 
 
-def _function_ids(entry: _Entry) -> list[int]:
+def _function_ids(entry: DumpEntry) -> list[int]:
     """The kernels that use the argument, each once."""
     ids = entry.task.kernel_ids
     return list(dict.fromkeys(ids[part] for part in entry.task.subtasks_of(entry.arg)))
 
 
-def _data(entry: _Entry, view: View) -> dict[str, Any]:
+def _data(entry: DumpEntry, view: View) -> dict[str, Any]:
     return {
         "is_contiguous": view.strides == strides_of(view.shape),
         "truncated": False,

@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pypto_tmpl.runtime.records.model import CoreRecord, Records, Task
 
-INDEX = "ranks.json"
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal cell and a number: what a notify adds to it, or a wait wants at least.
+
+    ``is_exact``: the notify sets the cell to the number, the wait wants just that.
+    """
+
+    cell: tuple[int, int, int]  # number of the window, rank of its domain, place
+    number: int
+    is_exact: bool
+
+    def is_reached(self, value: int) -> bool:
+        """Whether a wait for this ends at a value."""
+        return value == self.number if self.is_exact else value >= self.number
+
+    def changed(self, value: int) -> int:
+        """What a notify makes of a value."""
+        return self.number if self.is_exact else value + self.number
 
 
 @dataclass(slots=True, eq=False)
 class Message:
-    """A one-sided operation or a wait in a core's part of a task. Nanoseconds.
-
-    ``sources`` of a wait are the notifies that it has come after, of this rank and of others.
-    """
+    """A one-sided operation or a wait in a core's part of a task. Nanoseconds."""
 
     kind: str  # notify, wait, put to peer, remote load, ...
     text: str  # what it does to which cells, and of whom
-    dispatch: Dispatch
     task: Task
     row: CoreRecord
     start: int
+    peer: int | None = None  # the rank whose window it is about; none of a wait
     end: int = 0
-    sources: Sequence[Message] = ()
+    signal: Signal | None = None  # of a notify, and of a wait that has ended
 
 
 @dataclass(slots=True, eq=False)
@@ -63,44 +77,8 @@ class Dispatch:
         return "host" if self.rank is None else f"rank {self.rank} (device {self.device})"
 
 
-def signalled(dispatches: Sequence[Dispatch]) -> Iterator[tuple[Message, Message]]:
-    """Each notify with the wait that it has ended."""
-    for dispatch in dispatches:
-        for message in dispatch.messages:
-            for source in message.sources:
-                yield source, message
-
-
 def by_owner(dispatches: Sequence[Dispatch]) -> dict[int | None, list[Dispatch]]:
     """The dispatches of each rank in their order, by rank, those of the host last."""
     ranks = sorted({one.rank for one in dispatches if one.rank is not None})
     owners: list[int | None] = [*ranks, *([None] if any(one.rank is None for one in dispatches) else [])]
     return {owner: [one for one in dispatches if one.rank == owner] for owner in owners}
-
-
-def index_of_ranks(dispatches: Sequence[Dispatch]) -> dict[str, Any]:
-    """``ranks.json``: which dispatch each folder is of, and which notify has ended which wait."""
-    return {
-        "version": 1,
-        "simulated": True,
-        "dispatches": [
-            {
-                "rank": one.rank,
-                "device": one.device,
-                "dispatch": one.number,
-                "name": one.name,
-                "folder": one.folder,
-                "tasks": len(one.records.tasks),
-            }
-            for one in dispatches
-            if one.rank is not None
-        ],
-        "signals": [
-            {"from": _place(source), "to": _place(message)} for source, message in signalled(dispatches)
-        ],
-    }
-
-
-def _place(message: Message) -> dict[str, Any]:
-    where = {"rank": message.dispatch.rank, "dispatch": message.dispatch.number}
-    return {**where, "task_id": str(message.task.task_id), "text": message.text}

@@ -13,8 +13,8 @@ import torch
 
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.runtime.records.arg_dump import FIRST, SECOND, DumpFiles
-from pypto_tmpl.runtime.records.dispatches import INDEX
 from pypto_tmpl.runtime.records.model import task_label
+from pypto_tmpl.runtime.records.rank_index import INDEX
 from pypto_tmpl.runtime.records.tensors import torch_dtype
 
 

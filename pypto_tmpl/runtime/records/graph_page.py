@@ -9,9 +9,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pypto_tmpl.resources import template_root
-from pypto_tmpl.runtime.records.dispatches import Dispatch, by_owner, signalled
+from pypto_tmpl.runtime.records.dispatches import Dispatch, by_owner
 from pypto_tmpl.runtime.records.graph_layout import HEIGHT, PER_ROW, WIDTH, Layout, lay_out
 from pypto_tmpl.runtime.records.model import Arg, Records, Task, task_label
+from pypto_tmpl.runtime.records.signals import Sent, signalled
 from pypto_tmpl.runtime.records.tensors import dtype_name
 
 _TEMPLATE = "report/deps_graph.html.jinja"
@@ -69,10 +70,7 @@ def graph_page_of_ranks(dispatches: Sequence[Dispatch], title: str) -> str:
             top, width = top + _GAP + _HEAD + size[1], max(width, size[0])
         left, height = left + _GAP + width, max(height, top)
     implied = count - len(edges)
-    between = dict.fromkeys(
-        (_name(source.dispatch, source.task.task_id), _name(message.dispatch, message.task.task_id))
-        for source, message in signalled(dispatches)
-    )
+    between = dict.fromkeys((_sender(source), _sender(wait)) for source, wait in signalled(dispatches))
     signals = [pair for pair in between if pair[0] != pair[1]]
     edges += [_edge(corners, str, *pair) | {"kind": "signal"} for pair in signals]
     _note_signals(nodes, signals)
@@ -82,6 +80,11 @@ def graph_page_of_ranks(dispatches: Sequence[Dispatch], title: str) -> str:
 def _name(dispatch: Dispatch, task_id: int) -> str:
     """How the page names a task of a dispatch."""
     return f"{dispatch.rank}-{dispatch.number}-{task_id}"
+
+
+def _sender(sent: Sent) -> str:
+    """How the page names the task of a message."""
+    return _name(sent.dispatch, sent.message.task.task_id)
 
 
 def _note_signals(nodes: Sequence[dict[str, Any]], signals: Sequence[tuple[str, str]]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from pypto_tmpl.runtime.records.dispatches import Dispatch, Message
+from pypto_tmpl.runtime.records.dispatches import Dispatch, Message, Signal
 from pypto_tmpl.runtime.records.hooks import launch_of
 from pypto_tmpl.runtime.records.model import Edge, Records, Task
 from pypto_tmpl.runtime.records.plan import ScopeLines, TaskPlan
@@ -104,13 +104,13 @@ class RankRecorder(Recorder):
         return scope.name, given, None, scope
 
     @contextmanager
-    def message(self, kind: str, text: str) -> Iterator[Message | None]:
+    def message(self, kind: str, text: str, peer: int | None = None) -> Iterator[Message | None]:
         """A one-sided operation or a wait; None where no core runs it."""
         task, row = self._here.task, self._here.record
         if task is None or row is None:
             yield None
             return
-        found = Message(kind, text, self.dispatch, task, row, self._clock())
+        found = Message(kind, text, task, row, self._clock(), peer)
         self.dispatch.messages.append(found)
         try:
             yield found
@@ -133,20 +133,18 @@ class RankRecorders:
     """The recorders of a run: what marks and hooks tell goes to that of the dispatch that runs.
 
     ``make`` gives the recorder of a dispatch, whose fibers share a context. What the host does itself is
-    recorded by nobody, nor what ranks do that other processes run: those are ``elsewhere``.
+    recorded by nobody, and what ranks do that other processes run, there: their ``dispatches`` are empty.
     """
 
     def __init__(
         self, namespace: dict[str, Any], make: Callable[[Dispatch, threading.local], RankRecorder]
     ) -> None:
         self.dispatches: list[Dispatch] = []
-        self.elsewhere: set[int] = set()
         self._make = make
         self._context: Any = namespace["_lane_context"]
         self._nobody = TaskTicker(lambda: None)
         self._of: dict[int, Dispatch] = {}  # by the identity of the script's dispatch
         self._scripts: list[Any] = []  # which keeps these
-        self._notified: dict[tuple[Any, int, int], list[Message]] = {}
         self._namespace = namespace
 
     def __getattr__(self, name: str) -> Any:
@@ -172,11 +170,10 @@ class RankRecorders:
 
     def _submitting(self, submit: _Function) -> _Function:
         def submitting(world: Any, script: Any, function: _Function) -> None:
+            found = self._dispatch(world, script)
             if not world.engine.runs(script.device):
-                self.elsewhere.add(script.device)
                 submit(world, script, function)
                 return
-            found = self._dispatch(world, script)
             recorder = None if found.rank is None else self._make(found, self._context)
 
             @functools.wraps(function)
@@ -234,9 +231,10 @@ class RankRecorders:
                 return notify(target, peer, offsets, value, op)
             buffer, _, index, name = self._namespace["_signal_cell"]("notify", target, offsets, peer)
             change = f"= {value}" if op == "Set" else f"+= {value}"
-            with recorder.message("notify", f"{name} of {_peer(buffer, peer)} {change}") as message:
-                if message is not None and (op == "Set" or value > 0):
-                    self._notified.setdefault((buffer, peer, index), []).append(message)
+            device = _device(buffer, peer)
+            with recorder.message("notify", f"{name} of rank {device} {change}", device) as message:
+                if message is not None:
+                    message.signal = Signal(self._cell(buffer, peer, index), value, op == "Set")
                 return notify(target, peer, offsets, value, op)
 
         return notifying
@@ -251,9 +249,13 @@ class RankRecorders:
             with recorder.message("wait", text) as message:
                 wait(signal, offsets, expected, cmp)
                 if message is not None:
-                    message.sources = self._notified.pop((buffer, rank, index), [])
+                    message.signal = Signal(self._cell(buffer, rank, index), expected, cmp == "Eq")
 
         return waiting
+
+    def _cell(self, buffer: Any, rank: int, index: int) -> tuple[int, int, int]:
+        """A signal cell by what all processes call it."""
+        return self._namespace["_ranks"].world.buffers.index(buffer), int(rank), int(index)
 
     def _moving(self, name: str, move: _Function) -> _Function:
         (window, peer), kind = _PLACES[name], name.strip("_").replace("_", " ")
@@ -263,17 +265,17 @@ class RankRecorders:
             if recorder is None:
                 return move(*args, **options)
             buffer, _ = self._namespace["_ranks"].located(args[window], kind)
-            text = f"{buffer.name} of {_peer(buffer, args[peer])}"
-            with recorder.message(kind, text):
+            device = _device(buffer, args[peer])
+            with recorder.message(kind, f"{buffer.name} of rank {device}", device):
                 return move(*args, **options)
 
         return moving
 
 
-def _peer(buffer: Any, peer: int) -> str:
+def _device(buffer: Any, peer: int) -> int:
     """A rank of the domain of a buffer, as the world counts it."""
     devices = buffer.domain.devices
-    return f"rank {devices[peer] if 0 <= peer < len(devices) else peer}"
+    return int(devices[peer]) if 0 <= peer < len(devices) else peer
 
 
 def _scope_of(plan: TaskPlan, function: _Function) -> ScopeLines | None:

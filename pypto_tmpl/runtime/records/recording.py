@@ -6,24 +6,26 @@ import ast
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pypto_tmpl import ir
 from pypto_tmpl.codegen.record import Script
 from pypto_tmpl.errors import PyptoTmplError
+from pypto_tmpl.execution.engines import LISTENER
 from pypto_tmpl.generated import write_generated
 from pypto_tmpl.runtime.dfx import DfxOptions
-from pypto_tmpl.runtime.records.arg_dump import FIRST, MARKED, SECOND, ArgDump
-from pypto_tmpl.runtime.records.dispatches import INDEX, Dispatch, index_of_ranks
+from pypto_tmpl.runtime.records.arg_dump import MARKED
+from pypto_tmpl.runtime.records.dispatches import Dispatch
 from pypto_tmpl.runtime.records.graph_page import graph_page, graph_page_of_ranks
-from pypto_tmpl.runtime.records.hooks import attach, block_of, task_id_setter
+from pypto_tmpl.runtime.records.hooks import attach
 from pypto_tmpl.runtime.records.model import Records
 from pypto_tmpl.runtime.records.ownership import same_form
+from pypto_tmpl.runtime.records.parts import Part, dump_in, recorder_options
 from pypto_tmpl.runtime.records.plan import TaskPlan, task_plan
 from pypto_tmpl.runtime.records.pmu import pmu_csv, pmu_ops_csv
-from pypto_tmpl.runtime.records.rank_recorder import RankRecorder, RankRecorders
+from pypto_tmpl.runtime.records.rank_index import INDEX, index_of_ranks
+from pypto_tmpl.runtime.records.rank_parts import RankParts, RecordingElsewhere, ToldPart
 from pypto_tmpl.runtime.records.recorder import Recorder
 from pypto_tmpl.runtime.records.rewrite import mark_launches
 from pypto_tmpl.runtime.records.swimlane import chip_swimlane_records, l2_perf_records, name_map
@@ -90,7 +92,7 @@ class Recording:
     """Records the tasks of one run of a build as the diagnostic flags ask.
 
     Where several ranks run, each dispatch has files of its own in ``rank<r>/d<k>/``; what shows all ranks
-    stands beside these folders.
+    stands beside these folders. Ranks that other processes run are recorded there, by a ``copy`` of this.
     """
 
     def __init__(
@@ -107,8 +109,8 @@ class Recording:
         self._marker = LaunchMarker(program, script)
         self._title, self._build_name = program.name, build.resolve().name
         self._folder = build / FOLDER
-        self._parts: list[_Part] = []
-        self._ranks: RankRecorders | None = None
+        self._part: Part | None = None  # of a run without ranks
+        self._ranks: RankParts | None = None
 
     @property
     def notes(self) -> Sequence[str]:
@@ -124,13 +126,11 @@ class Recording:
     @property
     def remarks(self) -> Iterator[str]:
         """Why files of the run are empty, or not as full as was asked."""
-        if self._ranks is not None and self._ranks.elsewhere:
-            ranks = ", ".join(map(str, sorted(self._ranks.elsewhere)))
-            yield f"other processes run ranks {ranks}, which are not recorded; the engine 'threads' has all"
-        unmatched = [one for part in self._parts for one in part.recorder.unmatched]
+        parts = self._parts
+        unmatched = [one for part in parts for one in part.unmatched]
         yield from (f"nothing is dumped: {one}" for one in dict.fromkeys(unmatched))
-        dumps = [part.dump for part in self._parts if part.dump is not None]
-        if not any(part.recorder.records.core_records for part in self._parts):
+        dumps = [part.dump for part in parts if part.dump is not None]
+        if not any(part.records.core_records for part in parts):
             yield f"{NO_TASK}: the records hold nothing"
         elif dumps and all(d.is_empty for d in dumps) and self._options.enable_dump_args == MARKED:
             yield (
@@ -141,37 +141,30 @@ class Recording:
     def attach(self, namespace: dict[str, Any]) -> None:
         """Attach to a script that was loaded with its launches marked."""
         plan = self._marker.plan
-        if "_submit" not in namespace:
-            dump = self._dump(self._folder)
-            recorder = Recorder(plan, **self._options_of(namespace, dump))
-            self._parts.append(_Part(self._folder, recorder, dump))
-            attach(namespace, plan, recorder)
+        if "_submit" in namespace:
+            self._ranks = RankParts(namespace, plan, self._options, self._folder, self._on_task)
+            namespace[LISTENER] = self
             return
+        dump = dump_in(self._folder, self._options)
+        recorder = Recorder(plan, **recorder_options(namespace, self._options, dump, self._on_task))
+        self._part = Part(self._folder, recorder.records, recorder.unmatched, dump)
+        attach(namespace, plan, recorder)
 
-        def recorder_of(dispatch: Dispatch, context: Any) -> RankRecorder:
-            folder = self._folder / dispatch.folder
-            dump = self._dump(folder)
-            recorder = RankRecorder(plan, dispatch, context, **self._options_of(namespace, dump))
-            self._parts.append(_Part(folder, recorder, dump))
-            return recorder
+    @property
+    def copy(self) -> RecordingElsewhere:
+        """What records in another process."""
+        return RecordingElsewhere(self._marker.plan, self._options)
 
-        self._ranks = RankRecorders(namespace, recorder_of)
-        attach(namespace, plan, self._ranks)
-        self._ranks.attach()
+    def learn(self, told: Iterator[ToldPart | bytes]) -> None:
+        """Take over what a copy has recorded."""
+        assert self._ranks is not None, "the script has been attached to"
+        self._ranks.learn(told)
 
-    def _dump(self, folder: Path) -> ArgDump | None:
-        options = self._options
-        files = FIRST if options.dumps_as_tensor_dump else SECOND
-        return ArgDump(folder, files, options.enable_dump_args) if options.enable_dump_args else None
-
-    def _options_of(self, namespace: dict[str, Any], dump: ArgDump | None) -> dict[str, Any]:
-        return {
-            "counts_work": bool(self._options.enable_pmu),
-            "sink": dump,
-            "block_of": block_of(namespace),
-            "on_task_id": task_id_setter(namespace),
-            "on_task": self._on_task,
-        }
+    @property
+    def _parts(self) -> Sequence[Part]:
+        if self._ranks is not None:
+            return self._ranks.parts
+        return [] if self._part is None else [self._part]
 
     def write(self) -> list[Path]:
         """Write the files that the flags ask for; what ran until an error is in them too.
@@ -184,8 +177,8 @@ class Recording:
         texts = dict(self._texts_of_ranks(self._ranks.dispatches))
         return [*self._write_texts(self._folder, texts), *(part.folder for part in self._parts)]
 
-    def _write(self, part: _Part) -> list[Path]:
-        written = self._write_texts(part.folder, dict(self._texts(part.recorder.records)))
+    def _write(self, part: Part) -> list[Path]:
+        written = self._write_texts(part.folder, dict(self._texts(part.records)))
         return written if part.dump is None else [*written, part.dump.close()]
 
     def _write_texts(self, folder: Path, texts: Mapping[str, str]) -> list[Path]:
@@ -222,15 +215,6 @@ class Recording:
             yield _swimlane_name(), _json(swimlane_of_ranks(dispatches))
         if self._options.enable_dep_gen:
             yield "deps_graph.html", graph_page_of_ranks(dispatches, self._title)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What has a folder of its own: the run, or a dispatch of it."""
-
-    folder: Path
-    recorder: Recorder
-    dump: ArgDump | None
 
 
 def _swimlane_name() -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from pypto_tmpl.runtime.records.dispatches import Dispatch, Message, by_owner, signalled
+from pypto_tmpl.runtime.records.dispatches import Dispatch, Message, by_owner
 from pypto_tmpl.runtime.records.model import CoreRecord, Records, Task
 from pypto_tmpl.runtime.records.recorder import AIC_CORES, AIV_CORES
+from pypto_tmpl.runtime.records.signals import Sent, delivered, signalled
 from pypto_tmpl.runtime.records.swimlane import microseconds, successors
 
 _PID = 1
@@ -32,7 +33,8 @@ def swimlane_of_ranks(dispatches: Sequence[Dispatch]) -> dict[str, Any]:
     """The same for several ranks: a process for each, with a lane for its dispatches above its cores.
 
     One-sided operations and waits are bars inside of that of their core, with an arrow from each notify to
-    the wait that it has ended, and from a dispatch to those that follow it.
+    the wait that it has ended, from the writes that it tells of to the same wait, and from a dispatch to
+    those that follow it.
     """
     times = [one.began for one in dispatches if one.began]
     began, numbers = min(times, default=0), count(1)
@@ -52,13 +54,19 @@ def swimlane_of_ranks(dispatches: Sequence[Dispatch]) -> dict[str, Any]:
             if before.ended and one.began:
                 tail = processes[before.rank].dispatch_end(before)
                 events += _pair("follows", next(numbers), tail, processes[one.rank].dispatch_begin(one))
-    for source, message in signalled(dispatches):
-        tail = processes[source.dispatch.rank].place(source.row, source.start)
-        head = processes[message.dispatch.rank].place(
-            message.row, max(message.start, min(message.end - 1, source.end))
-        )
-        events += _pair("signal", next(numbers), tail, head)
+    signals = signalled(dispatches)
+    for kind, pairs in (("signal", signals), ("write", delivered(signals))):
+        for source, wait in pairs:
+            events += _pair(kind, next(numbers), *_ends(processes, source, wait))
     return _file(events)
+
+
+def _ends(processes: Mapping[int | None, _Process], source: Sent, wait: Sent) -> tuple[_Point, _Point]:
+    """Where an arrow from a message to a wait begins and ends."""
+    sent, got = source.message, wait.message
+    arriving = max(got.start, min(got.end - 1, sent.end))
+    tail = processes[source.dispatch.rank].place(sent.row, sent.start)
+    return tail, processes[wait.dispatch.rank].place(got.row, arriving)
 
 
 def _file(events: list[dict[str, Any]]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ _NO_WORK = frozenset(
     {
         *("empty", "empty_like", "empty_strided", "new_empty", "zeros", "zeros_like", "ones", "full"),
         *("full_like", "zero_", "fill_", "new_zeros", "new_full", "scalar_tensor", "arange", "lift_fresh"),
-        *("detach", "_local_scalar_dense", "item", "is_same_size", "_unsafe_view"),
+        *("detach", "_local_scalar_dense", "item", "is_same_size", "_unsafe_view", "set_"),
     }
 )
 
