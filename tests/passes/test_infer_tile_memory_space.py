@@ -235,17 +235,40 @@ def test_a_carry_that_begins_in_vec_and_goes_on_with_products_lies_in_vec():
     assert torch.equal(values(got), values(kernel(*lines)))
 
 
-@pytest.mark.parametrize(("rounds", "value"), [(3, "c"), (1, "v")])  # the second has no loop any more
-def test_a_part_of_a_carry_that_begins_by_rows_in_the_end_lies_by_rows(rounds, value):
-    lines = (
+LOOP = "for {0}, ({0}_c,) in pl.range({1}, init_values=({2},)):"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [LOOP.format("i", 3, "s"), "    r = pl.yield_(c)"],
+        [LOOP.format("i", 1, "s"), "    r = pl.yield_(v)"],  # there is no loop any more
+        [
+            LOOP.format("i", 3, "s"),
+            "    p = pl.yield_(i_c)",
+            LOOP.format("j", 2, "p"),
+            "    r = pl.yield_(j_c)",
+        ],
+        [
+            LOOP.format("i", 3, "s"),
+            "    p = pl.yield_(i_c)",
+            LOOP.format("j", 0, "p"),
+            "    r = pl.yield_(v)",
+        ],
+        ["if n > 1:", "    r = pl.yield_(s)", "else:", "    r = pl.yield_(s)"],
+    ],
+    ids=["carry", "one round", "carry of a carry", "no round", "branch"],
+)
+def test_a_part_of_a_tile_that_lies_by_rows_in_the_end_lies_by_rows(lines):
+    """The tile itself stays declared in boxes, as the product was that it comes from."""
+    lines = [
         MAT,
         "v = pl.load(x, [0, 0], [16, 16])",
         "c = pl.matmul(m, m)",
         "s = pl.mul(c, 1.0)",
-        f"for i, (t,) in pl.range({rounds}, init_values=(s,)):",
-        f"    r = pl.yield_({value})",
+        *lines,
         "done = pl.store(pl.add(pl.tile.slice(r, [8, 16], [0, 0]), 1.0), [0, 0], out)",
-    )
+    ]
     before = passes.convert_to_ssa()(kernel(*lines))
     got = passes.make_pass(PASS)(passes.flatten_call_expr()(passes.simplify()(before)))
     (part,) = re.findall(r"(\w+): (.*) = pl.tile.slice", ir.python_print(got))

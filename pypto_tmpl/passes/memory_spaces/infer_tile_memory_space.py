@@ -89,6 +89,8 @@ class _Placing(Rewriter):
         self._moved = MovedTiles()
         self._targets = dict(_targets(function.body))
         self._carries = dict(_carries(function.body))
+        # Of carries and results of branches: the type before of what they begin as, and what that is now.
+        self._begun: dict[int, tuple[ir.Type, ir.Expr]] = {}
         self._rows: dict[int, ir.Var] = {}  # by the id of what lies by rows and does not say so
 
     def body(self, body: ir.Stmt) -> Task:
@@ -125,6 +127,7 @@ class _Placing(Rewriter):
         var = build(stmt.var, type=type_of_value((yield stmt.var.type), value))
         self.bind(stmt.var, var)
         self._moved.note(var, value)
+        self._note_rows(var, stmt.var.type, (stmt.value.type, value))
         return [build(stmt, var=var, value=value)]
 
     def _yielding(self, stmt: ir.YieldStmt) -> Task:
@@ -136,6 +139,8 @@ class _Placing(Rewriter):
             space = self._spaces.of(targets[place]) if place < len(targets) else None
             if isinstance(value, ir.Var) and space is not None and space_of(value) is not space:
                 value = self._brought(value, space, value, moves)
+            if place < len(targets) and not isinstance(targets[place], ir.IterArg):
+                self._begun.setdefault(id(targets[place]), (before.type, value))
             values.append(value)
         return [*moves, build(stmt, value=values)]
 
@@ -152,10 +157,9 @@ class _Placing(Rewriter):
         space = self._spaces.of(old)
         type_ = in_space(typed.type, space)
         if not isinstance(typed, ir.IterArg):
-            carry = self._carries.get(id(old))
             new = build(typed, type=type_)
-            if carry is not None and (carried := self.bound(carry)) is not None:
-                self._note_rows(new, old.type, carry.type, self._rows.get(id(carried), carried).type)
+            if (begun := self._begun.get(self._carries.get(id(old), id(old)))) is not None:
+                self._note_rows(new, old.type, begun)
             return new
         start = typed.initValue
         if isinstance(start, ir.Var) and space is not None and space_of(start) is not space:
@@ -164,15 +168,18 @@ class _Placing(Rewriter):
             self.emit(*moves)
         new = build(typed, type=type_, initValue=start)
         if isinstance(old, ir.IterArg):
-            self._note_rows(new, old.type, old.initValue.type, start.type)
+            self._begun[id(old)] = old.initValue.type, start
+            self._note_rows(new, old.type, self._begun[id(old)])
         return new
 
-    def _note_rows(self, var: ir.Var, declared: ir.Type, before: ir.Type, now: ir.Type) -> None:
-        """Note a tile that is declared to lie in boxes, as the value that it holds did before, not now."""
+    def _note_rows(self, var: ir.Var, declared: ir.Type, begun: tuple[ir.Type, ir.Expr]) -> None:
+        """Note a tile that is declared to lie in boxes as did what it begins as, which now lies by rows."""
+        before, value = begun
+        now = self._rows.get(id(value), value)
         if (
             isinstance(var.type, ir.TileType)
             and _layout(declared) == _layout(before) != _UNBOXED
-            and _layout(var.type) != _UNBOXED == _layout(now)
+            and _layout(var.type) != _UNBOXED == _layout(now.type)
         ):
             view = build(var.type.get_effective_tile_view(), **_UNBOXED)
             self._rows[id(var)] = build(var, type=build(var.type, tile_view=view))
@@ -240,12 +247,11 @@ def _targets(body: ir.Stmt) -> Iterator[tuple[int, tuple[ir.Var, ...]]]:
                 yield id(last), variables
 
 
-def _carries(body: ir.Stmt) -> Iterator[tuple[int, ir.IterArg]]:
-    """What the results (ids) of loops are carried as."""
+def _carries(body: ir.Stmt) -> Iterator[tuple[int, int]]:
+    """What the results of loops are carried as (ids)."""
     for stmt in statements(body):
         if isinstance(stmt, ir.ForStmt | ir.WhileStmt):
-            for var, carry in zip(stmt.return_vars, stmt.iter_args, strict=True):
-                yield id(var), carry
+            yield from zip(map(id, stmt.return_vars), map(id, stmt.iter_args), strict=True)
 
 
 def _layout(type_: ir.Type) -> dict[str, Any] | None:
