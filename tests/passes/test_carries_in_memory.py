@@ -53,6 +53,16 @@ for i in pl.range(3):
     s = pl.add(s, pl.matmul(pl.slice(x, [16, 16], [i * 16 + 16, 0]), w))
 s = pl.add(s, held)
 """
+ONE_ROUND = """
+s = pl.slice(x, [16, 16], [0, 0])
+p = pl.matmul(s, w)
+h = s
+for i in pl.pipeline(0, 1, 1, stage=2):
+    for j in pl.pipeline(n, stage={}):
+        s = pl.add(s, h)
+        h = pl.slice(x, [16, 16], [16, 0])
+s = pl.maximum(s, p)
+"""
 Golden = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -73,6 +83,10 @@ def held(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return (x[:16] * 1.5 + x[16:32] + x[32:48] + x[48:]) @ w
 
 
+def twice(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return torch.maximum(2 * x[:16] + x[16:32], x[:16] @ w)
+
+
 CASES: dict[str, tuple[str, str, Golden]] = {
     "starts by rows, goes on in boxes": ("", SUM.format("range", ""), summed),
     "a branch by rows, one in boxes": ("", BRANCH, branched),
@@ -81,6 +95,8 @@ CASES: dict[str, tuple[str, str, Golden]] = {
     "columns of lanes in a branch": (LANES["LEFT_RIGHT"], BRANCH, branched),
     "loops of lanes in each other": (LANES["UP_DOWN"], NESTED, nested),
     "loops of columns in each other": (LANES["LEFT_RIGHT"], NESTED, nested),
+    "a loop of lanes that is gone": (LANES["UP_DOWN"], ONE_ROUND.format(1), twice),
+    "a loop of lanes that is gone, with one of two copies": (LANES["UP_DOWN"], ONE_ROUND.format(2), twice),
     "a popped tile that is read behind a loop of pops": ("", HELD, held),
 }
 

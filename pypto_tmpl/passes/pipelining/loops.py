@@ -100,8 +100,12 @@ class SecondNames(Rewriter):
     """Gives second names of tiles the types of these where they have other extents.
 
     The result of a loop that is gone may be declared wider than the value that it is a name of now, and text
-    says the types of names.
+    says the types of names; that of a loop or branch that stays is read as what that yields.
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._yielded: dict[int, ir.TileType] = {}  # by the ids of results
 
     def rewriting(self, stmt: ir.Stmt) -> Task | None:
         """The task for a second name; other statements are rewritten the usual way."""
@@ -109,11 +113,20 @@ class SecondNames(Rewriter):
             return self._named(stmt)
         return None
 
+    def statement(self, stmt: ir.Stmt) -> ir.Stmt:
+        """Note what the results of a loop or a branch are read as."""
+        if isinstance(stmt, ir.ForStmt | ir.WhileStmt | ir.IfStmt):
+            body = stmt.then_body if isinstance(stmt, ir.IfStmt) else stmt.body
+            for result, value in zip(stmt.return_vars, yielded(body), strict=True):
+                if isinstance(type_ := self._yielded.get(id(value), value.type), ir.TileType):
+                    self._yielded[id(result)] = type_
+        return stmt
+
     def _named(self, stmt: ir.AssignStmt) -> Task:
         value, var = (yield stmt.value), stmt.var
-        if isinstance(var.type, ir.TileType) and isinstance(value.type, ir.TileType):
-            is_alike = same_extents(var.type.shape, value.type.shape)
-            var = var if is_alike else build(var, type=value.type)
+        type_ = self._yielded.get(id(value), value.type)
+        if isinstance(var.type, ir.TileType) and isinstance(type_, ir.TileType):
+            var = var if same_extents(var.type.shape, type_.shape) else build(var, type=type_)
         self.bind(stmt.var, var)
         return [build(stmt, var=var, value=value)]
 
