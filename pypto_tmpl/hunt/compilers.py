@@ -295,10 +295,13 @@ def _dump_in(folder: Path) -> Path | None:
 
 
 def compiler_of(text: str, time_limit: float = 120.0) -> Compiler:
-    """``ours``, or the command of a text. Raises CompilerError for an empty one."""
+    """``ours``, or the command of a text. Raises CompilerError for an empty one, or an open quotation."""
     if text == OURS:
         return OurPasses()
-    words = shlex.split(text)
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise CompilerError(f"the compiler {text!r} is no command: {error}") from None
     if not words:
         raise CompilerError("the compiler is an empty command", notes=[f"compilers: {OURS}, or a command"])
     if words[0] == "python":

@@ -98,6 +98,7 @@ class _Hunt:
     shrinking: dict[Future[Fault], tuple[HuntedProgram, Finding]] = field(default_factory=dict)
     seen: Counter[Signature] = field(default_factory=Counter)
     done: set[int] = field(default_factory=set)
+    again: set[int] = field(default_factory=set)
     judged: int = 0
 
     def run(self) -> None:
@@ -109,7 +110,11 @@ class _Hunt:
         self.seen.update({signature: one.programs for signature, one in self.record.found.items()})
         began, spent = time.monotonic(), self.record.seconds
         written = began
+        # A hunt that was killed has judged these, and has not told of what is wrong with them.
+        self.again.update(number for number in self.record.unfinished if number < self.record.next)
         try:
+            for number in sorted(self.again):
+                self._judge(executor, [number])
             while self._submit(executor, batches, ahead, began) or self.shrinking:
                 finished, _ = wait(self._at_work(), timeout=1, return_when=FIRST_COMPLETED)
                 self.record.seconds = spent + time.monotonic() - began
@@ -118,7 +123,7 @@ class _Hunt:
                 self._report(began)
                 if time.monotonic() - written > _WRITE_EVERY:
                     written = time.monotonic()
-                    self.record.write()
+                    self._write()
         finally:
             waiting = list(self.shrinking.values())
             for future in self._at_work():
@@ -128,7 +133,12 @@ class _Hunt:
             self.shrinking.clear()
             self._write_unshrunk(waiting)
             self.record.seconds = spent + time.monotonic() - began
-            self.record.write()
+            self._write()
+
+    def _write(self) -> None:
+        of_faults = [self.options.number(program) for program, _ in self.shrinking.values()]
+        self.record.unfinished = sorted({*of_faults, *self.again})
+        self.record.write()
 
     def _at_work(self) -> list[Future[Any]]:
         return [*self.judging.keys(), *self.shrinking.keys()]
@@ -172,7 +182,9 @@ class _Hunt:
                 return
             finding = Finding(FRONTEND, "crash", str(error), op="the process died")
             batch = Batch(1, [(self.options.program(numbers[0]), finding)])
-        self._count(batch, numbers)
+        if self.again.isdisjoint(numbers):
+            self._count(batch, numbers)
+        self.again.difference_update(numbers)
         for program, finding in batch.found:
             self._found(program, finding, executor)
 

@@ -62,6 +62,11 @@ class Options:
         turn, place = divmod(number, len(self.kinds))
         return draw_program(self.kinds[place], self.seed * _SERIES + turn)
 
+    def number(self, program: HuntedProgram) -> int:
+        """The number that a program was drawn by."""
+        turn = program.seed - self.seed * _SERIES
+        return turn * len(self.kinds) + self.kinds.index(program.kind)
+
     def batches(self, start: int) -> Iterator[range]:
         """The numbers of the programs from ``start`` on, in batches."""
         size = self.batch or (1 if isinstance(self.compiler, CommandCompiler) else _BATCH)

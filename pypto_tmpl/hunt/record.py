@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -33,7 +34,8 @@ class Found:
 class Record:
     """What a hunt has done so far; ``next`` is the first number of which not all programs below were judged.
 
-    ``ignored`` counts the faults that were not to be told of, by their signatures.
+    ``unfinished`` are numbers of judged programs with faults that are still being shrunk. ``ignored`` counts
+    the faults that were not to be told of, by their signatures.
     """
 
     folder: Path
@@ -42,6 +44,7 @@ class Record:
     programs: int = 0
     seconds: float = 0.0
     found: dict[Signature, Found] = field(default_factory=dict)
+    unfinished: list[int] = field(default_factory=list)
     ignored: dict[str, int] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
 
@@ -63,6 +66,7 @@ class Record:
             "next": self.next,
             "programs": self.programs,
             "seconds": round(self.seconds, 3),
+            "unfinished": self.unfinished,
             "ignored": self.ignored,
             "coverage": self.coverage.as_dict(),
             "faults": [
@@ -103,15 +107,24 @@ def resume(folder: Path, drawing: Mapping[str, Any]) -> Record:
         raise HuntError(f"{folder} holds no hunt: {error.strerror or error}", where=str(path)) from None
     if not isinstance(state, dict) or not JSON_MARK.items() <= state.items():
         raise HuntError("this is no record of a hunt", where=str(path))
+    try:
+        return _record(folder, state, drawing)
+    except (KeyError, TypeError) as error:
+        raise HuntError(f"the record of a hunt cannot be read: {error}", where=str(path)) from None
+
+
+def _record(folder: Path, state: Mapping[str, Any], drawing: Mapping[str, Any]) -> Record:
     if state["drawing"] != dict(drawing):
-        notes = [f"it had {state['drawing']}", f"given now: {dict(drawing)}"]
-        raise HuntError("the hunt was of other programs or of another compiler", where=str(path), notes=notes)
+        notes = [f"it had {_told(state['drawing'])}", f"given now: {_told(drawing)}"]
+        what = "the hunt was of other programs or of another compiler"
+        raise HuntError(what, where=str(folder / STATE), notes=notes)
     record = Record(
         folder,
         drawing,
         state["next"],
         state["programs"],
         state["seconds"],
+        unfinished=state["unfinished"],
         ignored=state["ignored"],
         coverage=Coverage(**state["coverage"]),
     )
@@ -119,6 +132,12 @@ def resume(folder: Path, drawing: Mapping[str, Any]) -> Record:
         found = _read_fault(folder / entry["folder"])
         record.found[Signature(**entry["signature"])] = Found(found, entry["folder"], entry["programs"])
     return record
+
+
+def _told(drawing: Mapping[str, Any]) -> str:
+    """What was drawn, as options of the command line."""
+    kinds = "".join(f" --kind {kind}" for kind in drawing["kinds"])
+    return f"--compiler {shlex.quote(drawing['compiler'])} --seed {drawing['seed']}{kinds}"
 
 
 def _read_fault(folder: Path) -> Fault:

@@ -5,6 +5,7 @@ import shlex
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,10 @@ def test_a_hunt_goes_on_where_it_ended(tmp_path):
     assert (again.next, again.programs, state(tmp_path)["programs"]) == (12, 12, 12)
     with pytest.raises(HuntError, match="of other programs or of another compiler"):
         hunt(tmp_path, options(programs=12, seed=2), again=True)
+    whole = (tmp_path / "hunt.json").read_text()
+    (tmp_path / "hunt.json").write_text(whole.replace('"next"', '"before"'))
+    with pytest.raises(HuntError, match="record of a hunt cannot be read: 'next'"):
+        hunt(tmp_path, options(programs=12), again=True)
     with pytest.raises(HuntError, match="holds no hunt"):
         hunt(tmp_path / "none", options(programs=8), again=True)
 
@@ -89,6 +94,19 @@ def test_an_interruption_keeps_what_was_found(tmp_path):
     with seeded().at_work():
         record = hunt(tmp_path, options(programs=8), again=True)
     assert len(record.found) >= len(state(tmp_path)["faults"]) >= 1
+
+
+def test_what_a_killed_hunt_was_shrinking_is_found_again(tmp_path):
+    with seeded().at_work():
+        first = hunt(tmp_path / "whole", options(programs=8))
+        found = {signature: one.fault for signature, one in first.found.items()}
+        numbers = [options().number(replace(one.program, seed=one.drawn[1])) for one in found.values()]
+        first.found.clear()
+        first.unfinished = numbers
+        first.write()  # as of a hunt that was killed then
+        record = hunt(tmp_path / "whole", options(programs=8), again=True)
+    assert found and record.found.keys() == found.keys()
+    assert (record.programs, record.next, state(tmp_path / "whole")["unfinished"]) == (8, 8, [])
 
 
 def test_what_is_ignored_is_counted(tmp_path):

@@ -276,6 +276,8 @@ def test_findings_are_told_apart():
 def test_no_compiler():
     with pytest.raises(CompilerError, match="empty command"):
         compiler_of("  ")
+    with pytest.raises(CompilerError, match="is no command: No closing quotation"):
+        compiler_of("python 'my compiler.py")
 
 
 def test_seeded_faults_are_of_many_kinds_and_passes():
