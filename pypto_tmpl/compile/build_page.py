@@ -26,7 +26,7 @@ from pypto_tmpl.storage.stored import planned_by
 
 SHOWN = (".py", ".cpp", ".h", ".pto", ".txt", ".log", ".json")
 _LARGEST = 4_000_000  # bytes of a file: a page with more of it is none that a browser likes
-_FIRST = ("kernel_config.py", "orchestration", "kernels", "ptoas", "torch", REPORT, DUMPS)
+_FIRST = ("kernel_config.py", "orchestration", "sub_workers", "kernels", "ptoas", "torch", REPORT, DUMPS)
 _FOLDERS_OF_RUNS = (DATA, "dfx_outputs", "cache")
 
 

@@ -20,6 +20,10 @@ SUBMITS = MappingProxyType(
 )
 """Ops that submit a call of the function that their keyword ``callee`` names, of such a role."""
 DEFER_WAIT = "pld.system.defer_wait"
+SUB_WORKERS = "sub_workers"
+"""The folder of a build that has the Python of sub-workers, each in a file of its name."""
+REQUIRED = f"{SUB_WORKERS}/__required__.json"
+"""The file of a build that lists those which whoever runs the program has to give."""
 KERNEL_ONLY = frozenset(
     {
         "pld.system.rank",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pypto_tmpl import __version__
+from pypto_tmpl.domains.host import REQUIRED
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.execution.entry import Entry, EntryError, Parameter
 from pypto_tmpl.generated import json_in, write_generated
@@ -136,6 +137,18 @@ def read_manifest(build: Path) -> Manifest:
         return _manifest(data)
     except (KeyError, TypeError, AttributeError) as error:
         raise ManifestError(f"{path} is damaged: {type(error).__name__} {error}") from None
+
+
+def read_required(build: Path) -> list[str]:
+    """The callbacks that a build lists as those which its runs have to be given. Raises ManifestError."""
+    path = build / REQUIRED
+    try:
+        names = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ManifestError(f"{path} cannot be read: {error}") from None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ManifestError(f"{path} is no list of names: compile the program again")
+    return names
 
 
 def _manifest(data: dict[str, Any]) -> Manifest:

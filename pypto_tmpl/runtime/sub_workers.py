@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pypto_tmpl.domains.host import is_callback, is_sub_worker
 from pypto_tmpl.runtime.prepared import PreparedBuild
 
 
@@ -17,20 +16,15 @@ def bind_sub_workers(
     """Give the sub-workers of programs the functions that stand for them.
 
     Raises ValueError for callbacks that are missing and for names of no sub-worker, TypeError for what is no
-    function.
+    function, ManifestError for a list of callbacks in a build that is none.
     """
-    workers = [
-        function
-        for one in programs
-        for function in (() if one.program is None else one.program.functions.values())
-        if is_sub_worker(function)
-    ]
-    bound = {function.name for function in workers if is_callback(function)}
+    workers = [worker for one in programs for worker in one.sub_workers.items()]
+    bound = {name for name, is_given in workers if is_given}
     missing = sorted(bound - callbacks.keys() - overrides.keys())
     if missing:
         what = f"SubWorkers {missing} are runtime-bound callbacks (declared with a `...` body)"
         raise ValueError(f"{what} and must be supplied via callbacks={{...}}.")
-    names = {function.name for function in workers}
+    names = {name for name, _ in workers}
     for what, given, known in (("callbacks", callbacks, bound), ("sub_worker_overrides", overrides, names)):
         unknown = sorted(given.keys() - known)
         if unknown:

@@ -47,6 +47,13 @@ class DriverError(StreamError):
     text = "the driver of several chips"
 
 
+class SubWorkerError(StreamError):
+    """A sub-worker of the host whose Python is not known."""
+
+    slug = "sub-worker"
+    text = "a Python module"
+
+
 class CollectiveError(StreamError):
     """A collective over chips whose own build has no text."""
 

@@ -39,6 +39,7 @@ class CppTemplates:
         self.file: Any = TemplateMacros(environment, "orchestration/file.cpp.jinja")
         self.wrapper: Any = TemplateMacros(environment, "orchestration/wrapper.cpp.jinja")
         self.driver: Any = TemplateMacros(environment, "orchestration/driver.py.jinja")
+        self.sub_worker: Any = TemplateMacros(environment, "orchestration/sub_worker.py.jinja")
         self.driver_ops: Any = TemplateMacros(environment, "orchestration/ops.py.jinja")
         self.config: Any = TemplateMacros(environment, "orchestration/kernel_config.py.jinja")
 

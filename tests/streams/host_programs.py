@@ -51,6 +51,57 @@ class Rounds:
 
 
 @pl.program
+class WithSubWorkers:
+    """Python on the host between the dispatches, with and without a body."""
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(
+        self,
+        x: pl.Tensor[[1, 64], pl.FP32],
+        n: pl.Scalar[pl.INT32],
+        y: pl.Out[pl.Tensor[[1, 64], pl.FP32]],
+    ) -> pl.Tensor[[1, 64], pl.FP32]:
+        y = pl.store(pl.add(pl.load(x, [0, 0], [1, 64]), pl.cast(n, pl.FP32)), [0, 0], y)
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def chip(
+        self,
+        x: pl.Tensor[[1, 64], pl.FP32],
+        n: pl.Scalar[pl.INT32],
+        y: pl.Out[pl.Tensor[[1, 64], pl.FP32]],
+    ) -> pl.Tensor[[1, 64], pl.FP32]:
+        y = self.kernel(x, n, y)
+        return y
+
+    @pl.function(level=pl.Level.HOST, role=pl.Role.SubWorker)
+    def scale(
+        y: pl.InOut[pl.Tensor[[2, 1, 64], pl.FP32]],
+        x: pl.Tensor[[2, 1, 64], pl.FP32],
+        by: pl.Scalar[pl.INT64],
+    ) -> pl.Tensor[[2, 1, 64], pl.FP32]:
+        for row in range(len(x)):
+            y[row] *= by
+
+    @pl.function(level=pl.Level.HOST, role=pl.Role.SubWorker)
+    def log(y: pl.Tensor[[1, 64], pl.FP32], k: pl.Scalar[pl.INT64]): ...
+
+    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+    def host(
+        self,
+        xs: pl.Tensor[[2, 1, 64], pl.FP32],
+        ys: pl.Out[pl.Tensor[[2, 1, 64], pl.FP32]],
+        zs: pl.Out[pl.Tensor[[1, 64], pl.FP32]],
+    ) -> pl.Tensor[[1, 64], pl.FP32]:
+        for r in pl.range(2):
+            self.chip(xs[r], 1, ys[r], device=r)
+        scaled: pl.Tensor[[2, 1, 64], pl.FP32] = self.scale(ys, xs, 3)
+        zs = self.chip(scaled[0], 1, zs, device=0)
+        self.log(zs, 7)
+        return zs
+
+
+@pl.program
 class Refused:
     """What the driver has no text for."""
 

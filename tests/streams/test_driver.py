@@ -1,6 +1,7 @@
 """The driver of several chips: texts recorded from upstream, and what one does where it runs."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -76,6 +77,12 @@ class Chips:
 
     submitted: list[tuple[str, Any, Any]] = field(default_factory=list)
     _worker: str = "worker"
+    sub_workers: dict[str, Callable[..., object]] = field(default_factory=dict)
+
+    def submit_sub(self, number: str, arguments: TaskArgs) -> None:
+        given = [tensor for tensor, _ in arguments.tensors]
+        self.sub_workers[number](*given, *arguments.scalars)
+        self.submitted.append((number, [how for _, how in arguments.tensors], arguments.scalars))
 
     def submit(self, chips: "Chips", callee: str, arguments: TaskArgs, config: Any, device: Any) -> None:
         assert chips is self and config == "config"
@@ -106,7 +113,8 @@ def run_driver(text: str, monkeypatch: pytest.MonkeyPatch, tensors: dict[str, An
     found["_alloc_intermediates"](tensors, world_size=2)
     kept: list[TaskArgs] = []
     found["host"](
-        chips, None, "config", tensors=tensors, callables={"chip": "the chip"}, sub_ids={}, _keep=kept,
+        chips, None, "config", tensors=tensors, callables={"chip": "the chip"},
+        sub_ids={name: name for name in chips.sub_workers}, _keep=kept,
         world_size=2,
     )  # fmt: skip
     assert len(kept) == len(chips.submitted)
@@ -126,6 +134,25 @@ def test_a_driver_computes_submits_and_copies(
     assert ys[:, 0, 0].tolist() == [0.0 + added[0], 1.0 + added[1], 1.0 + 7]
 
 
+def test_a_driver_submits_sub_workers(on_910b: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ys = xs + 1 on each chip; scale makes 3 ys of it and gives that back; then chip 0 adds 1 to its row."""
+    found = host_texts(lowered(host_programs.WithSubWorkers), BackendType.Ascend910B)
+    assert not found.errors
+    xs = torch.arange(2.0)[:, None, None].expand(2, 1, 64).clone()
+    ys, zs = torch.zeros(2, 1, 64), torch.zeros(1, 64)
+    names: dict[str, Any] = {}
+    exec(compile(found.texts["sub_workers/scale.py"], "scale.py", "exec"), names)
+    said: list[float] = []
+    chips = Chips(sub_workers={"scale": names["scale"], "log": lambda y, k: said.append(float(y.sum()))})
+    tensors = {"xs__ssa_v0": xs, "ys__ssa_v0": ys, "zs__ssa_v0": zs}
+    run_driver(found.texts[DRIVER], monkeypatch, tensors, chips)
+    chip = "the chip"
+    assert chips.submitted == [
+        (chip, 1, 0), (chip, 1, 1), ("scale", ["INOUT", "INPUT"], [3]), (chip, 1, 0), ("log", ["INPUT"], [7]),
+    ]  # fmt: skip
+    assert ys[:, 0, 0].tolist() == [3.0, 6.0] and said == [64 * 4.0]
+
+
 def test_all_that_has_no_text_is_named_with_its_line(on_910b: None) -> None:
     found = host_texts(lowered(host_programs.Refused), BackendType.Ascend910B)
     assert DRIVER not in found.texts and list(found.errors) == ["host"]
@@ -133,7 +160,6 @@ def test_all_that_has_no_text_is_named_with_its_line(on_910b: None) -> None:
     notes = {
         lines.index(line) + 1: what
         for line, what in (
-            ("        self.note(x)", "'note' runs in Python on the host: sub-workers have no text"),
             (
                 "            y = pl.create_tensor([1, 64], dtype=pl.FP32)",
                 "tensors of the host are made outside of loops and branches",
@@ -141,7 +167,7 @@ def test_all_that_has_no_text_is_named_with_its_line(on_910b: None) -> None:
         )
     }
     said = str(found.errors["host"])
-    assert said.startswith("error[driver]: 3 things cannot become the driver of several chips")
+    assert said.startswith("error[driver]: 1 thing cannot become the driver of several chips")
     for line, what in notes.items():
         assert what in said and f"host_programs.py:{line}:" in said
     assert "next_levels/chip/orchestration/chip.cpp" in found.texts

@@ -1,10 +1,11 @@
-"""Tasks of chips: calls of their orchestrations, and collectives, which run on every chip of a domain."""
+"""Tasks: calls of orchestrations of chips and of sub-workers, and collectives on every chip of a domain."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from pypto_tmpl import ir
+from pypto_tmpl.domains.host import is_sub_worker
 from pypto_tmpl.ir.enums import ArgDirection, ParamDirection
 from pypto_tmpl.ops.returned_parameters import ReturnedParameters
 from pypto_tmpl.streams.driver.state import State
@@ -38,14 +39,21 @@ class Tasks:
         self.collectives: dict[str, ir.Span] = {}
 
     def launch(self, call: ir.Call | ir.Submit, var: ir.Var | None) -> None:
-        """Run an orchestration on a chip; ``var`` stands for what it returns. Raises Obstacle."""
+        """Run an orchestration on a chip, or a sub-worker; ``var`` stands for what it returns.
+
+        Raises Obstacle.
+        """
         callee = self._functions.get(call.op.name)
-        if callee is None or callee.func_type is not ir.FunctionType.Orchestration:
+        is_worker = callee is not None and is_sub_worker(callee)
+        if callee is None or not (is_worker or callee.func_type is ir.FunctionType.Orchestration):
             raise Obstacle(_no_task(call.op.name, callee), call.span)
         if len(call.args) != len(callee.params):
             what = f"{callee.name!r} takes {len(callee.params)} arguments, {len(call.args)} given"
             raise Obstacle(what, call.span)
         task = self._task(call, callee.name)
+        task.is_of_host = is_worker
+        if is_worker and task.device:
+            raise Obstacle(f"{callee.name!r} runs on the host, and the call names a device", call.span)
         for param, direction, arg in zip(callee.params, callee.param_directions, call.args, strict=True):
             shape = param.type.shape if isinstance(param.type, ir.TensorType) else ()
             self._add(task, arg, _DECLARED[direction], shape)
@@ -107,10 +115,17 @@ class Tasks:
             raise Obstacle("a window is that of one device, and the call names none (device=)", arg.span)
         return task.device
 
+    def _places(self, callee: ir.Function) -> Sequence[int | None]:
+        """The arguments that the results are: of Python on the host those that it writes, in order."""
+        if not is_sub_worker(callee):
+            return self._returned.of(callee.name)
+        ways = enumerate(callee.param_directions)
+        return [place for place, way in ways if way is not ParamDirection.In][: len(callee.return_types)]
+
     def _bind(self, var: ir.Var, call: ir.Call | ir.Submit, callee: ir.Function) -> None:
         """Let a variable stand for the results: the arguments that the callee returns."""
         found: list[Meaning | None] = []
-        for place in self._returned.of(callee.name):
+        for place in self._places(callee):
             found.append(None if place is None else self._state.meaning(call.args[place]))
         if isinstance(var.type, ir.TupleType):
             self._state.bind(var, Results(tuple(found)))
@@ -129,6 +144,4 @@ def result_at(results: Results, index: int, callee: str, span: ir.Span) -> Meani
 def _no_task(name: str, callee: ir.Function | None) -> str:
     if callee is None:
         return f"the program has no function {name!r}"
-    if callee.role is ir.Role.SubWorker and callee.func_type is ir.FunctionType.Opaque:
-        return f"{name!r} runs in Python on the host: sub-workers have no text"
-    return f"{name!r} is no orchestration of a chip, and the host runs nothing else there"
+    return f"{name!r} is neither an orchestration of a chip nor a sub-worker, and the host runs nothing else"

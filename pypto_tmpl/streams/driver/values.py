@@ -85,12 +85,13 @@ class Argument:
 
 @dataclass(slots=True)
 class ChipTask:
-    """One submission to a chip; ``device`` is "" where any may run it."""
+    """One submission to a chip; ``device`` is "" where any may run it, or where it is one of the host."""
 
     name: str
     callee: str
     device: str
     is_builtin: bool = False
+    is_of_host: bool = False
     tensors: list[Argument] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
     scalars: list[str] = field(default_factory=list)

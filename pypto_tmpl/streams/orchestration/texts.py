@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from pypto_tmpl import ir
 from pypto_tmpl.backend import BackendType
 from pypto_tmpl.codegen.unsupported import Unsupported
+from pypto_tmpl.domains.host import REQUIRED, is_callback
 from pypto_tmpl.streams.driver import driver_of
+from pypto_tmpl.streams.driver.sub_workers import (
+    required_text,
+    sub_worker_path,
+    sub_worker_text,
+    sub_workers_of,
+)
 from pypto_tmpl.streams.orchestration.config import RUN_TIME, config_text, core_of
 from pypto_tmpl.streams.orchestration.functions import orchestration_of
 from pypto_tmpl.streams.orchestration.wrappers import defines, wrapper_text
@@ -36,7 +43,8 @@ def host_texts(
 ) -> HostTexts:
     """``orchestration/<name>.cpp`` of every orchestration of a chip, and the ``kernel_config.py`` beside.
 
-    Where the host drives several chips, ``orchestration/host_orch.py`` says how.
+    Where the host drives several chips, ``orchestration/host_orch.py`` says how, and ``sub_workers/`` has the
+    Python that runs beside them.
     A build that stops at the ``.pto`` texts has no configuration. One function that has no text does not keep
     the others from having theirs.
     """
@@ -53,6 +61,7 @@ def host_texts(
             found.texts[f"{folder}kernel_config.py"] = config_text(made, templates, run_time)
     for function in drivers_of(program):
         _add_driver(found, program, function, templates)
+        _add_sub_workers(found, program, templates)
     return found
 
 
@@ -69,6 +78,20 @@ def _add_driver(
     for name, span in made.collectives.items():
         what = f"{name} is a build of its own, and nothing makes it: collectives within kernels have text"
         found.errors[name] = CollectiveError((Unsupported(what, function.name, "", span),))
+
+
+def _add_sub_workers(found: HostTexts, program: ir.Program, templates: CppTemplates) -> None:
+    """The Python of sub-workers, and the names of those that are given theirs by who runs the program."""
+    for function in sub_workers_of(program):
+        if is_callback(function):
+            continue
+        try:
+            found.texts[sub_worker_path(function.name)] = sub_worker_text(function, templates)
+        except StreamError as error:
+            found.errors[function.name] = error
+    required = required_text(program)
+    if required:
+        found.texts[REQUIRED] = required
 
 
 def wrapper_texts(
