@@ -9,7 +9,7 @@ kernel_config.py    which kernels there are
 debug/run.py        runs the build again, on inputs that its user writes there
 report/             performance hints, times of the stages
 data/               inputs and goldens, written by the harness
-compiled_meta.json  the parameters of the entry
+compiled_meta.json  the parameters of the entry; distributed_meta.json where a host drives ranks
 manifest.json       what the build was made from, and the state of its files
 
 Where a program has several orchestrations, each is a build of its own in ``next_levels/``, without dumps.
@@ -28,8 +28,8 @@ from pypto_tmpl.compile import debug_runner
 from pypto_tmpl.compile.fingerprint import generator_fingerprint
 from pypto_tmpl.compile.host import HostCode, host_code
 from pypto_tmpl.compile.lower import Dumps, lowered
+from pypto_tmpl.compile.meta import DISTRIBUTED, distributed_meta_text, meta_text
 from pypto_tmpl.compile.meta import NAME as META
-from pypto_tmpl.compile.meta import meta_text
 from pypto_tmpl.compile.options import CompileOptions
 from pypto_tmpl.compile.ownership import note_unfinished, remove_earlier
 from pypto_tmpl.compile.profile import CompileProfiler, PassTimes
@@ -44,6 +44,7 @@ from pypto_tmpl.compile.streams import (
     make_stream_folders,
     report_of,
 )
+from pypto_tmpl.domains.host import is_host
 from pypto_tmpl.execution.entry import Entry
 from pypto_tmpl.files import make_folder
 from pypto_tmpl.generated import check_place, has_no_mark, write_generated
@@ -51,6 +52,7 @@ from pypto_tmpl.ir.collector import collector_paused
 from pypto_tmpl.ir.stage_names import AS_WRITTEN, LAST
 from pypto_tmpl.passes.context import Instrument
 from pypto_tmpl.passes.instruments import HINTS, MEMORY, ReportInstrument
+from pypto_tmpl.runtime.distributed import DistributedConfig
 from pypto_tmpl.runtime.entry import (
     find_entry,
     orchestrations_of,
@@ -252,7 +254,7 @@ def _build(
         orchestrations=tuple(names),
     )
     found = {
-        part.name: _write_part(part, script, files, whole)
+        part.name: _write_part(part, script, files, whole, options.knobs.get("distributed_config"))
         for part, script in zip(parts, scripts, strict=True)
     }
     manifest = _of_several(whole, found, start_of(program)) if names else found[""].manifest
@@ -292,8 +294,13 @@ def _of_several(whole: Manifest, parts: Mapping[str, Build], start: str | None) 
     return replace(whole, entry=part.entry, script=path, script_large=part.script_large, results=part.results)
 
 
-def _write_part(part: _Part, script: TorchScript, files: _Files, whole: Manifest) -> Build:
-    """Write what calls of a part need; one of several gets its manifest, and its program where dumps are."""
+def _write_part(
+    part: _Part, script: TorchScript, files: _Files, whole: Manifest, devices: DistributedConfig | None
+) -> Build:
+    """Write what calls of a part need; one of several gets its manifest, and its program where dumps are.
+
+    ``devices`` are those that a host was compiled for.
+    """
     folder = f"{sub_build(part.name)}/" if part.name else ""
     directory, source = files.build / folder, whole.source
     for path in script.write(directory):
@@ -310,7 +317,10 @@ def _write_part(part: _Part, script: TorchScript, files: _Files, whole: Manifest
         results=part.results,
         orchestrations=(),
     )
-    if part.is_told:
+    function = part.program.get_function(part.entry.name)
+    if function is not None and is_host(function):
+        files.text(DISTRIBUTED, distributed_meta_text(manifest, function, devices))
+    elif part.is_told:
         files.text(f"{folder}{META}", meta_text(manifest))
     runner = files.build / debug_runner.PATH
     if not part.name and debug_runner.is_wanted() and not runner.exists():  # an edited one stays
