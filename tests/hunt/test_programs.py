@@ -21,7 +21,10 @@ WORDS = {
     "tiles": ("pl.matmul_acc(", "pl.yield_(", "row_expand_mul", "pl.tile.assemble(", "pl.Mem.Mat"),
     "mixed": ("pl.pipeline(", "pl.matmul(", "UP_DOWN", "LEFT_RIGHT", "if "),
     "tasks": ("pl.submit(", "deps=[", "pl.array.create(", "pl.parallel(", "while ", "pl.assemble("),
-    "aliasing": ("valid_shape=", "break", "continue", "pl.pipeline(", "    pl.store(", "pl.tile.write("),
+    "aliasing": (
+        "valid_shape=[16, 20]", "break", "continue", "pl.pipeline(", "    pl.store(", "pl.tile.write(",
+        "pl.tile.gather(", "_m = pl.tile.add(",
+    ),
     "launches": (
         "pl.spmd(", "get_block_idx()", "pl.split_aiv(", "pl.aic_gather(", "valid_shape=[", "pl.prefetch.",
         "pl.system.sync_src(",

@@ -7,7 +7,8 @@ from pypto_tmpl.hunt.programs.drawing import Drawing, function, inside
 ROWS, COLUMNS, BLOCKS = 16, 32, 5
 WHOLE = f"pl.Tensor[[{ROWS * BLOCKS}, {COLUMNS}], pl.FP32]"
 SHAPE = f"[{ROWS}, {COLUMNS}]"
-PARAMETERS = f"x: {WHOLE}, n: pl.Scalar[pl.INDEX], s: pl.InOut[{WHOLE}], o: pl.InOut[{WHOLE}]"
+PLACES = f"pl.Tensor[[{ROWS}, {COLUMNS}], pl.INT32]"
+PARAMETERS = f"x: {WHOLE}, p: {PLACES}, n: pl.Scalar[pl.INDEX], s: pl.InOut[{WHOLE}], o: pl.InOut[{WHOLE}]"
 
 
 class AliasingKernels(Drawing):
@@ -27,13 +28,13 @@ class AliasingKernels(Drawing):
         head = "    @pl.function(type=pl.FunctionType.{})\n    def {}(self, " + PARAMETERS
         head += f") -> tuple[{WHOLE}, {WHOLE}]:"
         kernel = function(head.format("InCore", "kernel"), [*lines, "return s, o"])
-        call = ["s, o = self.kernel(x, n, s, o)", "return s, o"]
+        call = ["s, o = self.kernel(x, p, n, s, o)", "return s, o"]
         return kernel + function(head.format("Orchestration", "main"), call)
 
     def _line(self, tiles: list[str], rows: list[str], depth: int) -> list[str]:
         self.budget -= 1
         kinds = [self._load, self._load, self._store, self._store, self._cells, self._part, self._in_place]
-        kinds += [self._ragged, self._column, self._cast]
+        kinds += [self._ragged, self._column, self._cast, self._gather]
         if depth < 2:
             kinds += [self._pipeline, self._pipeline, self._swap, self._branch, self._jump]
         return self.one(kinds)(tiles, rows, depth)
@@ -96,15 +97,35 @@ class AliasingKernels(Drawing):
         return lines
 
     def _ragged(self, tiles: list[str], rows: list[str], depth: int) -> list[str]:
-        """Part of a block, filled up."""
+        """Part of a block, or a block of which the tensor has the first rows only, filled up."""
         var, width = self.name("v"), self.one(["20", "n + 3", "32", "7"])
         tiles.append(var)
         pad = self.one(["zero", "min", "max"])
-        source, row = self.one("xs"), self._row(rows)
+        source, row, height = self.one("xs"), self._row(rows), ROWS
+        if self.maybe(0.4):
+            height = self.random.randint(1, ROWS - 1)
+            row = str(ROWS * BLOCKS - height)
+        lines = [f"{var}_r = pl.load({source}, [{row}, 0], {SHAPE}, valid_shape=[{height}, {width}])"]
+        ragged = f"{var}_r"
+        if self.maybe(0.5):
+            ragged = f"{var}_m"
+            lines.append(
+                f"{ragged} = {self.one(['pl.mul({}, 0.5)', 'pl.tile.add({0}, {0})'])}".format(f"{var}_r")
+            )
         return [
-            f"{var}_r = pl.load({source}, [{row}, 0], {SHAPE}, valid_shape=[{ROWS}, {width}])",
-            f"{var}_f = pl.tile.fillpad({var}_r, pad_value=pl.PadValue.{pad})",
+            *lines,
+            f"{var}_f = pl.tile.fillpad({ragged}, pad_value=pl.PadValue.{pad})",
             f"{var} = pl.tile.minimums(pl.tile.maximums({var}_f, -4.0), 4.0)",
+        ]
+
+    def _gather(self, tiles: list[str], rows: list[str], depth: int) -> list[str]:
+        """Cells of the rows of a tile, by their places."""
+        var, source = self.name("v"), self.one(tiles)
+        tiles.append(var)
+        return [
+            f"{var}_p = pl.load(p, [0, 0], {SHAPE})",
+            f"{var}_t = pl.tile.create({SHAPE}, dtype=pl.INT32)",
+            f"{var} = pl.tile.gather({source}, {var}_p, {var}_t)",
         ]
 
     def _column(self, tiles: list[str], rows: list[str], depth: int) -> list[str]:
