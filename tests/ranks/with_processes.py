@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,43 @@ def test_signals_that_are_left_are_told_with_the_source_lines_of_every_rank() ->
     ]
     assert all("last notified by rank" in line and line.endswith(")") for line in lines)
     assert len({line[line.index(" (from <string>:") :] for line in lines}) == 1
+
+
+SET = "pld.system.notify(sig, peer={peer}, offsets=[{cell}, 0], value={value}, op=pld.NotifyOp.Set)"
+WAIT = "pld.system.wait(sig, offsets=[{cell}, 0], expected=1, cmp=pld.WaitCmp.Ge)"
+
+
+@of_two
+@pytest.mark.parametrize("way", ["repeated", "waited for again", "taken back", "set over another"])
+def test_signals_that_are_set_again_behind_a_wait_are_left(way: str) -> None:
+    """Rank 1 sets the cell again when rank 0 has told it that its wait is over."""
+    first = [SET.format(peer=0, cell=0, value=1), WAIT.format(cell=1)]
+    first.append(SET.format(peer=0, cell=0, value=2 if way == "set over another" else 1))
+    second = [WAIT.format(cell=0), SET.format(peer=1, cell=1, value=1)]
+    if way == "waited for again":
+        first.append(SET.format(peer=0, cell=1, value=1))
+        second += [WAIT.format(cell=1), WAIT.format(cell=0)]
+    if way == "taken back":
+        second.insert(1, SET.format(peer=0, cell=0, value=0))
+        second += [WAIT.format(cell=0), SET.format(peer=0, cell=0, value=0)]
+    lines = [ME, "if me == 1:", *(f"    {one}" for one in first)]
+    lines += ["if me == 0:", *(f"    {one}" for one in second)]
+    node = single_kernel(RANKS, {"sig": (2, 1)}, "\n".join(lines), dtypes={"sig": "INT32"})
+    names, told = script(node), []
+    names["_ranks"].device_ids = [0, 1]
+    for engine in ("threads", "mpi", "mpi", "mpi"):
+        choose_engine(engine)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            names["host"]()
+        told.append([str(one.message) for one in caught])
+    assert told[1:] == told[:1] * 3
+    if way in ("repeated", "set over another"):
+        value = 2 if way == "set over another" else 1
+        (text,) = told[0]
+        assert f"  `sig` cell 0 of rank 0 = {value}: no wait asked for it; last notified by rank 1" in text
+    else:
+        assert told[0] == []
 
 
 def test_a_deadlock_is_told_with_who_waits_on_every_rank() -> None:

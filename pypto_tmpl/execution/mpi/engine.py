@@ -17,6 +17,7 @@ from mpi4py import MPI
 
 from pypto_tmpl.execution.engines import LISTENER, EngineError, ranks_of
 from pypto_tmpl.execution.mpi.arguments import described_value, value_described
+from pypto_tmpl.execution.mpi.asked import Asked, Resets
 from pypto_tmpl.execution.mpi.cells import ADDED, bytes_element, bytes_of, shape_of
 from pypto_tmpl.execution.mpi.changes import Changes, apply_changes, changes_in, copies_of
 from pypto_tmpl.execution.mpi.failures import Elsewhere, Failure, packed
@@ -43,6 +44,7 @@ class MpiEngine:
         self._changes: dict[int, Changes | None] = {}  # of ended dispatches, None once nothing is to be done
         self._returned: dict[int, Any] = {}  # of the same, descriptions of their values
         self._kept: dict[int, Changes] = {}  # made, but one that came before it may come yet
+        self._asked = Asked(team.waits)
         self._requests: list[MPI.Request] = []
         self._sent_to = np.zeros(team.comm.size, dtype=np.int64)
 
@@ -72,7 +74,9 @@ class MpiEngine:
         self._board.tell(closing=self._call, **({} if error is None else {"failed": self._call}))
         self._await_all(error)
         told = packed(error, self._program) if is_own and error is not None else None
-        failures: list[Failure | None] = self._comm.allgather(told)
+        found: list[tuple[Failure | None, Resets]] = self._comm.allgather((told, self._asked.resets))
+        failures = [failure for failure, _ in found]
+        self._asked.learn(resets for _, resets in found)
         self._receive_rest()
         if (listener := self._program.__globals__.get(LISTENER)) is not None:
             self._team.gather_told(listener)
@@ -217,6 +221,9 @@ class MpiEngine:
 
     def notify(self, buffer: Any, index: int, peer: int, value: int, is_add: bool) -> None:
         """Set the signal cell of a peer, or add to it; a sum wraps."""
+        if not is_add or value < 0:
+            place = self._world.buffers.index(buffer), peer, index
+            self._asked.before_reset(place, buffer.domain.devices[peer])
         self._sync()  # so that the peer sees what was stored before
         self._board.count("operations")
         window, target = self._target(buffer, peer)
@@ -225,6 +232,16 @@ class MpiEngine:
         cell = MPI.UINT32_T
         window.Fetch_and_op([given, cell], [old, cell], target, 4 * index, how)
         window.Flush(target)
+
+    def waited(self, cell: tuple[Any, int, int], expected: int) -> None:
+        """An own signal cell has come to a number that a wait asks for."""
+        buffer, rank, index = cell
+        self._asked.waited((self._world.buffers.index(buffer), rank, index), expected)
+
+    def asked(self, cell: tuple[Any, int, int], signal: Any) -> int | None:
+        """The most that waits have asked for since the cell was set or counted down; None for no wait."""
+        buffer, rank, index = cell
+        return self._asked.since_reset((self._world.buffers.index(buffer), rank, index))
 
     def _sync(self) -> None:
         for buffer in self._world.buffers:

@@ -15,6 +15,7 @@ from mpi4py import MPI
 
 from pypto_tmpl.execution.engines import LISTENER, SCRIPT, Listener, ListenerElsewhere, ScriptText, ranks_of
 from pypto_tmpl.execution.mpi.arguments import Arguments, described, share_bytes
+from pypto_tmpl.execution.mpi.asked import WaitCounter
 from pypto_tmpl.execution.mpi.board import Board
 
 _PASSED_ON = 0.5  # seconds in which mpiexec shows what a process has printed
@@ -46,7 +47,7 @@ class Team:
 
     def __init__(self) -> None:
         self.comm: MPI.Intracomm = MPI.COMM_WORLD.Dup()
-        self.board = Board(self.comm)
+        self.board, self.waits = Board(self.comm), WaitCounter(self.comm)
         self.windows: dict[Any, MPI.Win] = {}  # of buffers
         self.calls = self.allocated = 0
         self.shift = _clock_shift(self.comm)
@@ -125,6 +126,7 @@ class Team:
         """Give all windows back; all processes come here."""
         for buffer in [*self.windows]:
             self.free_window(buffer)
+        self.waits.free()
         self.board.free()
 
     def _exit_told(self, status: int) -> NoReturn:
