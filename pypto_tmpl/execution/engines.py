@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pypto_tmpl.errors import PyptoTmplError, allowed_note
+from pypto_tmpl.execution.exits import tell_exits
 
 THREADS, MPI = "threads", "mpi"
 ENGINES = (THREADS, MPI)
@@ -90,4 +91,7 @@ def ranks_of(namespace: Mapping[str, Any]) -> Any:
 
 
 def _engine_of(world: Any) -> Any:
-    return None if _Chosen.make is None else _Chosen.make(world)
+    if _Chosen.make is not None:
+        return _Chosen.make(world)
+    tell_exits(world)
+    return None

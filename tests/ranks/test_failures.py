@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -26,6 +30,7 @@ from pypto_tmpl import ir
 from pypto_tmpl.codegen.unsupported import UnsupportedProgramError
 from pypto_tmpl.language.diagnostics import ParserError
 
+TESTS = Path(__file__).resolve().parents[1]
 NOTIFY, _, WAIT = barrier(2).partition("for q in pl.range(2):\n    if q != me:\n        pld.system.wait")
 
 
@@ -211,6 +216,40 @@ def test_what_exits_on_its_own_has_failed(body: str, text: str) -> None:
     node = copying(CHAIN, scale=body)
     told = failure(node, 2, *(torch.zeros(2, 1, 8) for _ in range(3)))
     assert told == f"host, dispatch 0 scale ended by itself: {text}"
+
+
+LEAVING = """
+import sys
+import torch
+from ranks.ranked import call, script
+from ranks.test_host import CHAIN, copying
+
+zs = torch.zeros(2, 1, 8)
+print("begins")
+call(script(copying(CHAIN, scale=sys.argv[1])), 2, torch.ones(2, 1, 8), zs.clone(), zs)
+print("has ended", int(zs.sum()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said", "told"),
+    [
+        ("import os; os._exit(0)", 1, ["begins"], "os._exit(0)"),
+        ("import os; os._exit(3)", 3, ["begins"], "os._exit(3)"),
+        ("import os; y.mul_(3); os.fork() or os._exit(0); os.wait()", 0, ["begins", "has ended 48"], ""),
+    ],
+    ids=["status 0", "status 3", "a forked process"],
+)
+def test_a_process_that_leaves_in_a_sub_worker_says_so(
+    body: str, status: int, said: list[str], told: str
+) -> None:
+    places = os.pathsep.join(map(str, (TESTS.parent, TESTS)))
+    environment = {**os.environ, "PYTHONPATH": places, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-u", "-c", LEAVING, body]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    assert (done.returncode, done.stdout.splitlines()) == (status, said), done.stderr
+    who = "host, dispatch 0 scale has ended the process by "
+    assert done.stderr == (f"{who}{told}\n" if told else "")
 
 
 def test_an_error_on_the_host_beside_the_ranks_ends_them() -> None:

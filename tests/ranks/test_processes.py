@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ranks.test_commands import KERNEL_FILE
 
 pytest.importorskip("mpi4py", reason="mpi4py is not installed (extra 'mpi')")
 
@@ -64,6 +65,20 @@ def test_another_number_of_processes_than_of_ranks(tmp_path: Path) -> None:
         "   = start it by: mpiexec -n 2 ...",
     ]
     assert not done.stderr
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_a_kernel_file_on_another_number_of_processes(tmp_path: Path, processes: int) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL_FILE.replace("3, 1, 16", "2, 1, 16").replace("48.0", "32.0"))
+    words = ("-m", "pypto_tmpl", "run", "kernel.py", "--engine", "mpi")
+    done = started(processes, *words, folder=tmp_path)
+    assert done.returncode == 1
+    are = "is 1 process" if processes == 1 else "are 3 processes"
+    what = f"EngineError: the program runs on 2 ranks, device_ids [0, 1], and there {are}"
+    lines = done.stdout.splitlines()
+    place = lines.index(f"runtime: {what}")
+    assert lines[place + 1] == "   = start it by: mpiexec -n 2 ..."
+    assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_a_process_that_leaves_ends_all(tmp_path: Path) -> None:
