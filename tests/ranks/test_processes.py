@@ -48,6 +48,19 @@ def test_programs_compute_the_same_bits_as_on_threads(processes: int, tmp_path: 
     assert any(error.startswith("deadlock: ") for error in found["errors"])
 
 
+def test_records_are_all_in_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "own"))
+    words = ("-m", "ranks.recorded_run", str(tmp_path / "build"))
+    done = started(2, *words, folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    records = tmp_path / "build" / "dfx_outputs"
+    for rank in range(2):  # x before, data and sig before and after, y after
+        dump = records / f"rank{rank}" / "d0" / "args_dump" / "args.bin"
+        assert dump.stat().st_size == 256 + 2 * (256 + 8) + 256
+    assert not [*(tmp_path / "own").iterdir()]
+
+
 def test_a_command_prints_once_and_has_the_status_of_its_run(tmp_path: Path) -> None:
     words = ("-m", "pypto_tmpl", "exec", "--engine", "mpi", str(EXAMPLE))
     done = started(2, *words, folder=tmp_path)
