@@ -553,6 +553,13 @@ class _ThreadEngine:
         total = cells[index] + value if is_add else value
         cells[index] = (total + 2**31) % 2**32 - 2**31
 
+    def waited(self, cell, expected):
+        """An own signal cell has come to a number that a wait asks for."""
+
+    def asked(self, cell, signal):
+        """The most that waits have asked for since the cell was set or counted down; None for no wait."""
+        return signal.asked
+
     def idle(self):
         """Wait for other processes, when no fiber of this one can go on; whether there was hope."""
         return False
@@ -637,14 +644,14 @@ class _World:
 
         def known():
             return [
-                (self.buffers.index(buffer), rank, index, one.notifies, one.told(), one.asked)
+                (self.buffers.index(buffer), rank, index, one.notifies, one.told())
                 for (buffer, rank, index), one in self.signals.items()
             ]
 
         for others in self.engine.elsewhere(known):
-            for buffer, rank, index, notifies, told, asked in others:
+            for buffer, rank, index, notifies, told in others:
                 one = self.signals.setdefault((self.buffers[buffer], rank, index), _Signal())
-                one.learn(notifies, told, asked)
+                one.learn(notifies, told)
 
     def rank_name(self, device):
         """How reports call a rank; None is the host."""
@@ -908,12 +915,10 @@ class _Signal:
             told.insert(0, f"rank {rank} at {_generated_line(place)}")
         return " and ".join(told) or None
 
-    def learn(self, notifies, told, asked):
+    def learn(self, notifies, told):
         """Take over what another process knows of the cell."""
         self.notifies += notifies
         self.elsewhere += [] if told is None else [told]
-        if asked is not None:
-            self.asked = asked if self.asked is None else max(self.asked, asked)
 
 
 # What is kept of a frame of the program, for a report that may come later.
@@ -975,6 +980,7 @@ def _signal_condition(op, signal, offsets, expected, cmp, frame):
         if cells[index] != expected if is_equal else cells[index] < expected:
             return False
         state.asked = max(expected, expected if state.asked is None else state.asked)
+        world.engine.waited((buffer, rank, index), expected)
         return True
 
     def told():
@@ -1015,14 +1021,11 @@ def _check_signals(world):
     left = []
     for (buffer, rank, index), signal in world.signals.items():
         value = buffer.cells[rank][index] if rank in buffer.cells else 0  # else told where it is
-        if signal.notifies and value > (signal.asked or 0):
-            asked = (
-                "no wait asked for it"
-                if signal.asked is None
-                else f"waits asked for {signal.asked}"
-            )
+        asked = world.engine.asked((buffer, rank, index), signal)
+        if signal.notifies and value > (asked or 0):
+            by_waits = "no wait asked for it" if asked is None else f"waits asked for {asked}"
             name = f"`{buffer.name}` cell {index} of rank {rank}"
-            left.append(f"  {name} = {value}: {asked}; last notified by {signal.told()}")
+            left.append(f"  {name} = {value}: {by_waits}; last notified by {signal.told()}")
     left += [line for others in world.engine.elsewhere(left.copy) for line in others]
     if left:
         text = "\n".join(["signals are left over that no wait has used up:", *left])
