@@ -246,7 +246,7 @@ def test_a_process_that_leaves_in_a_sub_worker_says_so(
     places = os.pathsep.join(map(str, (TESTS.parent, TESTS)))
     environment = {**os.environ, "PYTHONPATH": places, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-u", "-c", LEAVING, body]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     assert (done.returncode, done.stdout.splitlines()) == (status, said), done.stderr
     who = "host, dispatch 0 scale has ended the process by "
     assert done.stderr == (f"{who}{told}\n" if told else "")
