@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import torch
 from mpi4py import MPI
-from ranks.ranked import counted, function, host, program, tensor, window
+from ranks.ranked import counted
 from ranks.test_kernels import mesh_sum
-from ranks.test_rank_records import MANUAL, arrows
+from ranks.test_rank_records import MANUAL, arrows, sums_of_the_host
 from ranks.test_tasks import XS, exchange
 
 from pypto_tmpl import ir
@@ -28,34 +28,6 @@ FIRST_GENERATION = {"enable_l2_swimlane": True, "enable_dump_tensor": True}
 TOOK = re.compile(r"[\d.]+ us")
 pytestmark = pytest.mark.filterwarnings("ignore:signals are left over:RuntimeWarning")
 of_two = pytest.mark.skipif(RANKS != 2, reason="is for 2 ranks")
-
-
-def sums_of_the_host() -> ir.Program:
-    """A dispatch of each rank, a collective of the host, and a second dispatch."""
-    row, out = tensor(1, 8), tensor(1, 8, way="Out")
-    data, io = window(1, 8), window(1, 8, way="InOut")
-    copy = "{to} = pl.store(pl.load({of}, [0, 0], [1, 8]), [0, 0], {to})\nreturn {to}"
-    put_in = "data = self.put_in(x, data)\nreturn data"
-    take_out = "y = self.take_out(data, y)\nreturn y"
-    return program(
-        function("InCore", "put_in", f"x: {row}, data: {io}", copy.format(to="data", of="x"), data),
-        function("InCore", "take_out", f"data: {data}, y: {out}", copy.format(to="y", of="data"), row),
-        function("Orchestration", "publish", f"x: {row}, data: {data}", put_in, data),
-        function("Orchestration", "consume", f"y: {out}, data: {data}", take_out, row),
-        host(
-            "data [1, 8] FP32",
-            """
-for r in pl.range(pld.world_size()):
-    self.publish(xs[r], data_w, device=r)
-data_w = pld.tensor.allreduce(data_w, op=pld.ReduceOp.Sum)
-for r in pl.range(pld.world_size()):
-    self.consume(ys[r], data_w, device=r)
-return ys
-""",
-            f"xs: {tensor(RANKS, 1, 8)}, ys: {tensor(RANKS, 1, 8, way='Out')}",
-            tensor(RANKS, 1, 8),
-        ),
-    )
 
 
 @pytest.fixture
@@ -173,7 +145,7 @@ def test_kernels_of_all_ranks_are_recorded(both: Any) -> None:
 
 
 def test_collectives_and_dispatches_of_all_ranks_are_recorded(both: Any) -> None:
-    found = assert_same(both(sums_of_the_host(), counted(RANKS, 1, 8), torch.zeros(RANKS, 1, 8), **ALL))
+    found = assert_same(both(sums_of_the_host(RANKS), counted(RANKS, 1, 8), torch.zeros(RANKS, 1, 8), **ALL))
     held = [found[f"rank{rank}/d2/args_dump/args_dump.json"][2]["y"] for rank in range(RANKS)]
     total = counted(RANKS, 1, 8).sum(0)
     assert held == [total.numpy().tobytes()] * RANKS

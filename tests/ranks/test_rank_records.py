@@ -194,23 +194,18 @@ def test_arguments_are_dumped_by_rank(record: Any, tmp_path: Path) -> None:
     assert "tasks: rank 0 d0 r1t0" in str(none.output) + str(none.exception)
 
 
-def test_collectives_of_the_host_are_tasks_and_dispatches_follow_each_other(record: Any) -> None:
+def sums_of_the_host(ranks: int) -> ir.Program:
+    """A dispatch of each rank, a collective of the host, and a second dispatch."""
     row, out = tensor(1, 8), tensor(1, 8, way="Out")
     data, io = window(1, 8), window(1, 8, way="InOut")
     copy = "{to} = pl.store(pl.load({of}, [0, 0], [1, 8]), [0, 0], {to})\nreturn {to}"
-    node = program(
+    put_in = "data = self.put_in(x, data)\nreturn data"
+    take_out = "y = self.take_out(data, y)\nreturn y"
+    return program(
         function("InCore", "put_in", f"x: {row}, data: {io}", copy.format(to="data", of="x"), data),
         function("InCore", "take_out", f"data: {data}, y: {out}", copy.format(to="y", of="data"), row),
-        function(
-            "Orchestration",
-            "publish",
-            f"x: {row}, data: {data}",
-            "data = self.put_in(x, data)\nreturn data",
-            data,
-        ),
-        function(
-            "Orchestration", "consume", f"y: {out}, data: {data}", "y = self.take_out(data, y)\nreturn y", row
-        ),
+        function("Orchestration", "publish", f"x: {row}, data: {data}", put_in, data),
+        function("Orchestration", "consume", f"y: {out}, data: {data}", take_out, row),
         host(
             "data [1, 8] FP32",
             """
@@ -221,12 +216,15 @@ for r in pl.range(pld.world_size()):
     self.consume(ys[r], data_w, device=r)
 return ys
 """,
-            f"xs: {tensor(2, 1, 8)}, ys: {tensor(2, 1, 8, way='Out')}",
-            tensor(2, 1, 8),
+            f"xs: {tensor(ranks, 1, 8)}, ys: {tensor(ranks, 1, 8, way='Out')}",
+            tensor(ranks, 1, 8),
         ),
     )
+
+
+def test_collectives_of_the_host_are_tasks_and_dispatches_follow_each_other(record: Any) -> None:
     ys = torch.zeros(2, 1, 8)
-    folder = record(node, [XS, ys], enable_chip_swimlane=1, enable_dep_gen=True)
+    folder = record(sums_of_the_host(2), [XS, ys], enable_chip_swimlane=1, enable_dep_gen=True)
     assert torch.equal(ys, torch.full((2, 1, 8), 15.0))
     index = read(folder / "ranks.json")["dispatches"]
     assert [(one["rank"], one["dispatch"], one["name"], one["tasks"]) for one in index] == [
