@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +17,7 @@ from pypto_tmpl.debug.validate.schedule import StageResult
 from pypto_tmpl.debug.validate.validation import Options, Validation
 from pypto_tmpl.errors import PyptoTmplError
 from pypto_tmpl.files import write_bytes
+from pypto_tmpl.hunt.compilers import DUMP
 from pypto_tmpl.hunt.examine import Examined
 from pypto_tmpl.hunt.findings import Finding
 from pypto_tmpl.hunt.naming import op_of
@@ -22,6 +25,8 @@ from pypto_tmpl.hunt.programs.drawing import ENTRY
 
 _NEAR = 1e-4
 _METHOD = "stage by stage"
+_FOLDER = re.compile(rf"\S*{re.escape(os.sep)}(?={DUMP}{re.escape(os.sep)})")
+"""Where a command has dumped: it is gone, and the folder of the fault has a dump of that name."""
 TRACED = ("values", "input", "script")
 """What can be wrong with the values of a stage: the statement is found by tracing it."""
 
@@ -40,7 +45,8 @@ def blamed(examined: Examined) -> Finding:
     if found is None:
         return finding
     op = op_of(found.place.text) or finding.op
-    return replace(finding, op=op, statement=found.place.text, lines=tuple(found.lines()))
+    lines = tuple(_FOLDER.sub("", line) for line in found.lines())
+    return replace(finding, op=op, statement=found.place.text, lines=lines)
 
 
 def write_stages(examined: Examined, folder: Path, *, text: bool = True) -> list[Stage]:

@@ -16,6 +16,7 @@ from pypto_tmpl.cli import main
 from pypto_tmpl.debug import Options as DebugOptions
 from pypto_tmpl.debug import first_divergence
 from pypto_tmpl.debug.validate.tensors_io import load_tensors
+from pypto_tmpl.hunt.blame import blamed
 from pypto_tmpl.hunt.compilers import CompilerError, compiler_of
 from pypto_tmpl.hunt.coverage import coverage_lines
 from pypto_tmpl.hunt.examine import examine
@@ -306,6 +307,14 @@ def test_dumps_that_are_damaged_are_told_of(tmp_path, harm, wrong, op):
     assert (found.finding.stage, found.finding.wrong) == ("01_after_Simplify", wrong)
     assert found.finding.op.startswith(op) and "/" not in found.finding.op
     assert found.finding.before == "00_frontend"
+
+
+def test_statements_of_a_dump_are_told_by_their_places_in_the_report(tmp_path):
+    harm = "binary.unlink()\ntext.write_text(text.read_text().replace('.sub(', '.add('))"
+    finding = blamed(examine(draw_program("tasks", 3), command(tmp_path, DUMPING + harm, seconds=120)))
+    assert (finding.stage, finding.wrong) == ("01_after_Simplify", "values")
+    (source,) = [line.split()[-1] for line in finding.lines if "source: " in line]
+    assert source.startswith("passes_dump/01_after_Simplify.py:")
 
 
 def test_the_command_line(tmp_path):
